@@ -1,0 +1,393 @@
+//! Files and folders as rules name them.
+
+use std::ffi::OsStr;
+use std::fmt::{self, Write};
+use std::path::{Component as PathComponent, Path, PathBuf};
+use std::str::FromStr;
+
+use super::glob::{Component, Glob, write_literal};
+use super::{Invalid, quote};
+
+/// A path, or many: `~/.ssh`, `/etc`, `src/**/*.pem`.
+///
+/// It names whole trees: what matches, and everything below. `*`, `?` and `[set]` stay within one
+/// component, `**` is zero or more folders, and a backslash takes the next character literally.
+/// `..` is resolved by text alone; after a wildcard it is refused, because it could not be
+/// enforced. A pattern that starts with neither `/` nor `~` is relative until it is
+/// [`anchored`](Self::anchored).
+///
+/// # Examples
+///
+/// ```
+/// use palisade_policy::name::{Anchors, PathPattern};
+///
+/// let anchors = Anchors { root: "/work/app".into(), home: None };
+/// let keys = "**/*.pem".parse::<PathPattern>()?.anchored(&anchors)?;
+/// assert!(keys.matches("/work/app/tls/server.pem".as_ref()));
+/// assert!(!keys.matches("/work/other/server.pem".as_ref()));
+/// # Ok::<(), palisade_policy::name::Invalid>(())
+/// ```
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct PathPattern {
+    base: Base,
+    parts: Vec<Part>,
+}
+
+/// Where `~` and relative patterns start. Both paths are absolute.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Anchors {
+    /// The folder that relative patterns are relative to.
+    pub root: PathBuf,
+    /// The user's home folder, if there is one.
+    pub home: Option<PathBuf>,
+}
+
+/// One folder or file without wildcards, for lists that grant: what may be written must be known
+/// before the program starts, and a wildcard would also have to cover what appears later.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Folder(PathPattern);
+
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Base {
+    Root,
+    Home,
+    Relative,
+}
+
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+enum Part {
+    /// `**`
+    Deep,
+    Glob(Glob),
+    Name(String),
+    /// `..`, only at the start of what is not absolute.
+    Parent,
+}
+
+impl PathPattern {
+    /// Returns the absolute form of this pattern.
+    ///
+    /// # Errors
+    ///
+    /// When `~` is used and there is no home, when an anchor is relative or not UTF-8, and when
+    /// the result would search the whole disk.
+    pub fn anchored(&self, anchors: &Anchors) -> Result<Self, Invalid> {
+        let anchor = match self.base {
+            Base::Root => return Ok(self.clone()),
+            Base::Home => anchors.home.as_deref().ok_or_else(|| {
+                let problem = format!("{} needs a home folder, and there is none", self.shown());
+                Invalid::new("path-home", problem).with_hint("write the absolute path")
+            })?,
+            Base::Relative => &anchors.root,
+        };
+        let bad_anchor = || {
+            let problem =
+                format!("the folder {} cannot anchor a path", quote(&anchor.to_string_lossy()));
+            Invalid::new("path-anchor", problem).with_hint("it must be absolute and valid UTF-8")
+        };
+        if !anchor.is_absolute() {
+            return Err(bad_anchor());
+        }
+        let mut parts = Vec::new();
+        for name in normal_components(anchor) {
+            parts.push(Part::Name(name.to_str().ok_or_else(bad_anchor)?.into()));
+        }
+        for part in &self.parts {
+            match part {
+                Part::Parent => drop(parts.pop()),
+                Part::Deep | Part::Glob(_) | Part::Name(_) => parts.push(part.clone()),
+            }
+        }
+        check_reach(Base::Root, &parts, &self.to_string())?;
+        Ok(Self { base: Base::Root, parts })
+    }
+
+    /// Returns whether this pattern no longer depends on an anchor.
+    pub fn is_absolute(&self) -> bool {
+        self.base == Base::Root
+    }
+
+    /// Returns the one path this pattern names, if it is absolute and has no wildcard.
+    pub fn literal(&self) -> Option<PathBuf> {
+        (self.is_absolute() && !self.has_wildcard()).then(|| self.fixed_prefix())
+    }
+
+    /// Returns the part before the first wildcard; of a pattern that is not absolute, as written.
+    pub fn fixed_prefix(&self) -> PathBuf {
+        let mut prefix = PathBuf::from(match self.base {
+            Base::Root => "/",
+            Base::Home => "~",
+            Base::Relative => "",
+        });
+        for part in &self.parts {
+            match part {
+                Part::Name(name) => prefix.push(name),
+                Part::Parent => prefix.push(".."),
+                Part::Deep | Part::Glob(_) => break,
+            }
+        }
+        prefix
+    }
+
+    /// Returns whether any component is a wildcard.
+    pub fn has_wildcard(&self) -> bool {
+        self.parts.iter().any(|part| match part {
+            Part::Deep | Part::Glob(_) => true,
+            Part::Name(_) | Part::Parent => false,
+        })
+    }
+
+    /// Returns whether `path`, absolute and free of links, is named by this pattern or lies below
+    /// what it names. Always false until the pattern is absolute.
+    pub fn matches(&self, path: &Path) -> bool {
+        if !self.is_absolute() || !path.is_absolute() {
+            return false;
+        }
+        let names = normal_components(path);
+        let (mut part, mut place) = (0, 0);
+        // As for `*` within a component: only the last `**` need ever give more.
+        let mut retry: Option<(usize, usize)> = None;
+        loop {
+            let step = match (self.parts.get(part), names.get(place)) {
+                // The pattern is used up: this is the place it names, or below it.
+                (None, _) => return true,
+                (Some(Part::Deep), _) => {
+                    retry = Some((part, place));
+                    part += 1;
+                    continue;
+                }
+                (Some(Part::Name(name)), Some(found)) => OsStr::new(name) == *found,
+                (Some(Part::Glob(glob)), Some(found)) => glob.matches(&found.to_string_lossy()),
+                (Some(Part::Parent), Some(_)) | (Some(_), None) => false,
+            };
+            if step {
+                (part, place) = (part + 1, place + 1);
+                continue;
+            }
+            match retry {
+                Some((deep, start)) if start < names.len() => {
+                    retry = Some((deep, start + 1));
+                    (part, place) = (deep + 1, start + 1);
+                }
+                Some(_) | None => return false,
+            }
+        }
+    }
+
+    /// Returns whether this pattern certainly matches everything that `other` matches.
+    ///
+    /// "No" may also mean "not certain". Always false until both are absolute.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.is_absolute()
+            && other.is_absolute()
+            // All that `other` matches lies below its fixed prefix, and below what its first
+            // components match.
+            && (self.matches(&other.fixed_prefix()) || other.parts.starts_with(&self.parts))
+    }
+
+    fn shown(&self) -> String {
+        quote(&self.to_string())
+    }
+}
+
+impl FromStr for PathPattern {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        // The kernel's PATH_MAX: no longer path can be opened.
+        const LONGEST: usize = 4096;
+        let shown = quote(text);
+        if text.is_empty() {
+            return Err(Invalid::new("path-empty", "the path is empty")
+                .with_hint("write `.` for the project's own folder"));
+        }
+        if text.len() > LONGEST {
+            let problem = format!("{shown} is longer than {LONGEST} bytes");
+            return Err(Invalid::new("path-length", problem));
+        }
+        if text.chars().any(char::is_control) {
+            let problem = format!("{shown} contains a control character");
+            return Err(Invalid::new("path-control", problem));
+        }
+        let (base, rest) = if let Some(rest) = text.strip_prefix('/') {
+            (Base::Root, rest)
+        } else if let Some(rest) = text.strip_prefix('~') {
+            if !rest.is_empty() && !rest.starts_with('/') {
+                let problem = format!("{shown} names another user's home");
+                return Err(Invalid::new("path-user", problem).with_hint(
+                    "write `~/` for your own home, the absolute path, or `\\~` for the character",
+                ));
+            }
+            (Base::Home, rest)
+        } else {
+            (Base::Relative, text)
+        };
+
+        let mut parts = Vec::new();
+        for component in rest.split('/') {
+            match Component::parse(component, text)? {
+                Component::Deep if parts.last() == Some(&Part::Deep) => {}
+                Component::Deep => parts.push(Part::Deep),
+                Component::Glob(glob) => parts.push(Part::Glob(glob)),
+                Component::Literal(name) => match name.as_str() {
+                    "" | "." => {}
+                    ".." => climb(base, &mut parts, &shown)?,
+                    _ => parts.push(Part::Name(name)),
+                },
+            }
+        }
+        check_reach(base, &parts, text)?;
+        // A pattern names a tree anyway, so `folder/**` is the folder.
+        parts.pop_if(|part| *part == Part::Deep);
+        Ok(Self { base, parts })
+    }
+}
+
+impl fmt::Display for PathPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.base, self.parts.is_empty()) {
+            (Base::Root, _) => f.write_char('/')?,
+            (Base::Home, true) => f.write_char('~')?,
+            (Base::Home, false) => f.write_str("~/")?,
+            (Base::Relative, true) => f.write_char('.')?,
+            (Base::Relative, false) => {}
+        }
+        for (place, part) in self.parts.iter().enumerate() {
+            if place > 0 {
+                f.write_char('/')?;
+            }
+            let text = part.to_string();
+            if place == 0 && self.base == Base::Relative && text.starts_with('~') {
+                f.write_char('\\')?;
+            }
+            f.write_str(&text)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Deep => f.write_str("**"),
+            Self::Glob(glob) => glob.fmt(f),
+            Self::Name(name) => name.chars().try_for_each(|c| write_literal(f, c)),
+            Self::Parent => f.write_str(".."),
+        }
+    }
+}
+
+impl Folder {
+    /// Names exactly the folder at `path`, whatever characters its name has.
+    ///
+    /// # Errors
+    ///
+    /// A path that is not text, or that has control characters in it.
+    pub fn literal(path: &Path) -> Result<Self, Invalid> {
+        let text = path.to_str().ok_or_else(|| {
+            let shown = path.to_string_lossy().escape_debug().to_string();
+            Invalid::new("not-text", format!("the path `{shown}` is not UTF-8"))
+        })?;
+        let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | '~');
+        let escaped = text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c]));
+        escaped.collect::<String>().parse()
+    }
+
+    /// Returns the absolute form of this folder.
+    ///
+    /// # Errors
+    ///
+    /// As [`PathPattern::anchored`].
+    pub fn anchored(&self, anchors: &Anchors) -> Result<Self, Invalid> {
+        self.0.anchored(anchors).map(Self)
+    }
+
+    /// Returns whether this folder no longer depends on an anchor.
+    pub fn is_absolute(&self) -> bool {
+        self.0.is_absolute()
+    }
+
+    /// Returns the folder's path; until it is absolute, as written.
+    pub fn path(&self) -> PathBuf {
+        self.0.fixed_prefix()
+    }
+
+    /// Returns whether `path` is this folder or lies below it.
+    pub fn matches(&self, path: &Path) -> bool {
+        self.0.matches(path)
+    }
+
+    /// Returns whether `other` is this folder or lies below it.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.0.covers(&other.0)
+    }
+
+    /// Returns the folder as a pattern.
+    pub fn as_pattern(&self) -> &PathPattern {
+        &self.0
+    }
+}
+
+impl FromStr for Folder {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let pattern: PathPattern = text.parse()?;
+        if pattern.has_wildcard() {
+            let problem = format!("{} has a wildcard, which cannot be enforced here", quote(text));
+            let prefix = pattern.fixed_prefix();
+            let folder =
+                if prefix.as_os_str().is_empty() { ".".into() } else { prefix.to_string_lossy() };
+            return Err(Invalid::new("wildcard-not-enforceable", problem)
+                .with_hint(format!("name the folder itself, like {}", quote(&folder))));
+        }
+        Ok(Self(pattern))
+    }
+}
+
+impl fmt::Display for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Returns the names along an absolute path, with `.` and `..` resolved by text.
+fn normal_components(path: &Path) -> Vec<&OsStr> {
+    let mut names = Vec::new();
+    for component in path.components() {
+        match component {
+            PathComponent::Normal(name) => names.push(name),
+            PathComponent::ParentDir => drop(names.pop()),
+            PathComponent::CurDir | PathComponent::Prefix(_) | PathComponent::RootDir => {}
+        }
+    }
+    names
+}
+
+/// Resolves one `..` by text.
+fn climb(base: Base, parts: &mut Vec<Part>, shown: &str) -> Result<(), Invalid> {
+    match (parts.last(), base) {
+        (Some(Part::Deep | Part::Glob(_)), _) => {
+            let problem = format!("{shown} has a `..` after a wildcard, which cannot be enforced");
+            return Err(
+                Invalid::new("path-climb", problem).with_hint("write the path without `..`")
+            );
+        }
+        (Some(Part::Name(_)), _) => drop(parts.pop()),
+        // As for the kernel, the folder above `/` is `/`.
+        (None | Some(Part::Parent), Base::Root) => {}
+        (None | Some(Part::Parent), Base::Home | Base::Relative) => parts.push(Part::Parent),
+    }
+    Ok(())
+}
+
+/// Refuses patterns that would make every start search the whole disk or the whole home.
+fn check_reach(base: Base, parts: &[Part], text: &str) -> Result<(), Invalid> {
+    let whole = match (base, parts.first()) {
+        (Base::Root, Some(Part::Deep | Part::Glob(_))) => "the whole disk",
+        (Base::Home, Some(Part::Deep)) => "the whole home folder",
+        (Base::Root | Base::Home | Base::Relative, _) => return Ok(()),
+    };
+    let problem = format!("{} would search {whole}", quote(text));
+    Err(Invalid::new("path-reach", problem).with_hint("name a folder before the first wildcard"))
+}
