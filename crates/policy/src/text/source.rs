@@ -1,0 +1,113 @@
+//! A text with a name, and places in it.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A policy text and the name it is known by in messages.
+///
+/// Cloning is cheap: both parts are shared.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Source {
+    name: Arc<str>,
+    text: Arc<str>,
+    /// Where each line starts: places are asked for once per value.
+    lines: Arc<[usize]>,
+}
+
+impl Source {
+    /// Names a text.
+    pub fn new(name: &str, text: &str) -> Self {
+        let starts = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(at, _)| at + 1);
+        Self {
+            name: name.into(),
+            text: text.into(),
+            lines: std::iter::once(0).chain(starts).collect(),
+        }
+    }
+
+    /// Returns the name shown in messages, usually a path.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the name, shared.
+    pub fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
+    /// Returns the text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the line and column of a byte offset; both start at 1, columns count characters.
+    pub fn place(&self, offset: usize) -> Place {
+        let at = self.boundary(offset);
+        let line = self.line_index(at);
+        let before = &self.text[self.lines[line]..at];
+        Place { line: count(line + 1), column: count(before.chars().count() + 1) }
+    }
+
+    /// Returns the line that holds a byte offset, without its end, and the offset it starts at.
+    pub(super) fn line_at(&self, offset: usize) -> (usize, &str) {
+        let line = self.line_index(self.boundary(offset));
+        let start = self.lines[line];
+        let end = self.lines.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        (start, self.text[start..end].trim_end_matches('\r'))
+    }
+
+    fn line_index(&self, at: usize) -> usize {
+        self.lines.partition_point(|&start| start <= at) - 1
+    }
+
+    fn boundary(&self, offset: usize) -> usize {
+        let mut at = offset.min(self.text.len());
+        while !self.text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+}
+
+/// A stretch of a text, in bytes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Span {
+    start: usize,
+    end: usize,
+}
+
+impl Span {
+    /// Marks the bytes from `start` up to, but not including, `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        Self { start, end: end.max(start) }
+    }
+
+    /// Returns the first byte's offset.
+    pub fn start(self) -> usize {
+        self.start
+    }
+
+    /// Returns the offset behind the last byte.
+    pub fn end(self) -> usize {
+        self.end
+    }
+}
+
+/// A line and a column, as people count them.
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Place {
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
