@@ -1,0 +1,130 @@
+//! A list that opens something: layers add up.
+
+use serde_json::{Value as Json, json};
+
+use super::setting::bare;
+use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced};
+use crate::text::Node;
+
+/// Whether one entry of a list stands for everything another stands for.
+pub trait Covers {
+    /// Returns true only when it is certain that `self` includes `other`.
+    fn covers(&self, other: &Self) -> bool;
+}
+
+/// Things that are allowed. Layers add to the list; a profile's default holds until one does.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grants<T> {
+    /// What layers said; an empty list is a statement too.
+    explicit: Option<Vec<Sourced<T>>>,
+    /// What a profile supplies until a layer says otherwise.
+    default: Option<Vec<Sourced<T>>>,
+}
+
+impl<T> Grants<T> {
+    /// Makes a list, as a layer would say it.
+    pub fn new(entries: Vec<Sourced<T>>) -> Self {
+        Self { explicit: Some(entries), default: None }
+    }
+
+    /// Returns the entries in force, each with its origin.
+    pub fn entries(&self) -> &[Sourced<T>] {
+        self.explicit.as_deref().or(self.default.as_deref()).unwrap_or_default()
+    }
+
+    /// Returns the values in force.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.entries().iter().map(|entry| &entry.value)
+    }
+
+    /// Returns whether a layer said something, rather than a profile or nobody.
+    pub fn is_explicit(&self) -> bool {
+        self.explicit.is_some()
+    }
+}
+
+impl<T: Covers> Grants<T> {
+    /// Returns whether some entry includes `value`.
+    pub fn cover(&self, value: &T) -> bool {
+        self.values().any(|entry| entry.covers(value))
+    }
+}
+
+impl<T> Default for Grants<T> {
+    fn default() -> Self {
+        Self { explicit: None, default: None }
+    }
+}
+
+impl<T: Item + Covers> Field for Grants<T> {
+    fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
+        read_list(node, cx).map(Self::new)
+    }
+
+    fn merge(&mut self, above: Self) {
+        if above.default.is_some() {
+            *self = above;
+        } else if let Some(more) = above.explicit {
+            self.explicit.get_or_insert_default().extend(more);
+        }
+    }
+
+    fn into_default(self) -> Self {
+        Self { default: self.explicit.or(self.default), explicit: None }
+    }
+
+    fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>) {
+        let (kept, wider): (Vec<_>, Vec<_>) =
+            self.entries().iter().cloned().partition(|entry| base.cover(&entry.value));
+        // An entry that is left out counts as if it had not been written; so does a list of which
+        // nothing is left. A list that was written empty stays a statement.
+        if kept.is_empty() && !wider.is_empty() || self.entries() == base.entries() {
+            *self = base.clone();
+        } else {
+            *self = Self::new(kept);
+        }
+        ignored.extend(wider.into_iter().map(|Sourced { value, origin }| Ignored {
+            key: key.into(),
+            value: bare(&value.json()),
+            origin,
+        }));
+    }
+
+    fn rows(&self, key: &str, out: &mut Vec<Row>) {
+        out.push(list_row(key, self.entries()));
+    }
+
+    fn schema() -> Json {
+        list_schema::<T>()
+    }
+
+    fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>) {
+        let takes = format!("a list: {}", T::takes());
+        out.push(KeyDoc { key: key.into(), takes, merges: "layers add up", about: about.into() });
+    }
+}
+
+pub(super) fn read_list<T: Item>(node: &Node, cx: &mut Reader<'_>) -> Option<Vec<Sourced<T>>> {
+    let mut entries = Vec::new();
+    for item in cx.list(node)? {
+        if let Some(value) = T::read(item, cx) {
+            entries.push(Sourced { value, origin: cx.origin(item.span) });
+        }
+    }
+    Some(entries)
+}
+
+pub(super) fn list_row<T: Item>(key: &str, entries: &[Sourced<T>]) -> Row {
+    let mut values: Vec<Sourced<Json>> = Vec::new();
+    for entry in entries {
+        let value = entry.value.json();
+        if !values.iter().any(|shown| shown.value == value) {
+            values.push(Sourced { value, origin: entry.origin.clone() });
+        }
+    }
+    Row { key: key.into(), form: RowForm::List, values }
+}
+
+pub(super) fn list_schema<T: Item>() -> Json {
+    json!({ "type": "array", "items": T::schema() })
+}

@@ -1,0 +1,101 @@
+//! Lists of rules: first match within a list, the strictest between lists.
+
+use serde_json::Value as Json;
+
+use super::grants::{list_row, list_schema, read_list};
+use super::setting::bare;
+use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Sourced};
+use crate::text::Node;
+
+/// A rule that may stand in a list of rules.
+pub trait RuleItem: Item {
+    /// Returns whether the rule can make a verdict wider than it would be without it.
+    fn widens(&self) -> bool;
+}
+
+/// What a list of rules may do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Standing {
+    /// The list decides like any other.
+    Full,
+    /// The list comes from a layer that was not trusted: a verdict of its rules counts only where
+    /// it is stricter than the verdict without the list, and a rule that allows ends the search in
+    /// this list without a verdict.
+    NarrowOnly,
+}
+
+/// The rules one layer wrote, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleList<R> {
+    /// What the list may do.
+    pub standing: Standing,
+    /// The rules; the first that matches speaks for the list.
+    pub rules: Vec<Sourced<R>>,
+}
+
+/// The lists of all layers, lowest first. They are never joined: between lists the strictest wins.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleLists<R> {
+    lists: Vec<RuleList<R>>,
+}
+
+impl<R> RuleLists<R> {
+    /// Returns the lists, lowest layer first.
+    pub fn lists(&self) -> &[RuleList<R>] {
+        &self.lists
+    }
+}
+
+impl<R> Default for RuleLists<R> {
+    fn default() -> Self {
+        Self { lists: Vec::new() }
+    }
+}
+
+impl<R: RuleItem> Field for RuleLists<R> {
+    fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
+        let rules = read_list(node, cx)?;
+        Some(Self { lists: vec![RuleList { standing: Standing::Full, rules }] })
+    }
+
+    fn merge(&mut self, above: Self) {
+        self.lists.extend(above.lists);
+    }
+
+    fn into_default(self) -> Self {
+        self
+    }
+
+    fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>) {
+        for list in self.lists.iter_mut().filter(|list| !base.lists.contains(list)) {
+            list.standing = Standing::NarrowOnly;
+            for rule in list.rules.iter().filter(|rule| rule.value.widens()) {
+                ignored.push(Ignored {
+                    key: key.into(),
+                    value: bare(&rule.value.json()),
+                    origin: rule.origin.clone(),
+                });
+            }
+        }
+        for (at, list) in base.lists.iter().enumerate() {
+            if !self.lists.contains(list) {
+                self.lists.insert(at.min(self.lists.len()), list.clone());
+            }
+        }
+    }
+
+    fn rows(&self, key: &str, out: &mut Vec<Row>) {
+        let rules: Vec<_> = self.lists.iter().flat_map(|list| list.rules.iter().cloned()).collect();
+        out.push(list_row(key, &rules));
+    }
+
+    fn schema() -> Json {
+        list_schema::<R>()
+    }
+
+    fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>) {
+        let takes = format!("a list: {}", R::takes());
+        let merges = "first match within a layer's list, the strictest between layers";
+        out.push(KeyDoc { key: key.into(), takes, merges, about: about.into() });
+    }
+}

@@ -1,0 +1,94 @@
+//! A key with one value: the highest layer that sets it wins.
+
+use serde_json::Value as Json;
+
+use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced, Strictest, Strictness};
+use crate::text::Node;
+
+/// One value. Unset reads as the strictest value of its kind, so nothing is open by omission.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting<T> {
+    /// What a layer said.
+    explicit: Option<Sourced<T>>,
+    /// What a profile supplies until a layer says otherwise.
+    default: Option<Sourced<T>>,
+}
+
+impl<T> Setting<T> {
+    /// Sets the value, as a layer would.
+    pub fn new(value: Sourced<T>) -> Self {
+        Self { explicit: Some(value), default: None }
+    }
+
+    /// Returns the value in force with its origin, if any layer or profile sets it.
+    pub fn sourced(&self) -> Option<&Sourced<T>> {
+        self.explicit.as_ref().or(self.default.as_ref())
+    }
+
+    /// Returns whether a layer said something, rather than a profile or nobody.
+    pub fn is_explicit(&self) -> bool {
+        self.explicit.is_some()
+    }
+}
+
+impl<T: Clone + Strictest> Setting<T> {
+    /// Returns the value in force.
+    pub fn value(&self) -> T {
+        self.sourced().map_or_else(T::strictest, |sourced| sourced.value.clone())
+    }
+}
+
+impl<T> Default for Setting<T> {
+    fn default() -> Self {
+        Self { explicit: None, default: None }
+    }
+}
+
+impl<T: Item + Strictness> Field for Setting<T> {
+    fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
+        let value = T::read(node, cx)?;
+        Some(Self::new(Sourced { value, origin: cx.origin(node.span) }))
+    }
+
+    fn merge(&mut self, above: Self) {
+        if above.default.is_some() {
+            *self = above;
+        } else if above.explicit.is_some() {
+            self.explicit = above.explicit;
+        }
+    }
+
+    fn into_default(self) -> Self {
+        Self { default: self.explicit.or(self.default), explicit: None }
+    }
+
+    fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>) {
+        let Some(sourced) = self.sourced() else { return };
+        if !base.sourced().is_some_and(|base| sourced.value.within(&base.value)) {
+            let Sourced { value, origin } = sourced.clone();
+            ignored.push(Ignored { key: key.into(), value: bare(&value.json()), origin });
+            *self = base.clone();
+        }
+    }
+
+    fn rows(&self, key: &str, out: &mut Vec<Row>) {
+        let values = self
+            .sourced()
+            .map(|sourced| Sourced { value: sourced.value.json(), origin: sourced.origin.clone() });
+        out.push(Row { key: key.into(), form: RowForm::One, values: values.into_iter().collect() });
+    }
+
+    fn schema() -> Json {
+        T::schema()
+    }
+
+    fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>) {
+        let merges = "the highest layer wins";
+        out.push(KeyDoc { key: key.into(), takes: T::takes(), merges, about: about.into() });
+    }
+}
+
+/// Prints a value without the quotes of JSON text.
+pub(super) fn bare(value: &Json) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}

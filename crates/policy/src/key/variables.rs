@@ -1,0 +1,95 @@
+//! Environment variables that a policy sets.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::{Field, Ignored, KeyDoc, Reader, Row, RowForm, Sourced};
+use crate::name::{EnvName, looks_secret};
+use crate::text::Node;
+
+/// Names and values. The highest layer that sets a name wins.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variables {
+    set: BTreeMap<EnvName, Sourced<String>>,
+}
+
+impl Variables {
+    /// Returns every name with its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&EnvName, &Sourced<String>)> {
+        self.set.iter()
+    }
+}
+
+impl Field for Variables {
+    fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
+        let mut set = BTreeMap::new();
+        for entry in cx.map(node)? {
+            let key =
+                Node { value: crate::text::Value::Text(entry.key.clone()), span: entry.key_span };
+            let name = match entry.key.parse::<EnvName>() {
+                Ok(name) => Some(name),
+                Err(invalid) => cx.invalid(&key, &invalid),
+            };
+            let value = cx.text("text", &entry.value);
+            if let (Some(name), Some(value)) = (name, value) {
+                if value.contains('\0') {
+                    cx.expected::<()>("text without a NUL", &entry.value);
+                }
+                set.insert(
+                    name,
+                    Sourced { value: value.to_owned(), origin: cx.origin(entry.value.span) },
+                );
+            }
+        }
+        Some(Self { set })
+    }
+
+    fn merge(&mut self, above: Self) {
+        self.set.extend(above.set);
+    }
+
+    fn into_default(self) -> Self {
+        self
+    }
+
+    fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>) {
+        // A variable can make a program inside do anything the walls permit, so an untrusted layer
+        // sets none, whatever its name.
+        for (name, value) in std::mem::replace(&mut self.set, base.set.clone()) {
+            if base.set.get(&name) != Some(&value) {
+                ignored.push(Ignored {
+                    key: key.into(),
+                    value: name.to_string(),
+                    origin: value.origin,
+                });
+            }
+        }
+    }
+
+    fn rows(&self, key: &str, out: &mut Vec<Row>) {
+        let values = self.set.iter().map(|(name, sourced)| {
+            let shown = if looks_secret(name.as_str()) { "(not shown)" } else { &sourced.value };
+            Sourced { value: json!({ name.as_str(): shown }), origin: sourced.origin.clone() }
+        });
+        out.push(Row { key: key.into(), form: RowForm::Map, values: values.collect() });
+    }
+
+    fn schema() -> Json {
+        json!({
+            "type": "object",
+            "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]*$" },
+            "additionalProperties": { "type": "string" },
+        })
+    }
+
+    fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>) {
+        let takes = "a map of names to text".into();
+        out.push(KeyDoc {
+            key: key.into(),
+            takes,
+            merges: "per name, the highest layer wins",
+            about: about.into(),
+        });
+    }
+}

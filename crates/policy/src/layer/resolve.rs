@@ -1,0 +1,294 @@
+//! From layers to the policy in force.
+
+use std::sync::Arc;
+
+use super::{Layer, Origin};
+use crate::builtin;
+use crate::key::{Field, Ignored, Setting, Sourced, Strictness};
+use crate::name::{Anchors, Folder};
+use crate::policy::{Document, Policy, Preset, Profile, Require};
+
+/// The texts that were loaded, each with its layer, on top of the built-in ones.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    anchors: Anchors,
+    builtin: Policy,
+    documents: Vec<(Layer, Document)>,
+    profiles: Vec<(Folder, Policy)>,
+}
+
+impl Stack {
+    /// Starts with what Palisade itself brings.
+    pub fn new(anchors: Anchors) -> Self {
+        let builtin = builtin::policy(&anchors);
+        Self { anchors, builtin, documents: Vec::new(), profiles: Vec::new() }
+    }
+
+    /// Adds the content of a profile that stands in a file. A file that was never added counts as
+    /// `readonly`.
+    pub fn push_profile(&mut self, file: Folder, content: Policy) {
+        self.profiles.push((file, content.into_default()));
+    }
+
+    /// Returns the profile files that some text names.
+    pub fn profile_files(&self) -> Vec<&Sourced<Profile>> {
+        let policies = self.documents.iter().flat_map(|(_, doc)| doc.policies());
+        let named = policies.filter_map(|policy| policy.profile.sourced());
+        named.filter(|profile| matches!(profile.value, Profile::File(_))).collect()
+    }
+
+    /// Adds a text; among texts of one layer a later one stands above an earlier one.
+    pub fn push(&mut self, layer: Layer, document: Document) {
+        self.documents.push((layer, document));
+    }
+
+    /// Returns the names of every task that some text defines.
+    pub fn tasks(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self
+            .documents
+            .iter()
+            .flat_map(|(_, doc)| doc.tasks.keys().map(|name| &**name))
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}
+
+/// For whom the policy is worked out.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Choice {
+    /// The agent; one without an entry gets what holds for everyone.
+    pub agent: Option<Arc<str>>,
+    /// The task; it must exist.
+    pub task: Option<Arc<str>>,
+}
+
+/// Whether the user trusted the project's files as they are now.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Trust {
+    /// They were not: they can only narrow.
+    NotTrusted,
+    /// They were: they count like the user's own, but for what no project may say.
+    Trusted,
+}
+
+/// The policy in force, and what was left out of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resolved {
+    /// What holds.
+    pub policy: Policy,
+    /// What the project said that was left out, because it widens.
+    pub ignored: Vec<Ignored>,
+    /// For whom.
+    pub choice: Choice,
+    /// The file that says that nothing is confined, where that holds.
+    pub unconfined: Option<Origin>,
+}
+
+/// Why no policy could be worked out.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotResolve {
+    /// The task exists in no file.
+    #[error("there is no task `{task}`")]
+    NoSuchTask {
+        /// The task that was asked for.
+        task: String,
+        /// The tasks there are.
+        known: Vec<String>,
+    },
+    /// The task is for somebody else.
+    #[error("the task `{task}` is for the agent `{wanted}`, not for `{given}`")]
+    OtherAgent {
+        /// The task that was asked for.
+        task: String,
+        /// The agent its file names.
+        wanted: String,
+        /// The agent that was given.
+        given: String,
+    },
+}
+
+impl CannotResolve {
+    /// Returns a name that never changes, for programs and tests.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoSuchTask { .. } => "no-such-task",
+            Self::OtherAgent { .. } => "other-agent",
+        }
+    }
+
+    /// Returns what to do about it.
+    pub fn hint(&self) -> String {
+        match self {
+            Self::NoSuchTask { known, .. } if known.is_empty() => {
+                "no policy file defines tasks".into()
+            }
+            Self::NoSuchTask { known, .. } => format!("known tasks: {}", known.join(", ")),
+            Self::OtherAgent { wanted, .. } => {
+                format!("leave --agent out, or say --agent {wanted}")
+            }
+        }
+    }
+}
+
+/// Works out what holds for an agent and a task.
+///
+/// # Errors
+///
+/// When the task does not exist, or is for another agent.
+pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved, CannotResolve> {
+    let choice = settle(stack, choice)?;
+    let without: Vec<Policy> = statements(stack, &choice, |layer| layer != Layer::Project);
+    let base = stack.fold(without, None);
+    let mut with = statements(stack, &choice, |_| true);
+    let mut ignored = Vec::new();
+    for policy in &mut with {
+        policy.drop_reserved(&mut ignored);
+    }
+    let policy = match trust {
+        Trust::Trusted => stack.fold(with, None),
+        Trust::NotTrusted => {
+            // The preset decides which statements stand at the bottom, so it is settled first.
+            let wanted = stack.fold(with.clone(), None).preset;
+            let narrower = wanted.sourced().zip(base.preset.sourced());
+            let narrower = narrower.is_some_and(|(own, base)| own.value.within(&base.value));
+            let preset = if narrower { &wanted } else { &base.preset };
+            let mut policy = stack.fold(with, preset.sourced().map(|preset| preset.value));
+            policy.clamp(&base, "", &mut ignored);
+            policy
+        }
+    };
+    ignored.retain(|part| part.origin.layer == Layer::Project);
+    let mut resolved = Resolved { policy, ignored, choice, unconfined: None };
+    resolved.settle_confinement(stack, trust);
+    Ok(resolved)
+}
+
+/// Finds the task's agent, and refuses a task that does not exist.
+fn settle(stack: &Stack, choice: &Choice) -> Result<Choice, CannotResolve> {
+    let Some(task) = &choice.task else { return Ok(choice.clone()) };
+    let mut found = stack.documents.iter().filter_map(|(_, doc)| doc.tasks.get(task)).peekable();
+    if found.peek().is_none() {
+        let known = stack.tasks().into_iter().map(str::to_owned).collect();
+        return Err(CannotResolve::NoSuchTask { task: task.to_string(), known });
+    }
+    let wanted = found.filter_map(|task| task.agent.clone()).next_back();
+    match (&choice.agent, wanted) {
+        (Some(given), Some(wanted)) if *given != wanted => Err(CannotResolve::OtherAgent {
+            task: task.to_string(),
+            wanted: wanted.to_string(),
+            given: given.to_string(),
+        }),
+        (given, wanted) => {
+            Ok(Choice { agent: given.clone().or(wanted), task: choice.task.clone() })
+        }
+    }
+}
+
+/// Lists what is said for this choice, weakest first. Within the files, what is said for one agent
+/// or task stands above what is said for everyone; options and named files stand above both.
+fn statements(stack: &Stack, choice: &Choice, wanted: impl Fn(Layer) -> bool) -> Vec<Policy> {
+    let mut found: Vec<((Layer, u8, Layer), Policy)> = Vec::new();
+    for (layer, document) in stack.documents.iter().filter(|(layer, _)| wanted(*layer)) {
+        let group = (*layer).max(Layer::Project);
+        found.push(((group, 0, *layer), document.policy.clone()));
+        if let Some(policy) = choice.agent.as_ref().and_then(|name| document.agents.get(name)) {
+            found.push(((group, 1, *layer), policy.clone()));
+        }
+        if let Some(task) = choice.task.as_ref().and_then(|name| document.tasks.get(name)) {
+            found.push(((group, 2, *layer), task.policy.clone()));
+        }
+    }
+    found.sort_by_key(|(rank, _)| *rank); // stable: texts of one layer stay in their order
+    found.into_iter().map(|(_, policy)| policy).collect()
+}
+
+impl Stack {
+    /// Merges statements on top of the built-in ones and those of the preset they choose.
+    fn fold(&self, statements: Vec<Policy>, preset: Option<Preset>) -> Policy {
+        let chosen = statements.iter().rev().find_map(|policy| policy.preset.sourced());
+        let preset = preset.or(chosen.map(|chosen| chosen.value)).unwrap_or(Preset::Confined);
+        let floor: Vec<Sourced<Require>> = statements
+            .iter()
+            .filter_map(|policy| policy.require.sourced())
+            .filter(administrators)
+            .cloned()
+            .collect();
+        let mut policy = self.with_profile(self.builtin.clone());
+        policy.merge(builtin::preset(preset, &self.anchors));
+        for statement in statements {
+            policy.merge(self.with_profile(statement));
+        }
+        // What the administrator requires nobody lowers.
+        for floor in floor {
+            if !policy.require.sourced().is_some_and(|require| require.value.within(&floor.value)) {
+                policy.require = Setting::new(floor);
+            }
+        }
+        policy.apply_unhide();
+        policy
+    }
+
+    /// Puts the defaults of the profile that a statement chooses under the statement itself, where
+    /// they replace what lower layers said (Ruling 1).
+    fn with_profile(&self, statement: Policy) -> Policy {
+        let Some(profile) = statement.profile.sourced() else { return statement };
+        let in_file =
+            self.profiles.iter().find(|(file, _)| profile.value == Profile::File(file.clone()));
+        let defaults = match in_file {
+            Some((_, content)) => Some(content.clone()),
+            None => builtin::profile(&profile.value, &profile.origin, &self.anchors)
+                .or_else(|| builtin::profile(&Profile::Readonly, &profile.origin, &self.anchors)),
+        };
+        let Some(mut policy) = defaults else { return statement };
+        policy.merge(statement);
+        policy
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape `Iterator::filter` asks for")]
+fn administrators(require: &&Sourced<Require>) -> bool {
+    require.origin.layer == Layer::System
+}
+
+impl Resolved {
+    /// Honours a file of another system that says it confines nothing (Ruling 8): the built-in
+    /// `require` gives way to it, a written one does not, and nor does any file that confines.
+    fn settle_confinement(&mut self, stack: &Stack, trust: Trust) {
+        let heard = |layer: Layer| layer != Layer::Project || trust == Trust::Trusted;
+        let documents = stack.documents.iter().filter(|(layer, _)| heard(*layer));
+        let (off, on): (Vec<_>, Vec<_>) = documents.partition(|(_, doc)| doc.unconfined.is_some());
+        let written =
+            self.policy.require.sourced().is_some_and(|by| by.origin.layer > Layer::Preset);
+        let origin = off.last().and_then(|(_, doc)| doc.unconfined.clone());
+        if let Some(origin) = origin.filter(|_| on.is_empty() && !written) {
+            self.policy.require =
+                Setting::new(Sourced { value: Require::None, origin: origin.clone() });
+            self.unconfined = Some(origin);
+        }
+    }
+}
+
+impl Policy {
+    /// Leaves out of a project's statements what no project may say, trusted or not.
+    fn drop_reserved(&mut self, ignored: &mut Vec<Ignored>) {
+        let reserved: Vec<(&str, Origin)> =
+            self.reserved().into_iter().map(|(key, origin)| (key, origin.clone())).collect();
+        for (said, origin) in reserved {
+            if origin.layer != Layer::Project {
+                continue;
+            }
+            let (key, value) = said.split_once(": ").unwrap_or((said, ""));
+            match key {
+                "require" => self.require = Setting::default(),
+                _ => self.nested = Setting::default(),
+            }
+            ignored.push(Ignored { key: key.into(), value: value.into(), origin });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! What may happen.
+//!
+//! This crate turns text into a [`Policy`] whose every value knows the file, line and layer it came
+//! from, and works out what holds when several layers speak. It is pure: no files, no environment,
+//! no clock, no network. Whoever calls it hands the text in.
+//!
+//! | Module | Question it answers |
+//! | --- | --- |
+//! | [`text`] | What does the text say, and where in it? |
+//! | [`name`] | Is this a host, a path, a size? One door in for each. |
+//! | [`key`] | How is a key read, merged, narrowed, shown and described? |
+//! | [`policy`] | Which keys are there? |
+//! | [`layer`] | Who said what, and what holds? |
+//! | [`builtin`] | What holds when nobody says anything? |
+//! | [`schema`] | The JSON Schema and the manual, from the same definitions. |
+#![forbid(unsafe_code)]
+
+pub mod builtin;
+pub mod key;
+pub mod layer;
+pub mod name;
+pub mod policy;
+pub mod schema;
+pub mod text;
+
+pub use layer::{Choice, Layer, Origin, Resolved, Stack, Trust, resolve};
+pub use policy::{Document, Policy};

@@ -1,0 +1,150 @@
+//! What leaves the sandbox, and what enters it.
+
+use serde_json::{Value as Json, json};
+
+use super::choice::NetworkMode;
+use super::commands::Action;
+use crate::key::{
+    Covers, Grants, Guard, Item, Limit, Opening, Reader, Refusals, RuleItem, RuleLists, Setting,
+    section, text_item,
+};
+use crate::name::{ByteSize, DeniedHost, HostPattern, PathPattern, Pattern, Port};
+use crate::text::Node;
+
+section! {
+    /// What leaves the sandbox, and what enters it.
+    pub struct Network {
+        /// Which connections are possible at all; replaces the profile's default.
+        mode: Setting<NetworkMode>,
+        /// Hosts that may be reached in mode `allow-list`.
+        allow: Grants<HostPattern>,
+        /// Hosts that may never be reached; wins over everything.
+        deny: Refusals<DeniedHost>,
+        /// Hosts for which a person is asked.
+        ask: Grants<HostPattern>,
+        /// Also refuse TLS connections that hide the name they ask for.
+        strict: Setting<Guard>,
+        /// Ports of the host's loopback that `host.palisade.internal` reaches.
+        host_ports: Grants<Port>,
+        /// Ports of servers inside that are reachable from the host.
+        publish: Grants<Port>,
+        /// Unix sockets of the host that stay reachable; `/` means all.
+        unix: Grants<PathPattern>,
+        /// Whether servers inside may bind to addresses other than loopback.
+        local_binding: Setting<Opening>,
+        /// How many bytes may pass.
+        budget: Budget,
+        /// Rules for plain HTTP requests, by host, method and path.
+        http_rules: RuleLists<HttpRule>,
+        /// Whether proxy variables such as `HTTP_PROXY` are set for programs that want them.
+        proxy_env: Setting<Opening>,
+    }
+}
+
+section! {
+    /// How many bytes may pass in one run.
+    pub struct Budget {
+        /// Bytes sent, all hosts together.
+        upload: Setting<Limit<ByteSize>>,
+        /// Bytes received, all hosts together.
+        download: Setting<Limit<ByteSize>>,
+        /// Bytes sent to any one host.
+        per_host: Setting<Limit<ByteSize>>,
+    }
+}
+
+text_item!(
+    HostPattern,
+    "a host: `name`, `*.name`, `.name`, an address or a CIDR, with an optional `:port`"
+);
+text_item!(DeniedHost, "a host as in `network.allow`, or `*`");
+text_item!(Port, "a port from 1 to 65535", Number);
+
+impl Covers for HostPattern {
+    fn covers(&self, other: &Self) -> bool {
+        Self::covers(self, other)
+    }
+}
+
+impl Covers for Port {
+    fn covers(&self, other: &Self) -> bool {
+        self == other
+    }
+}
+
+/// A rule for plain HTTP requests.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct HttpRule {
+    /// Hosts it is about.
+    pub host: HostPattern,
+    /// Methods it is about; empty means every method.
+    pub methods: Vec<String>,
+    /// What the path must match, from its start; none means every path.
+    pub path: Option<Pattern>,
+    /// What happens.
+    pub action: Action,
+}
+
+impl Item for HttpRule {
+    fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
+        let (mut host, mut methods, mut path, mut action) = (None, Vec::new(), None, None);
+        for entry in cx.map(node)? {
+            match &*entry.key {
+                "host" => host = HostPattern::read(&entry.value, cx),
+                "methods" => {
+                    for item in cx.list(&entry.value).unwrap_or_default() {
+                        let Some(text) = cx.text("a method such as GET", item) else { continue };
+                        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_uppercase()) {
+                            cx.expected::<()>("a method in capital letters, such as GET", item);
+                        }
+                        methods.push(text.to_owned());
+                    }
+                }
+                "path" => path = Pattern::read(&entry.value, cx),
+                "action" => action = Action::read(&entry.value, cx),
+                _ => cx.unknown_key(entry, &["host", "methods", "path", "action"]),
+            }
+        }
+        for (missing, key) in [(host.is_none(), "host"), (action.is_none(), "action")] {
+            if missing && node.find(key).is_none() {
+                cx.expected::<()>(&format!("the key `{key}`"), node);
+            }
+        }
+        Some(Self { host: host?, methods, path, action: action? })
+    }
+
+    fn json(&self) -> Json {
+        let mut json = json!({ "host": self.host.to_string(), "action": self.action.word() });
+        if !self.methods.is_empty() {
+            json["methods"] = json!(self.methods);
+        }
+        if let Some(path) = &self.path {
+            json["path"] = json!(path.to_string());
+        }
+        json
+    }
+
+    fn schema() -> Json {
+        json!({
+            "type": "object",
+            "properties": {
+                "host": HostPattern::schema(),
+                "methods": { "type": "array", "items": { "type": "string", "pattern": "^[A-Z]+$" } },
+                "path": Pattern::schema(),
+                "action": Action::schema(),
+            },
+            "required": ["host", "action"],
+            "additionalProperties": false,
+        })
+    }
+
+    fn takes() -> String {
+        "`{ host, methods, path, action }`".into()
+    }
+}
+
+impl RuleItem for HttpRule {
+    fn widens(&self) -> bool {
+        self.action == Action::Allow
+    }
+}
