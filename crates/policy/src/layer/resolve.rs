@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::{Layer, Origin};
 use crate::builtin;
-use crate::key::{Field, Ignored, Setting, Sourced, Strictness};
-use crate::name::{Anchors, Folder};
+use crate::key::{Field, Grants, Ignored, Setting, Sourced, Strictness};
+use crate::name::{Anchors, Folder, HostPattern};
 use crate::policy::{Document, Policy, Preset, Profile, Require};
 
 /// The texts that were loaded, each with its layer, on top of the built-in ones.
@@ -140,25 +140,26 @@ impl CannotResolve {
 /// When the task does not exist, or is for another agent.
 pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved, CannotResolve> {
     let choice = settle(stack, choice)?;
-    let without: Vec<Policy> = statements(stack, &choice, |layer| layer != Layer::Project);
-    let base = stack.fold(without, None);
-    let mut with = statements(stack, &choice, |_| true);
     let mut ignored = Vec::new();
-    for policy in &mut with {
+    let mut said = statements(stack, &choice, |_| true);
+    for policy in &mut said {
         policy.drop_reserved(&mut ignored);
     }
-    let policy = match trust {
-        Trust::Trusted => stack.fold(with, None),
-        Trust::NotTrusted => {
-            // The preset decides which statements stand at the bottom, so it is settled first.
-            let wanted = stack.fold(with.clone(), None).preset;
-            let narrower = wanted.sourced().zip(base.preset.sourced());
-            let narrower = narrower.is_some_and(|(own, base)| own.value.within(&base.value));
-            let preset = if narrower { &wanted } else { &base.preset };
-            let mut policy = stack.fold(with, preset.sourced().map(|preset| preset.value));
-            policy.clamp(&base, "", &mut ignored);
-            policy
-        }
+    let preset = chosen_preset(&said);
+    let narrowing = trust == Trust::NotTrusted
+        && stack.documents.iter().any(|(layer, _)| *layer == Layer::Project);
+    let policy = if narrowing {
+        let without = statements(stack, &choice, |layer| layer != Layer::Project);
+        // The preset brings statements of its own, so it is settled before anything is merged.
+        let allowed = chosen_preset(&without);
+        let base = stack.fold(without, allowed);
+        let mut policy = stack.fold(said, if preset.within(&allowed) { preset } else { allowed });
+        let asked = policy.network.ask.clone();
+        policy.clamp(&base, "", &mut ignored);
+        policy.ask_for_allowed(&asked, &base, &mut ignored);
+        policy
+    } else {
+        stack.fold(said, preset)
     };
     ignored.retain(|part| part.origin.layer == Layer::Project);
     let mut resolved = Resolved { policy, ignored, choice, unconfined: None };
@@ -205,11 +206,15 @@ fn statements(stack: &Stack, choice: &Choice, wanted: impl Fn(Layer) -> bool) ->
     found.into_iter().map(|(_, policy)| policy).collect()
 }
 
+/// Returns the preset that the strongest statement names.
+fn chosen_preset(statements: &[Policy]) -> Preset {
+    let named = statements.iter().rev().find_map(|policy| policy.preset.sourced());
+    named.map_or(Preset::Confined, |preset| preset.value)
+}
+
 impl Stack {
-    /// Merges statements on top of the built-in ones and those of the preset they choose.
-    fn fold(&self, statements: Vec<Policy>, preset: Option<Preset>) -> Policy {
-        let chosen = statements.iter().rev().find_map(|policy| policy.preset.sourced());
-        let preset = preset.or(chosen.map(|chosen| chosen.value)).unwrap_or(Preset::Confined);
+    /// Merges statements on top of the built-in ones and those of the preset.
+    fn fold(&self, statements: Vec<Policy>, preset: Preset) -> Policy {
         let floor: Vec<Sourced<Require>> = statements
             .iter()
             .filter_map(|policy| policy.require.sourced())
@@ -272,6 +277,26 @@ impl Resolved {
 }
 
 impl Policy {
+    /// Lets an untrusted project have a person asked for hosts that are allowed without asking: of
+    /// a list that opens, this is the part that narrows.
+    fn ask_for_allowed(
+        &mut self,
+        asked: &Grants<HostPattern>,
+        base: &Self,
+        ignored: &mut Vec<Ignored>,
+    ) {
+        let narrows = |entry: &&Sourced<HostPattern>| base.network.allow.cover(&entry.value);
+        let more: Vec<_> = asked.entries().iter().filter(narrows).cloned().collect();
+        ignored.retain(|part| {
+            part.key != "network.ask" || !more.iter().any(|entry| entry.origin == part.origin)
+        });
+        if !more.is_empty() {
+            let known =
+                self.network.ask.entries().iter().filter(|entry| !more.contains(entry)).cloned();
+            self.network.ask = Grants::new(known.chain(more.iter().cloned()).collect());
+        }
+    }
+
     /// Leaves out of a project's statements what no project may say, trusted or not.
     fn drop_reserved(&mut self, ignored: &mut Vec<Ignored>) {
         let reserved: Vec<(&str, Origin)> =

@@ -40,6 +40,9 @@ impl Component {
         if text == "**" {
             return Ok(Self::Deep);
         }
+        if !text.contains(['*', '?', '[', '\\']) {
+            return Ok(Self::Literal(text.into())); // nearly all of them
+        }
         let mut tokens = Vec::new();
         let mut chars = text.chars();
         while let Some(c) = chars.next() {

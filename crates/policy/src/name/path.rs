@@ -98,7 +98,7 @@ impl PathPattern {
                 Part::Deep | Part::Glob(_) | Part::Name(_) => parts.push(part.clone()),
             }
         }
-        check_reach(Base::Root, &parts, &self.to_string())?;
+        check_reach(Base::Root, &parts, self)?;
         Ok(Self { base: Base::Root, parts })
     }
 
@@ -196,24 +196,24 @@ impl FromStr for PathPattern {
     fn from_str(text: &str) -> Result<Self, Invalid> {
         // The kernel's PATH_MAX: no longer path can be opened.
         const LONGEST: usize = 4096;
-        let shown = quote(text);
+        let shown = || quote(text);
         if text.is_empty() {
             return Err(Invalid::new("path-empty", "the path is empty")
                 .with_hint("write `.` for the project's own folder"));
         }
         if text.len() > LONGEST {
-            let problem = format!("{shown} is longer than {LONGEST} bytes");
+            let problem = format!("{} is longer than {LONGEST} bytes", shown());
             return Err(Invalid::new("path-length", problem));
         }
         if text.chars().any(char::is_control) {
-            let problem = format!("{shown} contains a control character");
+            let problem = format!("{} contains a control character", shown());
             return Err(Invalid::new("path-control", problem));
         }
         let (base, rest) = if let Some(rest) = text.strip_prefix('/') {
             (Base::Root, rest)
         } else if let Some(rest) = text.strip_prefix('~') {
             if !rest.is_empty() && !rest.starts_with('/') {
-                let problem = format!("{shown} names another user's home");
+                let problem = format!("{} names another user's home", shown());
                 return Err(Invalid::new("path-user", problem).with_hint(
                     "write `~/` for your own home, the absolute path, or `\\~` for the character",
                 ));
@@ -231,12 +231,12 @@ impl FromStr for PathPattern {
                 Component::Glob(glob) => parts.push(Part::Glob(glob)),
                 Component::Literal(name) => match name.as_str() {
                     "" | "." => {}
-                    ".." => climb(base, &mut parts, &shown)?,
+                    ".." => climb(base, &mut parts, text)?,
                     _ => parts.push(Part::Name(name)),
                 },
             }
         }
-        check_reach(base, &parts, text)?;
+        check_reach(base, &parts, &text)?;
         // A pattern names a tree anyway, so `folder/**` is the folder.
         parts.pop_if(|part| *part == Part::Deep);
         Ok(Self { base, parts })
@@ -285,8 +285,8 @@ impl Folder {
     /// A path that is not text, or that has control characters in it.
     pub fn literal(path: &Path) -> Result<Self, Invalid> {
         let text = path.to_str().ok_or_else(|| {
-            let shown = path.to_string_lossy().escape_debug().to_string();
-            Invalid::new("not-text", format!("the path `{shown}` is not UTF-8"))
+            let shown = quote(&path.to_string_lossy());
+            Invalid::new("path-text", format!("the path {shown} is not UTF-8"))
         })?;
         let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | '~');
         let escaped = text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c]));
@@ -365,9 +365,10 @@ fn normal_components(path: &Path) -> Vec<&OsStr> {
 }
 
 /// Resolves one `..` by text.
-fn climb(base: Base, parts: &mut Vec<Part>, shown: &str) -> Result<(), Invalid> {
+fn climb(base: Base, parts: &mut Vec<Part>, text: &str) -> Result<(), Invalid> {
     match (parts.last(), base) {
         (Some(Part::Deep | Part::Glob(_)), _) => {
+            let shown = quote(text);
             let problem = format!("{shown} has a `..` after a wildcard, which cannot be enforced");
             return Err(
                 Invalid::new("path-climb", problem).with_hint("write the path without `..`")
@@ -382,12 +383,12 @@ fn climb(base: Base, parts: &mut Vec<Part>, shown: &str) -> Result<(), Invalid> 
 }
 
 /// Refuses patterns that would make every start search the whole disk or the whole home.
-fn check_reach(base: Base, parts: &[Part], text: &str) -> Result<(), Invalid> {
+fn check_reach(base: Base, parts: &[Part], text: &impl fmt::Display) -> Result<(), Invalid> {
     let whole = match (base, parts.first()) {
         (Base::Root, Some(Part::Deep | Part::Glob(_))) => "the whole disk",
         (Base::Home, Some(Part::Deep)) => "the whole home folder",
         (Base::Root | Base::Home | Base::Relative, _) => return Ok(()),
     };
-    let problem = format!("{} would search {whole}", quote(text));
+    let problem = format!("{} would search {whole}", quote(&text.to_string()));
     Err(Invalid::new("path-reach", problem).with_hint("name a folder before the first wildcard"))
 }

@@ -338,3 +338,6 @@ pub(crate) fn schema() -> Json {
     }
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
+
+#[cfg(test)]
+mod tests;
