@@ -1,0 +1,3 @@
+//! What only the kernel and its tables know, one file per subject. No policy here.
+
+pub mod identity;

@@ -1,0 +1,204 @@
+//! Why no session could be opened, and what a person should know of one that was.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use palisade_policy::Origin;
+use palisade_policy::key::Ignored;
+use palisade_policy::layer::CannotResolve;
+use palisade_policy::name::Invalid;
+use palisade_policy::text::{Diagnostic, visible};
+
+use super::Agreement;
+use crate::places::shown;
+use crate::read::ReadError;
+use crate::root::{RootError, RootWarning};
+use crate::trust::TrustError;
+
+/// Why a session could not be opened. When one of these is returned, nothing has run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A dialect was named that this version does not read.
+    #[error("there is no policy dialect `{}`", visible(name))]
+    Dialect {
+        /// The name before the colon.
+        name: String,
+    },
+    /// Includes go in a circle, or too deep.
+    #[error("`{}` is included {why}", shown(path))]
+    Include {
+        /// The file that is included once too often.
+        path: PathBuf,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// There is nowhere to keep what the user trusts.
+    #[error("there is no home folder to keep trust in")]
+    NoState,
+    /// An option or a variable has a value that means nothing.
+    #[error("{name}: {invalid}")]
+    Option {
+        /// The option or variable.
+        name: String,
+        /// What is wrong with its value.
+        invalid: Invalid,
+    },
+    /// A profile file of a kind that this version does not read.
+    #[error("the profile `{}` is of a kind that cannot be read", visible(file))]
+    ProfileKind {
+        /// The file.
+        file: String,
+    },
+    /// A file could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// No policy could be worked out.
+    #[error(transparent)]
+    Resolve(#[from] CannotResolve),
+    /// No project was found.
+    #[error(transparent)]
+    Root(#[from] RootError),
+    /// A text cannot be used; every problem in it.
+    #[error("the policy cannot be used")]
+    Text(Vec<Diagnostic>),
+    /// Trust could not be remembered or forgotten.
+    #[error(transparent)]
+    Trust(TrustError),
+}
+
+impl OpenError {
+    /// Returns a name that never changes, for programs and tests.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Dialect { .. } => "unknown-dialect",
+            Self::Include { .. } => "include",
+            Self::NoState => "no-state",
+            Self::Option { invalid, .. } => invalid.code(),
+            Self::ProfileKind { .. } => "profile-kind",
+            Self::Read(error) => error.code(),
+            Self::Resolve(error) => error.code(),
+            Self::Root(error) => error.code(),
+            Self::Text(problems) => problems.first().map_or("text", Diagnostic::code),
+            Self::Trust(error) => error.code(),
+        }
+    }
+
+    /// Returns what to do about it, when we know.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Dialect { .. } => Some("native files need no name: --policy FILE".into()),
+            Self::Include { .. } => Some("remove one of the includes".into()),
+            Self::NoState => Some("set HOME or XDG_STATE_HOME".into()),
+            Self::Option { invalid, .. } => invalid.hint().map(str::to_owned),
+            Self::ProfileKind { .. } => {
+                Some("a profile file is a `.yaml` with `files` and `network`".into())
+            }
+            Self::Read(error) => error.hint().map(str::to_owned),
+            Self::Resolve(error) => Some(error.hint()),
+            Self::Root(error) => error.hint().map(str::to_owned),
+            Self::Text(_) => None,
+            Self::Trust(error) => error.hint().map(str::to_owned),
+        }
+    }
+
+    /// Returns the complaints about a text, if that is what it is.
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        match self {
+            Self::Text(problems) => problems,
+            Self::Dialect { .. }
+            | Self::Include { .. }
+            | Self::NoState
+            | Self::Option { .. }
+            | Self::ProfileKind { .. }
+            | Self::Read(_)
+            | Self::Resolve(_)
+            | Self::Root(_)
+            | Self::Trust(_) => &[],
+        }
+    }
+}
+
+impl From<Invalid> for OpenError {
+    fn from(invalid: Invalid) -> Self {
+        Self::Option { name: "the project root".into(), invalid }
+    }
+}
+
+/// Something a person should know of an open session.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Warning {
+    /// The project's files say things that were left out.
+    Ignored {
+        /// Whether the user agreed to another content before.
+        agreement: Agreement,
+        /// What was left out.
+        parts: Vec<Ignored>,
+    },
+    /// About the folder that became the project.
+    Root(RootWarning),
+    /// About a text that can be used.
+    Text(Diagnostic),
+    /// The memory of what is trusted is not to be believed.
+    TrustStore(String),
+    /// A file says that nothing is confined, and no other file says otherwise.
+    Unconfined {
+        /// The file.
+        origin: Origin,
+    },
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ignored { agreement, parts } => {
+                let why = match agreement {
+                    Agreement::Changed => "changed since you trusted them",
+                    Agreement::Never => "are not trusted",
+                    Agreement::Trusted => "may not say everything",
+                };
+                write!(f, "the project's policy files {why}; left out of them:")?;
+                for Ignored { key, value, origin } in parts {
+                    let place = origin
+                        .place
+                        .map_or_else(String::new, |place| format!(", line {}", place.line));
+                    let file = origin.file.as_deref().map(visible).unwrap_or_default();
+                    write!(f, "\n  {key}: {} ({file}{place})", visible(value))?;
+                }
+                Ok(())
+            }
+            Self::Root(warning) => warning.fmt(f),
+            Self::Text(problem) => problem.fmt(f),
+            Self::TrustStore(doubt) => write!(f, "{doubt}; nothing counts as trusted"),
+            Self::Unconfined { origin } => write!(f, "NOTHING IS CONFINED: so says {origin}"),
+        }
+    }
+}
+
+impl Warning {
+    /// Returns a name that never changes, for programs and tests.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Ignored { .. } => "not-trusted",
+            Self::Root(_) => "root",
+            Self::Text(problem) => problem.code(),
+            Self::TrustStore(_) => "trust-store",
+            Self::Unconfined { .. } => "unconfined",
+        }
+    }
+
+    /// Returns what to do about it, when we know.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Ignored { agreement: Agreement::Changed | Agreement::Never, .. } => {
+                Some("`palisade trust` shows what the files open, and remembers that you agree")
+            }
+            Self::Ignored { .. }
+            | Self::Root(_)
+            | Self::Text(_)
+            | Self::TrustStore(_)
+            | Self::Unconfined { .. } => None,
+        }
+    }
+}

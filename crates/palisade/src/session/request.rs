@@ -1,0 +1,104 @@
+//! What a caller asks for.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::PathBuf;
+
+use palisade_apply::sys::identity;
+use palisade_policy::layer::{Choice, Layer};
+
+use crate::places::Places;
+use crate::runner::RunnerConfig;
+
+/// What to open: a folder to start from, the environment, and what the caller says on top of the
+/// files.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The folder to start from; the project is looked for from here upwards.
+    pub cwd: PathBuf,
+    /// The environment: `HOME`, `XDG_…` and `PALISADE_…` are looked at.
+    pub env: BTreeMap<OsString, OsString>,
+    /// The project root, if it is not to be detected.
+    pub root: Option<PathBuf>,
+    /// Policy files that a person names, as `[DIALECT:]FILE`, weakest first.
+    pub policies: Vec<String>,
+    /// The preset, by name.
+    pub preset: Option<String>,
+    /// The profile, by name or path.
+    pub profile: Option<String>,
+    /// The agent.
+    pub agent: Option<String>,
+    /// The task.
+    pub task: Option<String>,
+    /// The sandbox runner's configuration.
+    pub runner: Option<RunnerConfig>,
+    /// Who asks: the command line, or a program that embeds the library.
+    pub speaker: Speaker,
+    identity: (u32, Option<PathBuf>),
+}
+
+/// Who makes a request.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Speaker {
+    /// A person at the command line.
+    CommandLine,
+    /// A program that embeds the library.
+    Library,
+}
+
+impl Request {
+    /// Asks for the project around `cwd` with an environment that is handed in.
+    pub fn new(cwd: impl Into<PathBuf>, env: BTreeMap<OsString, OsString>) -> Self {
+        let uid = identity::effective_uid();
+        Self {
+            cwd: cwd.into(),
+            env,
+            root: None,
+            policies: Vec::new(),
+            preset: None,
+            profile: None,
+            agent: None,
+            task: None,
+            runner: None,
+            speaker: Speaker::Library,
+            identity: (uid, identity::home_of(uid)),
+        }
+    }
+
+    /// Asks for the project around this process's working folder, with its environment.
+    ///
+    /// # Errors
+    ///
+    /// When the working folder is gone.
+    pub fn from_process() -> io::Result<Self> {
+        Ok(Self::new(std::env::current_dir()?, std::env::vars_os().collect()))
+    }
+
+    pub(super) fn uid(&self) -> u32 {
+        self.identity.0
+    }
+
+    pub(super) fn places(&self) -> Places {
+        Places::from_env(&self.env, self.identity.0, self.identity.1.clone())
+    }
+
+    pub(super) fn choice(&self) -> Choice {
+        Choice {
+            agent: self.agent.as_deref().map(Into::into),
+            task: self.task.as_deref().map(Into::into),
+        }
+    }
+
+    pub(super) fn layer(&self) -> Layer {
+        match self.speaker {
+            Speaker::CommandLine => Layer::CommandLine,
+            Speaker::Library => Layer::Library,
+        }
+    }
+
+    /// Returns a variable that is set and not empty.
+    pub(super) fn var(&self, name: &str) -> Option<&OsStr> {
+        self.env.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
+    }
+}
