@@ -1,0 +1,16 @@
+//! The doors of a running box: network, LLM and MCP traffic.
+//!
+//! This room will hold the name server that answers for allowed names only, the relay that
+//! carries their connections, the HTTP CONNECT and SOCKS5 proxies, the streaming readers of model
+//! APIs that hold back a refused tool call, and the MCP gate.
+//!
+//! Rules that hold here:
+//!
+//! - The only async room. Nothing else in the workspace may name a runtime.
+//! - It owns the sockets it is handed and the upstreams it dials. File access comes as closures;
+//!   it starts no program and has no terminal.
+//! - It asks `palisade-policy` and never decides by itself; it tells `palisade-audit` and never
+//!   waits for it.
+//! - Every byte from either side is hostile: lengths are bounded, names are parsed before they
+//!   are compared, and a door that fails is closed.
+#![forbid(unsafe_code)]

@@ -1,0 +1,76 @@
+//! `cargo xtask dist`: the static release binary, the one that ships (Ruling 37).
+
+use std::fs;
+use std::io::Write;
+use std::process::Command;
+
+use crate::elf::{self, Linking};
+use crate::failure::Failure;
+use crate::finding::Ending;
+use crate::program::{self, Target};
+use crate::tree::Tree;
+
+pub(crate) const BINARY: &str = "target/dist/palisade";
+
+pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, Failure> {
+    if let Some(unknown) = arguments.first() {
+        return Err(Failure::argument("dist", unknown));
+    }
+    let tree = Tree::open()?;
+    let host = host_triple()?;
+    let musl = musl_triple(&host);
+    let (libc, triple) = match program::ensure_target(&musl) {
+        Target::Installed => ("musl", musl),
+        Target::Missing { why } => {
+            writeln!(out, "note: {musl} cannot be installed, linking glibc statically: {why}")?;
+            ("glibc", host)
+        }
+    };
+    let mut cargo = Command::new("cargo");
+    // An explicit target keeps the flags away from procedural macros, which must be dynamic.
+    cargo.args(["build", "--release", "-p", "palisade-cli", "--target", &triple]);
+    cargo.current_dir(tree.root()).env("RUSTFLAGS", "-C target-feature=+crt-static");
+    let build = tree.root().join("target");
+    program::succeed(cargo.env("CARGO_TARGET_DIR", &build))?;
+
+    let built = build.join(&triple).join("release/palisade");
+    let bytes = fs::read(&built)
+        .map_err(|error| Failure::io(format!("cannot read {}", built.display()), &error))?;
+    match elf::linking(&bytes) {
+        Linking::Static => {}
+        Linking::Dynamic => return Err(Failure::new("the binary asks for a dynamic linker")),
+        Linking::Unknown => return Err(Failure::new("the binary is not a 64-bit ELF file")),
+    }
+    let shipped = tree.root().join(BINARY);
+    let folder = shipped.parent().map_or(Ok(()), fs::create_dir_all);
+    // Copied beside and renamed: a binary that is running cannot be written over.
+    let fresh = shipped.with_extension("new");
+    folder
+        .and_then(|()| fs::copy(&built, &fresh))
+        .and_then(|_| fs::rename(&fresh, &shipped))
+        .map_err(|error| Failure::io(format!("cannot write {BINARY}"), &error))?;
+    writeln!(out, "{BINARY}: {} bytes, static, {libc} ({triple})", bytes.len())?;
+    Ok(Ending::Clean)
+}
+
+fn host_triple() -> Result<String, Failure> {
+    let text = program::capture(Command::new("rustc").arg("-vV"))?;
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| Failure::new("rustc does not name its host"))
+}
+
+fn musl_triple(host: &str) -> String {
+    let architecture = host.split('-').next().unwrap_or(host);
+    format!("{architecture}-unknown-linux-musl")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_musl_target_has_the_hosts_architecture() {
+        assert_eq!(musl_triple("x86_64-unknown-linux-gnu"), "x86_64-unknown-linux-musl");
+        assert_eq!(musl_triple("aarch64-unknown-linux-gnu"), "aarch64-unknown-linux-musl");
+    }
+}
