@@ -24,6 +24,7 @@ pub fn markdown() -> String {
     Policy::docs("", "", &mut docs);
     let defaults = default_rows();
     let mut out = String::from(HEAD);
+    out.push_str(&format!("\n## The whole\n{TABLE}"));
     let mut section = "";
     for doc in &docs {
         let this = doc.key.rsplit_once('.').map_or("", |(section, _)| section);

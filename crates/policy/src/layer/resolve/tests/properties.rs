@@ -255,7 +255,7 @@ fn widened(with: &Policy, without: &Policy) -> Vec<String> {
 proptest! {
     /// Whatever a project writes, nothing becomes possible through it that was not without it.
     #[test]
-    fn an_untrusted_project_never_widens(
+    fn a181_an_untrusted_project_never_widens(
         system in any_document(), user in any_document(), project in any_document(),
         command_line in any_document(), agent in any::<bool>(),
     ) {
