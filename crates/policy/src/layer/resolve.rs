@@ -193,6 +193,9 @@ fn settle(stack: &Stack, choice: &Choice) -> Result<Choice, CannotResolve> {
 fn statements(stack: &Stack, choice: &Choice, wanted: impl Fn(Layer) -> bool) -> Vec<Policy> {
     let mut found: Vec<((Layer, u8, Layer), Policy)> = Vec::new();
     for (layer, document) in stack.documents.iter().filter(|(layer, _)| wanted(*layer)) {
+        if document.switched_off(choice).is_some() {
+            continue; // it confines nothing, so it says nothing
+        }
         let group = (*layer).max(Layer::Project);
         found.push(((group, 0, *layer), document.policy.clone()));
         if let Some(policy) = choice.agent.as_ref().and_then(|name| document.agents.get(name)) {
@@ -260,15 +263,15 @@ fn administrators(require: &&Sourced<Require>) -> bool {
 
 impl Resolved {
     /// Honours a file of another system that says it confines nothing (Ruling 8): the built-in
-    /// `require` gives way to it, a written one does not, and nor does any file that confines.
+    /// `require` gives way to it. Any other file that has a say confines, and then nothing gives
+    /// way; an untrusted project can be such a file, but cannot switch anything off.
     fn settle_confinement(&mut self, stack: &Stack, trust: Trust) {
         let heard = |layer: Layer| layer != Layer::Project || trust == Trust::Trusted;
-        let documents = stack.documents.iter().filter(|(layer, _)| heard(*layer));
-        let (off, on): (Vec<_>, Vec<_>) = documents.partition(|(_, doc)| doc.unconfined.is_some());
-        let written =
-            self.policy.require.sourced().is_some_and(|by| by.origin.layer > Layer::Preset);
-        let origin = off.last().and_then(|(_, doc)| doc.unconfined.clone());
-        if let Some(origin) = origin.filter(|_| on.is_empty() && !written) {
+        let (off, on): (Vec<_>, Vec<_>) =
+            stack.documents.iter().partition(|(_, doc)| doc.switched_off(&self.choice).is_some());
+        let origin = off.iter().rfind(|(layer, _)| heard(*layer));
+        let origin = origin.and_then(|(_, doc)| doc.switched_off(&self.choice).cloned());
+        if let Some(origin) = origin.filter(|_| on.is_empty()) {
             self.policy.require =
                 Setting::new(Sourced { value: Require::None, origin: origin.clone() });
             self.unconfined = Some(origin);

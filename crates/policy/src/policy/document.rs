@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Policy, Require};
 use crate::key::{Field, Item, Reader, Refusals, Setting, Sourced};
-use crate::layer::{Layer, Origin, Scope};
+use crate::layer::{Choice, Layer, Origin, Scope};
 use crate::name::{Anchors, ByteSize, Folder, Period};
 use crate::text::{self, Diagnostic, Entry, Node, Severity, Source, Span, Value, visible};
 
@@ -18,8 +18,9 @@ pub struct Document {
     pub include: Vec<Sourced<Include>>,
     /// The project root it names; whoever loads the text decides what that starts from.
     pub root: Option<Sourced<Folder>>,
-    /// Set where another system's file says that it confines nothing; native files cannot.
-    pub unconfined: Option<Origin>,
+    /// Where another system's file switches confinement on or off, and for whom. Native files have
+    /// no such switch: where none is set, the file counts.
+    pub enabled: BTreeMap<Scope, Sourced<bool>>,
     /// For everyone.
     pub policy: Policy,
     /// For each agent.
@@ -123,6 +124,16 @@ impl Document {
             return Err(problems);
         }
         Ok(document)
+    }
+
+    /// Returns where the file says that it confines nothing for this choice: the task's switch
+    /// counts before the agent's, and that before everyone's.
+    pub fn switched_off(&self, choice: &Choice) -> Option<&Origin> {
+        let task = choice.task.clone().map(Scope::Task);
+        let agent = choice.agent.clone().map(Scope::Agent);
+        let mut scopes = task.into_iter().chain(agent).chain([Scope::Base]);
+        let switch = scopes.find_map(|scope| self.enabled.get(&scope))?;
+        (!switch.value).then_some(&switch.origin)
     }
 
     /// Returns every part of the text: for everyone, for each agent, for each task.

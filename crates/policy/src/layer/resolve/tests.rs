@@ -3,6 +3,7 @@
 mod properties;
 
 use super::*;
+use crate::layer::Scope;
 use crate::name::Anchors;
 use crate::policy::{NetworkMode, ShellUse};
 use crate::text::Source;
@@ -68,7 +69,8 @@ fn a195_without_any_file_the_built_in_default_confines() {
 #[test]
 fn a195_a_file_that_confines_nothing_lifts_the_built_in_requirement_and_no_other() {
     let origin = Origin::of(Layer::User);
-    let off = Document { unconfined: Some(origin.clone()), ..Document::default() };
+    let switch = Sourced { value: false, origin: origin.clone() };
+    let off = Document { enabled: [(Scope::Base, switch)].into(), ..Document::default() };
     let with_off = |layers: &[(Layer, &str)], layer| {
         let mut stack = stack(layers);
         stack.push(layer, off.clone());
@@ -80,6 +82,8 @@ fn a195_a_file_that_confines_nothing_lifts_the_built_in_requirement_and_no_other
     assert_eq!((required.policy.require.value(), required.unconfined), (Require::Landlock, None));
     let beside = with_off(&[(Layer::User, "files: { hide: [/srv] }")], Layer::User);
     assert_eq!((beside.policy.require.value(), beside.unconfined), (Require::Full, None));
+    let narrowed = with_off(&[(Layer::Project, "files: { hide: [/srv] }")], Layer::User);
+    assert_eq!(narrowed.policy.require.value(), Require::Full, "what a project narrows holds");
     let project = with_off(&[], Layer::Project);
     assert_eq!(project.policy.require.value(), Require::Full, "a project cannot switch us off");
 }
