@@ -1,0 +1,58 @@
+//! One command, one file.
+
+pub(crate) mod completions;
+pub(crate) mod man;
+mod markdown;
+pub(crate) mod policy;
+pub(crate) mod trust;
+
+use palisade::Session;
+
+use crate::args::{Cli, Command};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::{Color, Format, Ui};
+
+/// Runs the command and reports its failure, if it has one.
+pub(crate) fn run(cli: &Cli) -> Exit {
+    let ui = Ui::new(cli.color);
+    let (format, result) = match &cli.command {
+        Command::Policy(command) => (command.format(), command.run(&ui)),
+        Command::Trust(args) => (args.format(), args.run(&ui)),
+        Command::Completions(args) => (Format::Human, args.run(&ui)),
+        Command::Man(args) => (Format::Human, args.run(&ui)),
+        Command::MarkdownHelp => (Format::Human, markdown::run(&ui)),
+    };
+    result.unwrap_or_else(|failure| {
+        ui.fail(&failure, format);
+        Exit::Failed
+    })
+}
+
+/// Prints the version.
+pub(crate) fn version(text: &str) -> Exit {
+    let ui = Ui::new(Color::Auto);
+    ui.data(text).map_or_else(
+        |failure| {
+            ui.fail(&failure, Format::Human);
+            Exit::Failed
+        },
+        |()| Exit::Success,
+    )
+}
+
+/// Says what a person should know of a session.
+fn warn(ui: &Ui, session: &Session) {
+    for warning in session.warnings() {
+        ui.say(&format!("warning: {warning}"));
+        if let Some(hint) = warning.hint() {
+            ui.say(&format!("hint: {hint}"));
+        }
+    }
+}
+
+/// Prints what a generator wrote.
+fn print_generated(ui: &Ui, bytes: &[u8]) -> Result<Exit, Failure> {
+    ui.data(&String::from_utf8_lossy(bytes))?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,197 @@
+//! `palisade trust`: agree to what a project's policy opens.
+
+use palisade::policy::key::Ignored;
+use palisade::policy::text::visible;
+use palisade::{Agreement, ProjectFiles, Request, Session, Warning, revoke};
+use serde_json::{Value as Json, json};
+
+use crate::args::{Output, Place};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::{Format, Ui};
+
+/// Trust a project's policy files as they are now
+///
+/// A project's own policy can always narrow what holds; what it opens is left out until you agree.
+/// Shows what the files open, asks, and remembers their exact content in your own state folder. A
+/// file that changes has to be trusted anew.
+///
+/// Exit codes: 0 trusted, or nothing to trust; 3 not trusted (`--show`); 125 failed, or nobody to
+/// ask; 126 you said no.
+///
+/// Example: palisade trust --show
+#[derive(Debug, clap::Args)]
+pub(crate) struct TrustArgs {
+    /// Only show the state
+    #[arg(long, conflicts_with_all = ["revoke", "yes"])]
+    show: bool,
+
+    /// Forget what was trusted
+    #[arg(long, conflicts_with = "yes")]
+    revoke: bool,
+
+    /// Agree without being asked
+    #[arg(long)]
+    yes: bool,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+impl TrustArgs {
+    pub(crate) fn format(&self) -> Format {
+        self.output.format()
+    }
+
+    pub(crate) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        let request = self.place.request()?;
+        if self.revoke {
+            return self.forget(ui, &request);
+        }
+        let session = Session::open(&request)?;
+        let Some(files) = session.project_files() else {
+            return self.report(ui, &session, None, Exit::Success);
+        };
+        doubts(ui, &session);
+        if files.agreement == Agreement::Trusted || files.widens.is_empty() {
+            return self.report(ui, &session, Some(files), Exit::Success);
+        }
+        if self.show {
+            return self.report(ui, &session, Some(files), Exit::Undecided);
+        }
+        // Shown before the question, and pinned as shown: the hash is of the content in `files`.
+        if !self.yes {
+            ui.say(&description(&session, Some(files)));
+            if !ui.can_ask() {
+                let message = "there is no terminal to ask on; nothing was trusted";
+                return Err(Failure::new("nobody-to-ask", message)
+                    .hint("read what the files open, then say `palisade trust --yes`"));
+            }
+            if !ui.agrees("Trust these files as they are now?") {
+                ui.say("nothing was trusted");
+                return Ok(Exit::Declined);
+            }
+        }
+        files.trust()?;
+        let now = Session::open(&request)?;
+        match (now.project_files(), files.content) {
+            (Some(current), agreed) if current.content == agreed => {
+                self.report(ui, &now, Some(current), Exit::Success)
+            }
+            _ => Err(Failure::new("changed-meanwhile", "the files changed while you were asked")
+                .hint("what you saw is trusted, what is there now is not; look again")),
+        }
+    }
+
+    fn forget(&self, ui: &Ui, request: &Request) -> Result<Exit, Failure> {
+        let (project, forgotten) = revoke(request)?;
+        let path = project.path.to_string_lossy();
+        match self.format() {
+            Format::Json => ui.json(&json!({ "root": path, "revoked": forgotten }))?,
+            Format::Human if forgotten => {
+                ui.data(&format!("{}: no longer trusted\n", visible(&path)))?;
+            }
+            Format::Human => ui.data(&format!("{}: was not trusted\n", visible(&path)))?,
+        }
+        Ok(Exit::Success)
+    }
+
+    fn report(
+        &self,
+        ui: &Ui,
+        session: &Session,
+        files: Option<&ProjectFiles>,
+        exit: Exit,
+    ) -> Result<Exit, Failure> {
+        match self.format() {
+            Format::Json => ui.json(&object(session, files))?,
+            Format::Human => ui.data(&(description(session, files) + "\n"))?,
+        }
+        Ok(exit)
+    }
+}
+
+/// Says what is odd; what is left out is about to be shown anyway.
+fn doubts(ui: &Ui, session: &Session) {
+    for warning in session.warnings() {
+        if !matches!(warning, Warning::Ignored { .. }) {
+            ui.say(&format!("warning: {warning}"));
+        }
+    }
+}
+
+fn state(files: Option<&ProjectFiles>) -> &'static str {
+    match files.map(|files| files.agreement) {
+        None => "nothing to trust",
+        Some(Agreement::Changed) => "changed since you trusted it",
+        Some(Agreement::Never) => "not trusted",
+        Some(Agreement::Trusted) => "trusted",
+    }
+}
+
+/// Tells the state, the files, and what they open, for people.
+fn description(session: &Session, files: Option<&ProjectFiles>) -> String {
+    let root = visible(&session.root().path.to_string_lossy());
+    let Some(files) = files else {
+        return format!("{root}: the project has no policy file of its own; nothing to trust");
+    };
+    let mut text = format!("{root}: {}", state(Some(files)));
+    for path in &files.paths {
+        text.push_str(&format!("\n  file {}", visible(&path.to_string_lossy())));
+    }
+    let never = never(session, files);
+    let (refused, open): (Vec<&Ignored>, Vec<&Ignored>) =
+        files.widens.iter().partition(|part| never.contains(part));
+    if open.is_empty() {
+        text.push_str("\nThe files open nothing; what they narrow holds without your trust.");
+    } else {
+        text.push_str(match files.agreement {
+            Agreement::Trusted => "\nThey open, as you agreed:",
+            Agreement::Changed | Agreement::Never => "\nThey would open:",
+        });
+        list(&mut text, &open);
+        text.push_str("\nWhat they narrow holds without your trust.");
+    }
+    if !refused.is_empty() {
+        text.push_str("\nNo project may say, trusted or not:");
+        list(&mut text, &refused);
+    }
+    text
+}
+
+/// Returns what is left out although the files are trusted.
+fn never<'s>(session: &'s Session, files: &ProjectFiles) -> Vec<&'s Ignored> {
+    match files.agreement {
+        Agreement::Trusted => session.ignored().iter().collect(),
+        Agreement::Changed | Agreement::Never => Vec::new(),
+    }
+}
+
+fn list(text: &mut String, parts: &[&Ignored]) {
+    for Ignored { key, value, origin } in parts {
+        text.push_str(&format!("\n  {key}: {}  ({origin})", visible(value)));
+    }
+}
+
+fn object(session: &Session, files: Option<&ProjectFiles>) -> Json {
+    let part = |part: &Ignored| {
+        json!({
+            "key": part.key,
+            "value": part.value,
+            "file": part.origin.file.as_deref(),
+            "line": part.origin.place.map(|place| place.line),
+        })
+    };
+    let paths = files.map(|files| files.paths.as_slice()).unwrap_or_default();
+    let widens = files.map(|files| files.widens.as_slice()).unwrap_or_default();
+    json!({
+        "root": session.root().path.to_string_lossy(),
+        "state": state(files),
+        "files": paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
+        "content": files.map(|files| files.content.to_string()),
+        "widens": widens.iter().map(part).collect::<Vec<_>>(),
+    })
+}

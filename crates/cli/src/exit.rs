@@ -1,0 +1,56 @@
+//! How a command ends (Ruling 11).
+
+use std::panic::{UnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+/// How a command ended. Wrong usage is clap's to report; it ends with 2.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Exit {
+    /// It did what was asked.
+    Success,
+    /// Somebody would have to be asked first.
+    Undecided,
+    /// We failed, and nothing was run.
+    Failed,
+    /// A person said no.
+    Declined,
+}
+
+impl Exit {
+    /// Runs `command`; a bug of ours that panics ends like every other failure.
+    pub(crate) fn of(command: impl FnOnce() -> Self + UnwindSafe) -> Self {
+        catch_unwind(command).unwrap_or(Self::Failed)
+    }
+
+    fn code(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Undecided => 3,
+            Self::Failed => 125,
+            Self::Declined => 126,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_numbers_are_those_of_the_ruling() {
+        let codes = [Exit::Success, Exit::Undecided, Exit::Failed, Exit::Declined].map(Exit::code);
+        assert_eq!(codes, [0, 3, 125, 126]);
+    }
+
+    #[test]
+    fn a_panic_ends_as_a_failure() {
+        assert_eq!(Exit::of(|| Exit::Declined), Exit::Declined);
+        assert_eq!(Exit::of(|| panic!("a bug made for this test")), Exit::Failed);
+    }
+}

@@ -1,0 +1,24 @@
+//! The voice: the `palisade` command.
+//!
+//! `args` is the tree of commands, `command` has one file for each, `ui` is the only way out, and
+//! `exit` the only place where an ending becomes a number.
+#![forbid(unsafe_code)]
+
+mod args;
+mod command;
+mod exit;
+mod failure;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+fn main() -> ExitCode {
+    ui::announce_bugs();
+    exit::Exit::of(|| match args::Cli::version_alone() {
+        Some(version) => command::version(version),
+        None => command::run(&args::Cli::parse()),
+    })
+    .into()
+}

@@ -1,0 +1,116 @@
+//! Runs the built binary in a project and a home that were made for one test.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use palisade_testkit::{Home, Project};
+use serde_json::Value as Json;
+
+/// A project, a person, and nothing of the developer's own.
+pub(crate) struct World {
+    pub(crate) home: Home,
+    pub(crate) project: Project,
+}
+
+/// What a run of the binary left behind; paths of the test read as `/home/dev` and
+/// `/home/dev/app`.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl World {
+    pub(crate) fn new() -> Self {
+        Self::of(Project::new().file("Cargo.toml", "[package]\n"))
+    }
+
+    pub(crate) fn of(project: Project) -> Self {
+        Self { home: Home::new(), project }
+    }
+
+    /// Makes a project whose own policy is `text`.
+    pub(crate) fn with_policy(text: &str) -> Self {
+        let world = Self::new();
+        world.write(".palisade/policy.yaml", text);
+        world
+    }
+
+    /// Gives the user a policy.
+    pub(crate) fn user_policy(self, text: &str) -> Self {
+        Self { home: self.home.file(".config/palisade/policy.yaml", text), project: self.project }
+    }
+
+    /// Writes a file of the project.
+    pub(crate) fn write(&self, path: &str, text: impl AsRef<[u8]>) {
+        let path = self.project.path(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Prepares a program in the project, with the person's environment.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        command.env_clear().envs(self.home.env()).current_dir(self.project.root());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Runs `palisade` with `arguments`.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        self.finish(self.command(PALISADE).args(arguments))
+    }
+
+    /// Runs `palisade` in a folder of the project.
+    pub(crate) fn run_in(&self, folder: &str, arguments: &[&str]) -> Ran {
+        let mut command = self.command(PALISADE);
+        self.finish(command.args(arguments).current_dir(self.project.path(folder)))
+    }
+
+    /// Runs `palisade` with no more than 64 MiB of address space, which bounds its memory.
+    pub(crate) fn run_in_64_mib(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.command("/bin/sh");
+        command.args(["-c", r#"ulimit -v 65536; exec "$@""#, "sh", PALISADE]);
+        self.finish(command.args(arguments))
+    }
+
+    /// Runs `palisade` and hands it `input`.
+    pub(crate) fn run_with_input(&self, input: &[u8], arguments: &[&str]) -> Ran {
+        let mut command = self.command(PALISADE);
+        command.args(arguments).stdin(Stdio::piped());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // It may have read enough before we have written everything.
+        child.stdin.take().unwrap().write_all(input).ok();
+        self.ran(&child.wait_with_output().unwrap())
+    }
+
+    /// Runs `palisade` and reads what it prints as JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Json {
+        let ran = self.run(arguments);
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr))
+    }
+
+    /// Runs a command to its end.
+    pub(crate) fn finish(&self, command: &mut Command) -> Ran {
+        self.ran(&command.output().unwrap())
+    }
+
+    fn ran(&self, output: &Output) -> Ran {
+        let text = |bytes: &[u8]| {
+            let place = |path: &Path| path.to_str().unwrap().to_owned();
+            String::from_utf8_lossy(bytes)
+                .replace(&place(self.project.root()), "/home/dev/app")
+                .replace(&place(self.home.root()), "/home/dev")
+        };
+        Ran {
+            code: output.status.code(),
+            stdout: text(&output.stdout),
+            stderr: text(&output.stderr),
+        }
+    }
+}
+
+const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");

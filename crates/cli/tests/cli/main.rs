@@ -1,0 +1,15 @@
+//! The command line from outside: the built binary, real files, a home of its own.
+#![expect(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up must stop at once"
+)]
+
+mod bad_input;
+mod documents;
+mod kit;
+mod policy_check;
+mod policy_show;
+mod round_trip;
+mod surface;
+mod trust;

@@ -1,0 +1,150 @@
+//! `palisade policy check`.
+
+use serde_json::json;
+
+use crate::kit::World;
+
+#[test]
+fn a172_a_native_file_takes_the_five_names_of_the_runner_verbatim() {
+    let world = World::new();
+    world.write("sub/keep", "");
+    world.write(
+        "runner.yaml",
+        "preset: runner\nproject_root: sub\nmax_output_bytes: 1024\ntimeout_seconds: 2.5\n\
+         denylist: [mytool]\ninterpreter_block: [guile]\n",
+    );
+    let shown = world.json(&["policy", "show", "--json", "--policy", "runner.yaml"]);
+    let policy = &shown["policy"];
+    assert_eq!(shown["root"]["path"], "/home/dev/app/sub");
+    assert_eq!(policy["limits"]["output"], "1KiB");
+    assert_eq!(policy["limits"]["timeout"], "2s500ms");
+    let has = |list: &str, name: &str| {
+        policy["commands"][list].as_array().unwrap().contains(&json!(name))
+    };
+    assert!(has("deny", "mytool") && has("deny", "rm"), "denied names add up");
+    assert!(has("interpreters", "guile") && has("interpreters", "python3"));
+
+    #[rustfmt::skip]
+    let refused = [
+        // text                                            code             because
+        ("timeout_seconds: 5\nlimits: { timeout: 9s }\n",  "alias-and-key", "both names of one key"),
+        ("denylist: [a]\ncommands: { deny: [b] }\n",       "alias-and-key", "both names of one list"),
+        ("timeout_seconds: soon\n",                        "wrong-type",    "a number of seconds"),
+        ("timeout_seconds: -1\n",                          "wrong-type",    "time does not run backwards"),
+        ("max_output_bytes: 1.5\n",                        "wrong-type",    "bytes are whole"),
+        ("denylist: rm\n",                                 "wrong-type",    "a list, also of one"),
+        ("deny_list: [rm]\n",                              "unknown-key",   "verbatim means verbatim"),
+        ("limits: { timeout_seconds: 5 }\n",               "unknown-key",   "only at the top"),
+    ];
+    for (text, code, because) in refused {
+        world.write("bad.yaml", text);
+        let ran = world.run(&["policy", "check", "bad.yaml"]);
+        assert_eq!(ran.code, Some(125), "{text:?}: {because}");
+        assert!(ran.stderr.contains(&format!("error[{code}]")), "{because}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a200_a_native_file_takes_no_unknown_key_and_no_foreign_section() {
+    let world = World::new();
+    #[rustfmt::skip]
+    let cases = [
+        // text                                             sound   because
+        ("version: 1\nfiles: { hide: [keys] }\n",           true,   "native keys"),
+        ("network: { mode: deny-all }\n",                   true,   "native keys"),
+        ("netwrok: { mode: deny-all }\n",                   false,  "a slip of the pen"),
+        ("network: { mdoe: deny-all }\n",                   false,  "a slip inside a section"),
+        ("agents: { helper: { netwrok: {} } }\n",           false,  "a slip inside an agent's part"),
+        ("permissions: { deny: [\"Read(./.env)\"] }\n",     false,  "another system's section"),
+        ("sandbox: { enabled: true }\n",                    false,  "another system's section"),
+        ("filesystem: { denyRead: [\"~/.ssh\"] }\n",        false,  "another system's section"),
+        ("mcpServers: {}\n",                                false,  "another system's section"),
+        ("hooks: {}\n",                                     false,  "another system's section"),
+        ("model_list: []\n",                                false,  "another system's section"),
+        ("network: { allowedDomains: [example.com] }\n",    false,  "another system's key"),
+        ("root: .\nVersion: 1\n",                           false,  "case matters"),
+    ];
+    for (text, sound, because) in cases {
+        world.write("p.yaml", text);
+        let check = world.run(&["policy", "check", "p.yaml"]);
+        assert_eq!(check.code, Some(if sound { 0 } else { 125 }), "{text:?}: {because}");
+        let show = world.run(&["policy", "show", "--policy", "p.yaml"]);
+        assert_eq!(show.code, check.code, "{text:?}: {because}");
+        if !sound {
+            assert!(check.stderr.contains("error[unknown-key]"), "{because}: {}", check.stderr);
+            assert!(check.stderr.contains("p.yaml:"), "{because}: {}", check.stderr);
+            assert_eq!(show.stdout, "", "nothing is shown of a policy that cannot be used");
+        }
+    }
+}
+
+#[test]
+fn problems_are_told_the_way_a_compiler_does() {
+    let world = World::new();
+    world.write("good.yaml", "version: 1\n");
+    world.write("bad.yaml", "version: 1\nnetwrok:\n  mode: deny-all\nlimits: { timeout: often }\n");
+    let ran = world.run(&["policy", "check", "bad.yaml", "good.yaml", "gone.yaml"]);
+    assert_eq!(ran.code, Some(125));
+    insta::assert_snapshot!(ran.stdout, @"good.yaml: ok (native)");
+    insta::assert_snapshot!(ran.stderr, @r"
+    error[unknown-key]: unknown key `netwrok`
+      --> bad.yaml:2:1
+       |
+     2 | netwrok:
+       | ^^^^^^^
+
+    hint: did you mean `network`?
+
+    error[period]: `often` is not a length of time
+      --> bad.yaml:4:20
+       |
+     4 | limits: { timeout: often }
+       |                    ^^^^^
+
+    hint: write numbers and units from large to small, like `30s` or `1h30m`
+
+    error[policy-missing]: policy file `gone.yaml` does not exist
+
+    hint: check the spelling, or leave the option out
+    ");
+    let report = world.json(&["policy", "check", "--json", "good.yaml", "bad.yaml"]);
+    assert_eq!(report[0], json!({ "file": "good.yaml", "ok": true, "problems": [] }));
+    assert_eq!(report[1]["problems"].as_array().unwrap().len(), 2);
+    let first = &report[1]["problems"][0];
+    assert_eq!((&first["code"], &first["line"]), (&json!("unknown-key"), &json!(2)));
+    assert_eq!(first["severity"], "error");
+}
+
+#[test]
+fn standard_input_is_checked_like_a_file() {
+    let world = World::new();
+    let long = vec![b'#'; (1 << 20) + 1];
+    #[rustfmt::skip]
+    let cases: [(&[u8], i32, &str); 6] = [
+        // input                 code  says
+        (b"version: 1\n",        0,    "<stdin>: ok (native)"),
+        (b"",                    125,  "error[empty]"),
+        (b"vresion: 1\n",        125,  "<stdin>:1:1"),
+        (b"a: \xff\n",           125,  "error[policy-not-utf8]"),
+        (b"a: \0\n",             125,  "error[control-character]"),
+        (&long,                  125,  "error[policy-too-large]"),
+    ];
+    for (input, code, says) in cases {
+        let ran = world.run_with_input(input, &["policy", "check", "-"]);
+        assert_eq!(ran.code, Some(code), "{says}: {}{}", ran.stdout, ran.stderr);
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains(says), "{says}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_file_can_be_checked_where_there_is_no_project() {
+    let world = World::new();
+    world.write("p.yaml", "files: { hide: [keys] }\n");
+    let file = world.project.path("p.yaml");
+    let mut command = world.command(env!("CARGO_BIN_EXE_palisade"));
+    command.args(["policy", "check"]).arg(file).current_dir(world.home.root());
+    assert_eq!(world.finish(&mut command).code, Some(0));
+    let ran = world.run(&["policy", "check", "p.yaml", "--root", "gone"]);
+    assert!(ran.stderr.contains("error[root-missing]"), "{}", ran.stderr);
+    assert_eq!(ran.code, Some(125));
+}
