@@ -11,15 +11,21 @@
 //! | [`key`] | How is a key read, merged, narrowed, shown and described? |
 //! | [`policy`] | Which keys are there? |
 //! | [`layer`] | Who said what, and what holds? |
+//! | [`dialect`] | What do other systems' files say? |
+//! | [`lint`] | What is allowed, and probably not meant? |
 //! | [`builtin`] | What holds when nobody says anything? |
+//! | [`print`] | How is a policy written down again? |
 //! | [`schema`] | The JSON Schema and the manual, from the same definitions. |
 #![forbid(unsafe_code)]
 
 pub mod builtin;
+pub mod dialect;
 pub mod key;
 pub mod layer;
+pub mod lint;
 pub mod name;
 pub mod policy;
+pub mod print;
 pub mod schema;
 pub mod text;
 

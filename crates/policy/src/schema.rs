@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::builtin;
+use crate::builtin::BuiltIn;
 use crate::key::{Field, KeyDoc, Row, RowForm};
 use crate::layer::{Layer, Origin};
 use crate::name::Anchors;
@@ -117,11 +117,12 @@ fn key_line(out: &mut String, doc: &KeyDoc, defaults: &[Row]) {
 fn default_rows() -> Vec<Row> {
     let anchors = Anchors { root: "/project".into(), home: Some("/home/you".into()) };
     let origin = Origin::of(Layer::BuiltIn);
-    let mut policy =
-        builtin::profile(&Profile::WorkspaceWriteNoNetwork, &origin, &anchors).unwrap_or_default();
-    policy.merge(builtin::policy(&anchors));
-    policy.merge(builtin::preset(Preset::Confined, &anchors));
     let mut rows = Vec::new();
+    let Ok(builtin) = BuiltIn::read(&anchors) else { return rows };
+    let profile = builtin.profile(&Profile::WorkspaceWriteNoNetwork, &origin);
+    let mut policy = profile.unwrap_or_default();
+    policy.merge(builtin.policy().clone());
+    policy.merge(builtin.preset(Preset::Confined).clone());
     policy.rows("", &mut rows);
     rows
 }

@@ -1,9 +1,12 @@
 //! A list that opens something: layers add up.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value as Json, json};
 
 use super::setting::bare;
 use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced};
+use crate::layer::Layer;
 use crate::text::Node;
 
 /// Whether one entry of a list stands for everything another stands for.
@@ -40,6 +43,14 @@ impl<T> Grants<T> {
     /// Returns whether a layer said something, rather than a profile or nobody.
     pub fn is_explicit(&self) -> bool {
         self.explicit.is_some()
+    }
+}
+
+impl<T> Grants<T> {
+    /// Puts the entries into the mouth of another layer.
+    pub(crate) fn said_by(&mut self, layer: Layer) {
+        let entries = self.explicit.iter_mut().chain(&mut self.default).flatten();
+        entries.for_each(|entry| entry.origin.layer = layer);
     }
 }
 
@@ -91,7 +102,8 @@ impl<T: Item + Covers> Field for Grants<T> {
     }
 
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
-        out.push(list_row(key, self.entries()));
+        let stated = self.explicit.is_some() || self.default.is_some();
+        out.push(Row { stated, ..list_row(key, self.entries()) });
     }
 
     fn schema() -> Json {
@@ -115,14 +127,15 @@ pub(super) fn read_list<T: Item>(node: &Node, cx: &mut Reader<'_>) -> Option<Vec
 }
 
 pub(super) fn list_row<T: Item>(key: &str, entries: &[Sourced<T>]) -> Row {
+    let mut seen = BTreeSet::new();
     let mut values: Vec<Sourced<Json>> = Vec::new();
     for entry in entries {
         let value = entry.value.json();
-        if !values.iter().any(|shown| shown.value == value) {
+        if seen.insert(value.to_string()) {
             values.push(Sourced { value, origin: entry.origin.clone() });
         }
     }
-    Row { key: key.into(), form: RowForm::List, values }
+    Row { key: key.into(), form: RowForm::List, stated: !values.is_empty(), values }
 }
 
 pub(super) fn list_schema<T: Item>() -> Json {

@@ -208,25 +208,35 @@ fn whole(node: &Node) -> Option<u64> {
     }
 }
 
-/// Reads a type through its one door, `FromStr`.
+/// Reads a type through its one door, `FromStr`: from text, with `numbers` also from a number, and
+/// with `regex` under the budget for regular expressions.
 macro_rules! text_item {
-    ($Type:ty, $takes:literal $(, $numbers:ident)?) => {
+    ($Type:ty, $takes:literal) => { $crate::key::text_item!(@ $Type, $takes, false, false); };
+    ($Type:ty, $takes:literal, numbers) => { $crate::key::text_item!(@ $Type, $takes, true, false); };
+    ($Type:ty, $takes:literal, regex) => { $crate::key::text_item!(@ $Type, $takes, false, true); };
+    (@ $Type:ty, $takes:literal, $numbers:literal, $regex:literal) => {
         impl $crate::key::Item for $Type {
             fn read(node: &$crate::text::Node, cx: &mut $crate::key::Reader<'_>) -> Option<Self> {
-                $(if let $crate::text::Value::$numbers(text) = &node.value {
-                    return text.parse().map_or_else(|invalid| cx.invalid(node, &invalid), Some);
-                })?
-                let text = cx.text($takes, node)?;
+                let text = match &node.value {
+                    $crate::text::Value::Number(text) if $numbers => text,
+                    _ => cx.text($takes, node)?,
+                };
+                let word = text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+                if $regex && !word {
+                    cx.count_regex(node)?;
+                }
                 text.parse().map_or_else(|invalid| cx.invalid(node, &invalid), Some)
             }
             fn json(&self) -> serde_json::Value {
                 serde_json::Value::String(self.to_string())
             }
             fn schema() -> serde_json::Value {
-                $(if stringify!($numbers) == "Number" {
-                    return serde_json::json!({ "type": ["string", "integer"], "description": $takes });
-                })?
-                serde_json::json!({ "type": "string", "description": $takes })
+                let types = if $numbers {
+                    serde_json::json!(["string", "integer"])
+                } else {
+                    serde_json::json!("string")
+                };
+                serde_json::json!({ "type": types, "description": $takes })
             }
             fn takes() -> String {
                 $takes.into()
@@ -282,7 +292,7 @@ macro_rules! choice {
                 serde_json::json!({ "oneOf": [$({ "const": $word, "description": concat!($($doc),+).trim() }),+] })
             }
             fn takes() -> String {
-                [$(concat!("`", $word, "`")),+].join(", ")
+                [$(format!("`{}`: {}", $word, $crate::key::phrase(concat!($($doc),+)))),+].join("; ")
             }
         }
 

@@ -2,14 +2,16 @@
 //!
 //! A policy is made of sections, a section of fields. What a field is, is said once, as a type:
 //! [`Setting`] (one value, the highest layer wins), [`Grants`] (a list that opens), [`Refusals`] (a
-//! list that closes), [`RuleLists`], [`Variables`]. From that one line follow reading and its
-//! errors, merging of layers, clamping of layers that may only narrow, what `policy show` prints,
-//! the JSON Schema and the manual. A key cannot be forgotten in one of them.
+//! list that closes), [`Replaceable`] (one whose built-in part can give way), [`RuleLists`],
+//! [`Variables`]. From that one line follow reading and its errors, merging of layers, clamping of
+//! layers that may only narrow, what `policy show` prints, the JSON Schema and the manual. A key
+//! cannot be forgotten in one of them.
 
 mod grants;
 mod item;
 mod reader;
 mod refusals;
+mod replaceable;
 mod rules;
 mod section;
 mod setting;
@@ -26,6 +28,7 @@ pub(crate) use item::{choice, text_item};
 pub use reader::Reader;
 pub(crate) use reader::{nearest, unknown_word};
 pub use refusals::Refusals;
+pub use replaceable::Replaceable;
 pub use rules::{RuleItem, RuleList, RuleLists, Standing};
 pub(crate) use section::section;
 pub use setting::Setting;
@@ -58,6 +61,8 @@ pub struct Row {
     pub key: String,
     /// Whether the value is one or a list.
     pub form: RowForm,
+    /// Whether anybody said anything; an empty list is a statement.
+    pub stated: bool,
     /// Each value with its origin.
     pub values: Vec<Sourced<Json>>,
 }
@@ -107,4 +112,17 @@ pub trait Field: Clone + Default {
 /// Joins a section's key and a field's.
 pub(crate) fn below(section: &str, key: &str) -> String {
     if section.is_empty() { key.into() } else { format!("{section}.{key}") }
+}
+
+/// Turns the first sentence of a doc comment into part of a sentence.
+pub(crate) fn phrase(doc: &str) -> String {
+    let sentence = doc.trim().split(". ").next().unwrap_or_default().trim_end_matches('.');
+    let mut letters = sentence.chars();
+    let Some(first) = letters.next() else { return String::new() };
+    // A name keeps its capital.
+    if letters.as_str().starts_with(char::is_lowercase) && !sentence.starts_with("Agentao") {
+        first.to_lowercase().chain(letters).collect()
+    } else {
+        sentence.into()
+    }
 }

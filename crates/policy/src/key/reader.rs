@@ -12,12 +12,18 @@ pub struct Reader<'a> {
     layer: Layer,
     scope: Scope,
     problems: Vec<Diagnostic>,
+    regexes: usize,
 }
+
+/// Most problems that are told of one text.
+const MAX_PROBLEMS: usize = 50;
+/// Most regular expressions and examples in one text.
+const MAX_REGEXES: usize = 256;
 
 impl<'a> Reader<'a> {
     /// Starts reading a text that belongs to `layer`.
     pub fn new(source: &'a Source, anchors: &'a Anchors, layer: Layer) -> Self {
-        Self { source, anchors, layer, scope: Scope::Base, problems: Vec::new() }
+        Self { source, anchors, layer, scope: Scope::Base, problems: Vec::new(), regexes: 0 }
     }
 
     /// Returns the folders that relative paths and `~` start from.
@@ -60,9 +66,27 @@ impl<'a> Reader<'a> {
         Diagnostic::new(self.source, code, message).at(span)
     }
 
-    /// Files a complaint.
+    /// Files a complaint. Beyond a screenful or two nobody reads on.
     pub fn report(&mut self, problem: Diagnostic) {
-        self.problems.push(problem);
+        // Counted apart: a heap of warnings must not push an error out.
+        let alike = self.problems.iter().filter(|known| known.severity() == problem.severity());
+        if alike.count() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Counts a regular expression, or an example that is tried on one: both take time, and a text
+    /// may come from a stranger.
+    pub fn count_regex(&mut self, node: &Node) -> Option<()> {
+        self.regexes += 1;
+        if self.regexes <= MAX_REGEXES {
+            return Some(());
+        }
+        if self.regexes == MAX_REGEXES + 1 {
+            let message = format!("more than {MAX_REGEXES} regular expressions and examples");
+            self.report(self.complaint("too-many-regexes", message, node.span));
+        }
+        None
     }
 
     /// Complains that something of another kind was expected.
@@ -92,6 +116,25 @@ impl<'a> Reader<'a> {
             Some(near) => problem.hint(format!("did you mean `{near}`?")),
             None => problem.hint(format!("known here: {}", known.join(", "))),
         });
+    }
+
+    /// Complains about a key that stands outside the section it belongs to.
+    pub fn misplaced_key(&mut self, entry: &Entry, section: &str) {
+        let key = visible(&entry.key);
+        let problem = self.complaint("unknown-key", format!("unknown key `{key}`"), entry.key_span);
+        self.report(problem.hint(format!("`{key}` belongs to `{section}`: indent it below that")));
+    }
+
+    /// Complains that a map lacks a key it needs.
+    pub fn missing_key<T>(&mut self, key: &str, map: &Node) -> Option<T> {
+        let message = format!("the key `{key}` is missing");
+        self.report(self.complaint("missing-key", message, map.span));
+        None
+    }
+
+    /// Returns the text that is being read.
+    pub fn source(&self) -> &'a Source {
+        self.source
     }
 
     /// Returns the entries of a map, or complains.

@@ -40,6 +40,11 @@ pub struct RuleLists<R> {
 }
 
 impl<R> RuleLists<R> {
+    /// Makes one list, as a layer would say it.
+    pub fn new(rules: Vec<Sourced<R>>) -> Self {
+        Self { lists: vec![RuleList { standing: Standing::Full, rules }] }
+    }
+
     /// Returns the lists, lowest layer first.
     pub fn lists(&self) -> &[RuleList<R>] {
         &self.lists
@@ -85,8 +90,17 @@ impl<R: RuleItem> Field for RuleLists<R> {
     }
 
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
-        let rules: Vec<_> = self.lists.iter().flat_map(|list| list.rules.iter().cloned()).collect();
-        out.push(list_row(key, &rules));
+        // What an untrusted list may not do is not shown as if it could: whoever reads the rows
+        // back would bring it to life.
+        let dead = |list: &RuleList<R>, rule: &Sourced<R>| {
+            list.standing == Standing::NarrowOnly && rule.value.widens()
+        };
+        let rules = self
+            .lists
+            .iter()
+            .flat_map(|list| list.rules.iter().filter(move |rule| !dead(list, rule)).cloned());
+        let rules: Vec<_> = rules.collect();
+        out.push(Row { stated: !self.lists.is_empty(), ..list_row(key, &rules) });
     }
 
     fn schema() -> Json {

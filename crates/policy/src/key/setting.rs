@@ -3,6 +3,7 @@
 use serde_json::Value as Json;
 
 use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced, Strictest, Strictness};
+use crate::layer::Layer;
 use crate::text::Node;
 
 /// One value. Unset reads as the strictest value of its kind, so nothing is open by omission.
@@ -28,6 +29,14 @@ impl<T> Setting<T> {
     /// Returns whether a layer said something, rather than a profile or nobody.
     pub fn is_explicit(&self) -> bool {
         self.explicit.is_some()
+    }
+}
+
+impl<T> Setting<T> {
+    /// Puts the value into the mouth of another layer.
+    pub(crate) fn said_by(&mut self, layer: Layer) {
+        let values = self.explicit.iter_mut().chain(&mut self.default);
+        values.for_each(|value| value.origin.layer = layer);
     }
 }
 
@@ -75,7 +84,8 @@ impl<T: Item + Strictness> Field for Setting<T> {
         let values = self
             .sourced()
             .map(|sourced| Sourced { value: sourced.value.json(), origin: sourced.origin.clone() });
-        out.push(Row { key: key.into(), form: RowForm::One, values: values.into_iter().collect() });
+        let values: Vec<_> = values.into_iter().collect();
+        out.push(Row { key: key.into(), form: RowForm::One, stated: !values.is_empty(), values });
     }
 
     fn schema() -> Json {

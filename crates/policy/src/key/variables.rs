@@ -58,21 +58,19 @@ impl Field for Variables {
         // sets none, whatever its name.
         for (name, value) in std::mem::replace(&mut self.set, base.set.clone()) {
             if base.set.get(&name) != Some(&value) {
-                ignored.push(Ignored {
-                    key: key.into(),
-                    value: name.to_string(),
-                    origin: value.origin,
-                });
+                let shown = format!("{name}={}", shown(&name, &value.value));
+                ignored.push(Ignored { key: key.into(), value: shown, origin: value.origin });
             }
         }
     }
 
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
         let values = self.set.iter().map(|(name, sourced)| {
-            let shown = if looks_secret(name.as_str()) { "(not shown)" } else { &sourced.value };
-            Sourced { value: json!({ name.as_str(): shown }), origin: sourced.origin.clone() }
+            let value = json!({ name.as_str(): shown(name, &sourced.value) });
+            Sourced { value, origin: sourced.origin.clone() }
         });
-        out.push(Row { key: key.into(), form: RowForm::Map, values: values.collect() });
+        let values: Vec<_> = values.collect();
+        out.push(Row { key: key.into(), form: RowForm::Map, stated: !values.is_empty(), values });
     }
 
     fn schema() -> Json {
@@ -92,4 +90,9 @@ impl Field for Variables {
             about: about.into(),
         });
     }
+}
+
+/// Returns the value for a person, unless its name says that it is a secret.
+fn shown<'v>(name: &EnvName, value: &'v str) -> &'v str {
+    if looks_secret(name.as_str()) { "(not shown)" } else { value }
 }

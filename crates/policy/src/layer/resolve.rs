@@ -2,26 +2,30 @@
 
 use std::sync::Arc;
 
-use super::{Layer, Origin};
-use crate::builtin;
+use super::{Layer, Origin, Scope};
+use crate::builtin::BuiltIn;
 use crate::key::{Field, Grants, Ignored, Setting, Sourced, Strictness};
 use crate::name::{Anchors, Folder, HostPattern};
-use crate::policy::{Document, Policy, Preset, Profile, Require};
+use crate::policy::{Document, Policy, Preset, Profile, Require, Task};
+use crate::text::Diagnostic;
 
 /// The texts that were loaded, each with its layer, on top of the built-in ones.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    anchors: Anchors,
-    builtin: Policy,
+    builtin: BuiltIn,
     documents: Vec<(Layer, Document)>,
     profiles: Vec<(Folder, Policy)>,
 }
 
 impl Stack {
     /// Starts with what Palisade itself brings.
-    pub fn new(anchors: Anchors) -> Self {
-        let builtin = builtin::policy(&anchors);
-        Self { anchors, builtin, documents: Vec::new(), profiles: Vec::new() }
+    ///
+    /// # Errors
+    ///
+    /// When that cannot be read for these folders: see [`BuiltIn::read`].
+    pub fn new(anchors: &Anchors) -> Result<Self, Vec<Diagnostic>> {
+        let builtin = BuiltIn::read(anchors)?;
+        Ok(Self { builtin, documents: Vec::new(), profiles: Vec::new() })
     }
 
     /// Adds the content of a profile that stands in a file. A file that was never added counts as
@@ -30,16 +34,60 @@ impl Stack {
         self.profiles.push((file, content.into_default()));
     }
 
-    /// Returns the profile files that some text names.
-    pub fn profile_files(&self) -> Vec<&Sourced<Profile>> {
-        let policies = self.documents.iter().flat_map(|(_, doc)| doc.policies());
-        let named = policies.filter_map(|policy| policy.profile.sourced());
+    /// Returns the profile files that some text names, for everyone, an agent, a task or a rule.
+    pub fn profile_files(&self) -> Vec<Sourced<Profile>> {
+        let policies: Vec<&Policy> =
+            self.documents.iter().flat_map(|(_, doc)| doc.policies()).collect();
+        let rules = policies.iter().flat_map(|policy| policy.commands.rules.lists());
+        let rules = rules.flat_map(|list| &list.rules).filter_map(|rule| {
+            let value = rule.value.profile.clone()?;
+            Some(Sourced { value, origin: rule.origin.clone() })
+        });
+        let chosen = policies.iter().filter_map(|policy| policy.profile.sourced().cloned());
+        let named = chosen.chain(rules);
         named.filter(|profile| matches!(profile.value, Profile::File(_))).collect()
     }
 
     /// Adds a text; among texts of one layer a later one stands above an earlier one.
     pub fn push(&mut self, layer: Layer, document: Document) {
         self.documents.push((layer, document));
+    }
+
+    /// Returns the folder that a file means by the workspace, where it names another than the root
+    /// together with the profile that stands at `profile`.
+    pub fn workspace_of(&self, profile: &Origin) -> Option<&Folder> {
+        let policies = self.documents.iter().flat_map(|(_, doc)| doc.policies());
+        let chooses = |policy: &&Policy| {
+            policy.profile.sourced().is_some_and(|chosen| chosen.origin == *profile)
+        };
+        policies.filter(chooses).find_map(|policy| policy.root.sourced()).map(|root| &root.value)
+    }
+
+    /// Returns the layers that are found by themselves, without options and files named for one run.
+    pub fn found_alone(&self) -> Self {
+        let mut alone = self.clone();
+        alone.documents.retain(|(layer, _)| *layer <= Layer::Project);
+        alone
+    }
+
+    /// Lists every statement of the project that could ever open something, whatever stands below.
+    pub fn project_grants(&self) -> Vec<Ignored> {
+        let mut grants = Vec::new();
+        for (_, document) in self.documents.iter().filter(|(layer, _)| *layer == Layer::Project) {
+            for policy in document.policies() {
+                policy.clone().clamp(&Policy::default(), "", &mut grants);
+            }
+        }
+        grants
+    }
+
+    /// Returns the names of every agent that some text speaks of.
+    pub fn agents(&self) -> Vec<&str> {
+        let names = self.documents.iter().flat_map(|(_, doc)| doc.agents.keys());
+        let mut names: Vec<&str> = names.map(|name| &**name).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Returns the names of every task that some text defines.
@@ -71,6 +119,13 @@ pub enum Trust {
     NotTrusted,
     /// They were: they count like the user's own, but for what no project may say.
     Trusted,
+}
+
+impl Trust {
+    /// Returns whether what this layer opens, chooses or switches off counts.
+    fn hears(self, layer: Layer) -> bool {
+        layer != Layer::Project || self == Self::Trusted
+    }
 }
 
 /// The policy in force, and what was left out of it.
@@ -139,8 +194,8 @@ impl CannotResolve {
 ///
 /// When the task does not exist, or is for another agent.
 pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved, CannotResolve> {
-    let choice = settle(stack, choice)?;
     let mut ignored = Vec::new();
+    let choice = settle(stack, choice, trust, &mut ignored)?;
     let mut said = statements(stack, &choice, |_| true);
     for policy in &mut said {
         policy.drop_reserved(&mut ignored);
@@ -163,22 +218,46 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
     };
     ignored.retain(|part| part.origin.layer == Layer::Project);
     let mut resolved = Resolved { policy, ignored, choice, unconfined: None };
-    resolved.settle_confinement(stack, trust);
+    // A file that lets everyone out but some agents must not let a task out whose agent we do not
+    // believe.
+    if !resolved.ignored.iter().any(|part| part.key.starts_with("tasks.")) {
+        resolved.settle_confinement(stack, trust);
+    }
     Ok(resolved)
 }
 
-/// Finds the task's agent, and refuses a task that does not exist.
-fn settle(stack: &Stack, choice: &Choice) -> Result<Choice, CannotResolve> {
-    let Some(task) = &choice.task else { return Ok(choice.clone()) };
-    let mut found = stack.documents.iter().filter_map(|(_, doc)| doc.tasks.get(task)).peekable();
-    if found.peek().is_none() {
+/// Finds the task's agent, and refuses a task that does not exist. An untrusted project does not
+/// choose the agent: another agent's section may be wider.
+fn settle(
+    stack: &Stack,
+    choice: &Choice,
+    trust: Trust,
+    ignored: &mut Vec<Ignored>,
+) -> Result<Choice, CannotResolve> {
+    let Some(name) = &choice.task else { return Ok(choice.clone()) };
+    let mut found: Vec<(Layer, &Task)> = stack
+        .documents
+        .iter()
+        .filter_map(|(layer, doc)| doc.tasks.get(name).map(|task| (*layer, task)))
+        .collect();
+    if found.is_empty() {
         let known = stack.tasks().into_iter().map(str::to_owned).collect();
-        return Err(CannotResolve::NoSuchTask { task: task.to_string(), known });
+        return Err(CannotResolve::NoSuchTask { task: name.to_string(), known });
     }
-    let wanted = found.filter_map(|task| task.agent.clone()).next_back();
+    found.sort_by_key(|(layer, _)| *layer); // stable: texts of one layer stay in their order
+    for (_, task) in found.iter().filter(|(layer, _)| !trust.hears(*layer)) {
+        if let Some(agent) = &task.agent {
+            let scope = Scope::Task(Arc::clone(name));
+            let origin = Origin { scope, ..Origin::of(Layer::Project) };
+            let key = format!("tasks.{name}.agent");
+            ignored.push(Ignored { key, value: agent.to_string(), origin });
+        }
+    }
+    let mut named = found.iter().rev().filter(|(layer, _)| trust.hears(*layer));
+    let wanted = named.find_map(|(_, task)| task.agent.clone());
     match (&choice.agent, wanted) {
         (Some(given), Some(wanted)) if *given != wanted => Err(CannotResolve::OtherAgent {
-            task: task.to_string(),
+            task: name.to_string(),
             wanted: wanted.to_string(),
             given: given.to_string(),
         }),
@@ -224,8 +303,8 @@ impl Stack {
             .filter(administrators)
             .cloned()
             .collect();
-        let mut policy = self.with_profile(self.builtin.clone());
-        policy.merge(builtin::preset(preset, &self.anchors));
+        let mut policy = self.with_profile(self.builtin.policy().clone());
+        policy.merge(self.builtin.preset(preset).clone());
         for statement in statements {
             policy.merge(self.with_profile(statement));
         }
@@ -247,8 +326,10 @@ impl Stack {
             self.profiles.iter().find(|(file, _)| profile.value == Profile::File(file.clone()));
         let defaults = match in_file {
             Some((_, content)) => Some(content.clone()),
-            None => builtin::profile(&profile.value, &profile.origin, &self.anchors)
-                .or_else(|| builtin::profile(&Profile::Readonly, &profile.origin, &self.anchors)),
+            None => self
+                .builtin
+                .profile(&profile.value, &profile.origin)
+                .or_else(|| self.builtin.profile(&Profile::Readonly, &profile.origin)),
         };
         let Some(mut policy) = defaults else { return statement };
         policy.merge(statement);
@@ -266,10 +347,9 @@ impl Resolved {
     /// `require` gives way to it. Any other file that has a say confines, and then nothing gives
     /// way; an untrusted project can be such a file, but cannot switch anything off.
     fn settle_confinement(&mut self, stack: &Stack, trust: Trust) {
-        let heard = |layer: Layer| layer != Layer::Project || trust == Trust::Trusted;
         let (off, on): (Vec<_>, Vec<_>) =
             stack.documents.iter().partition(|(_, doc)| doc.switched_off(&self.choice).is_some());
-        let origin = off.iter().rfind(|(layer, _)| heard(*layer));
+        let origin = off.iter().rfind(|(layer, _)| trust.hears(*layer));
         let origin = origin.and_then(|(_, doc)| doc.switched_off(&self.choice).cloned());
         if let Some(origin) = origin.filter(|_| on.is_empty()) {
             self.policy.require =
@@ -280,8 +360,9 @@ impl Resolved {
 }
 
 impl Policy {
-    /// Lets an untrusted project have a person asked for hosts that are allowed without asking: of
-    /// a list that opens, this is the part that narrows.
+    /// Settles for whom a person is asked: whom the base asks for stays asked for, and an untrusted
+    /// project may have a person asked for hosts that are allowed without asking. Of a list that
+    /// opens, that is the part that narrows.
     fn ask_for_allowed(
         &mut self,
         asked: &Grants<HostPattern>,
@@ -293,10 +374,14 @@ impl Policy {
         ignored.retain(|part| {
             part.key != "network.ask" || !more.iter().any(|entry| entry.origin == part.origin)
         });
-        if !more.is_empty() {
-            let known =
-                self.network.ask.entries().iter().filter(|entry| !more.contains(entry)).cloned();
-            self.network.ask = Grants::new(known.chain(more.iter().cloned()).collect());
+        let mut entries = base.network.ask.entries().to_vec();
+        for entry in self.network.ask.entries().iter().chain(&more) {
+            if !entries.contains(entry) {
+                entries.push(entry.clone());
+            }
+        }
+        if !entries.is_empty() {
+            self.network.ask = Grants::new(entries);
         }
     }
 

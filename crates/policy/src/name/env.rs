@@ -71,7 +71,11 @@ impl EnvPattern {
     pub fn covers(&self, other: &Self) -> bool {
         match self.reach {
             Reach::Exact => self == other,
-            Reach::Prefix => other.start.0.starts_with(&self.start.0),
+            // A prefix hands no secret over, a name in full does: naming it is more.
+            Reach::Prefix => {
+                other.start.0.starts_with(&self.start.0)
+                    && (other.reach == Reach::Prefix || !looks_secret(&other.start.0))
+            }
         }
     }
 }

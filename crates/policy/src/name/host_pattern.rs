@@ -1,7 +1,7 @@
 //! Hosts as rules name them.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
 use super::host::{bracketed, check_brackets, unclosed};
@@ -248,7 +248,8 @@ impl Net {
         let prefix: u8 = match prefix {
             None => widest,
             Some(bits) => {
-                let plain = !bits.is_empty() && bits.bytes().all(|b| b.is_ascii_digit());
+                let plain = bits.bytes().all(|b| b.is_ascii_digit())
+                    && (bits == "0" || !bits.starts_with('0'));
                 let number = bits.parse().ok().filter(|bits| plain && *bits <= widest);
                 number.ok_or_else(bad_prefix)?
             }
@@ -272,8 +273,25 @@ impl Net {
         address.is_ipv4() == self.address.is_ipv4() && masked(address, self.prefix) == self.address
     }
 
+    /// Networks that stand for all of IPv4 under another name are as wide as that, and the address
+    /// zero is this very machine.
     fn is_too_wide_to_grant(self) -> bool {
-        self.prefix < if self.address.is_ipv4() { 8 } else { 16 }
+        const NAT64: Ipv6Addr = Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0);
+        const SIX_TO_FOUR: Ipv6Addr = Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0);
+        let embeds = |net: Ipv6Addr, prefix: u8| {
+            self.prefix < prefix && self.contains(net.into())
+                || self.prefix < prefix + 8 && masked(self.address, prefix) == IpAddr::V6(net)
+        };
+        match self.address {
+            IpAddr::V4(address) => self.prefix < 8 || address.octets()[0] == 0,
+            IpAddr::V6(_) => {
+                self.prefix < 16
+                    || self.contains(Ipv6Addr::LOCALHOST.into()) && self.prefix < 128
+                    || self.contains(Ipv6Addr::UNSPECIFIED.into())
+                    || embeds(NAT64, 96)
+                    || embeds(SIX_TO_FOUR, 16)
+            }
+        }
     }
 }
 

@@ -98,7 +98,10 @@ impl PathPattern {
                 Part::Deep | Part::Glob(_) | Part::Name(_) => parts.push(part.clone()),
             }
         }
-        check_reach(Base::Root, &parts, self)?;
+        // Whoever makes `/` the root has said that everything is the project.
+        if self.base == Base::Home || anchor != Path::new("/") {
+            check_reach(Base::Root, &parts, self)?;
+        }
         Ok(Self { base: Base::Root, parts })
     }
 

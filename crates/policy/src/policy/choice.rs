@@ -18,7 +18,7 @@ choice! {
         AllowList = "allow-list",
         /// Everything connects, and every connection is recorded.
         Monitor = "monitor",
-        /// The network is not touched at all.
+        /// No restriction: the host's own network, unfiltered.
         Disabled = "disabled",
     }
 }
@@ -104,7 +104,7 @@ pub enum OnViolation {
 }
 
 macro_rules! words {
-    ($Type:ident { $($Variant:ident = $word:literal),+ }) => {
+    ($Type:ident { $($Variant:ident = $word:literal, $about:literal;)+ }) => {
         impl $Type {
             /// Every choice there is.
             pub const ALL: &'static [Self] = &[$(Self::$Variant),+];
@@ -136,15 +136,18 @@ macro_rules! words {
                 json!({ "enum": [$($word),+] })
             }
             fn takes() -> String {
-                [$(concat!("`", $word, "`")),+].join(", ")
+                [$(concat!("`", $word, "`: ", $about)),+].join("; ")
             }
         }
     };
 }
 
-words!(Keep { Head = "head", Tail = "tail" });
+words!(Keep { Head = "head", "the first bytes"; Tail = "tail", "the last bytes"; });
 neutral!(Keep);
-words!(OnViolation { Answer = "answer", Retry = "retry" });
+words!(OnViolation {
+    Answer = "answer", "the client sees the error as the assistant's text";
+    Retry = "retry", "the model gets the error and is asked again";
+});
 neutral!(OnViolation);
 
 /// How calls are decided (Ruling 1).
@@ -165,12 +168,12 @@ pub enum Preset {
 }
 
 words!(Preset {
-    Confined = "confined",
-    Runner = "runner",
-    AgentaoReadOnly = "agentao:read-only",
-    AgentaoPlan = "agentao:plan",
-    AgentaoWorkspaceWrite = "agentao:workspace-write",
-    AgentaoFullAccess = "agentao:full-access"
+    Confined = "confined", "denies what no wall can undo, asks for what it cannot understand, leaves the rest to the walls";
+    Runner = "runner", "a denylist, no inline code, no shell metacharacters, a path jail, 30 s and 64 KiB";
+    AgentaoReadOnly = "agentao:read-only", "only tools that change nothing";
+    AgentaoPlan = "agentao:plan", "only planning tools and read-only shell";
+    AgentaoWorkspaceWrite = "agentao:workspace-write", "edits and read-only shell, asks for other shell";
+    AgentaoFullAccess = "agentao:full-access", "everything but what cannot be undone";
 });
 
 impl Strictest for Preset {
@@ -272,7 +275,10 @@ impl Item for Profile {
         json!({ "anyOf": [{ "enum": Self::NAMES }, { "type": "string", "description": "path of a profile file" }] })
     }
     fn takes() -> String {
-        "`readonly`, `workspace-write-no-network`, `workspace-write`, or a file's path".into()
+        "`readonly`: nothing is writable, no network; `workspace-write-no-network`: the project is \
+         writable, no network; `workspace-write`: the project is writable, the network is open; or \
+         the path of a profile file"
+            .into()
     }
 }
 

@@ -38,8 +38,8 @@ choice! {
 }
 
 text_item!(CommandName, "a program's name without folders");
-text_item!(Pattern, "a regular expression");
-text_item!(ToolPattern, "a tool's name as a regular expression, or `*`");
+text_item!(Pattern, "a regular expression", regex);
+text_item!(ToolPattern, "a tool's name as a regular expression, or `*`", regex);
 
 /// A rule for tool calls: if all its conditions hold, its action is the verdict of its list.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -91,10 +91,10 @@ impl Item for Rule {
             }
         }
         if node.find("tool").is_none() {
-            return cx.expected("the key `tool`", node);
+            return cx.missing_key("tool", node);
         }
         if action.is_none() && profile.is_none() {
-            return cx.expected("the key `action`, or `profile`", node);
+            return cx.missing_key("action", node);
         }
         let rule = Self { tool: tool?, args, domain, action, profile, justification };
         rule.check_examples(node, cx);
@@ -169,8 +169,13 @@ impl Rule {
             let Some(list) = node.find(key) else { continue };
             for example in cx.list(list).unwrap_or_default() {
                 let Some(command) = cx.text("a command", example) else { continue };
+                if cx.count_regex(example).is_none() {
+                    return;
+                }
                 let Some(pattern) = self.args.get("command") else {
-                    cx.expected::<()>("a condition on `args.command` for examples to test", list);
+                    let message =
+                        "there is no `args.command` that these examples could test".into();
+                    cx.report(cx.complaint("example", message, list.span));
                     return;
                 };
                 if pattern.search(command) != wanted {
@@ -200,7 +205,7 @@ fn read_domain(node: &Node, cx: &mut Reader<'_>) -> Option<DomainRule> {
         }
     }
     if node.find("hosts").is_none() {
-        return cx.expected("the key `hosts`", node);
+        return cx.missing_key("hosts", node);
     }
     Some(domain)
 }

@@ -183,8 +183,7 @@ impl Strictness for Wrapper {
 }
 
 impl Strictness for Folder {
-    /// A file or folder chosen by a lower layer may only be replaced by something inside it.
     fn within(&self, base: &Self) -> bool {
-        base.covers(self)
+        self == base
     }
 }

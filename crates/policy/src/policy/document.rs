@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
-use super::{Policy, Require};
+use super::{Commands, Env, Files, Limits, Network, Policy, Require, Tools};
 use crate::key::{Field, Item, Reader, Refusals, Setting, Sourced};
 use crate::layer::{Choice, Layer, Origin, Scope};
 use crate::name::{Anchors, ByteSize, Folder, Period};
@@ -58,6 +58,15 @@ impl Include {
                 Self { dialect: Some(dialect.into()), path: path.into() }
             }
             _ => Self { dialect: None, path: text.into() },
+        }
+    }
+}
+
+impl std::fmt::Display for Include {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.dialect {
+            Some(dialect) => write!(f, "{dialect}:{}", self.path),
+            None => f.write_str(&self.path),
         }
     }
 }
@@ -151,7 +160,7 @@ impl Document {
                         "this version is not known".into(),
                         entry.value.span,
                     );
-                    cx.report(problem.expected("expected 1"));
+                    cx.report(problem.expected("expected the number 1, without quotes"));
                 }
             }
             "include" => self.take_includes(entry, cx),
@@ -179,9 +188,15 @@ impl Document {
             }
             _ => {
                 if !self.policy.take(entry, cx) {
-                    let tops = TOP_KEYS.iter().map(|top| top.0);
-                    let known: Vec<&str> = tops.chain(Policy::KEYS.iter().copied()).collect();
-                    cx.unknown_key(entry, &known);
+                    match section_of(&entry.key) {
+                        Some(section) => cx.misplaced_key(entry, section),
+                        None => {
+                            let tops = TOP_KEYS.iter().map(|top| top.0);
+                            let known: Vec<&str> =
+                                tops.chain(Policy::KEYS.iter().copied()).collect();
+                            cx.unknown_key(entry, &known);
+                        }
+                    }
                 }
             }
         }
@@ -259,10 +274,10 @@ impl Document {
         }
         for policy in self.policies() {
             for (key, origin) in policy.reserved() {
-                let place = origin.place.unwrap_or_default();
-                let message = format!("`{key}` in line {} is not for this file to say", place.line);
+                let message = format!("`{key}` is not for this file to say");
                 let hint = "only the user's own file, the command line or the library may";
-                cx.report(cx.complaint("not-yours", message, Span::default()).hint(hint));
+                let at = origin.place.map(|place| cx.source().offset(place)).unwrap_or_default();
+                cx.report(cx.complaint("not-yours", message, Span::new(at, at + 1)).hint(hint));
             }
         }
     }
@@ -282,10 +297,31 @@ fn limit<T: Item>(value: T, origin: Origin) -> Setting<crate::key::Limit<T>> {
     Setting::new(Sourced { value: crate::key::Limit(Some(value)), origin })
 }
 
+/// Finds the section that a key belongs to, for whoever forgot to indent it.
+fn section_of(key: &str) -> Option<&'static str> {
+    let sections = [
+        ("files", Files::KEYS),
+        ("network", Network::KEYS),
+        ("commands", Commands::KEYS),
+        ("tools", Tools::KEYS),
+        ("limits", Limits::KEYS),
+        ("env", Env::KEYS),
+    ];
+    sections.iter().find(|(_, keys)| keys.contains(&key)).map(|(section, _)| *section)
+}
+
+/// Most agents or tasks in one text: each is a whole policy.
+const MAX_SECTIONS: usize = 1_000;
+
 /// Returns the named parts of `agents` or `tasks`.
 fn sections<'n>(entry: &'n Entry, cx: &mut Reader<'_>) -> Vec<(Arc<str>, &'n Node)> {
     let mut found = Vec::new();
     for part in cx.map(&entry.value).unwrap_or_default() {
+        if found.len() == MAX_SECTIONS {
+            let message = format!("more than {MAX_SECTIONS} of `{}`", visible(&entry.key));
+            cx.report(cx.complaint("too-many-sections", message, part.key_span));
+            break;
+        }
         if part.key.trim().is_empty() || part.key.chars().any(char::is_control) {
             let message = format!("`{}` is no name", visible(&part.key));
             cx.report(cx.complaint("name", message, part.key_span));

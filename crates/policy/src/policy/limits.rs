@@ -30,8 +30,8 @@ section! {
     }
 }
 
-text_item!(ByteSize, "a size such as `64KiB`", Number);
-text_item!(Period, "a time such as `30s` or `1h30m`", Number);
+text_item!(ByteSize, "a size such as `64KiB`", numbers);
+text_item!(Period, "a time such as `30s` or `1h30m`", numbers);
 
 impl Smallest for ByteSize {
     fn smallest() -> Self {

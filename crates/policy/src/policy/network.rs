@@ -9,7 +9,7 @@ use crate::key::{
     section, text_item,
 };
 use crate::name::{ByteSize, DeniedHost, HostPattern, PathPattern, Pattern, Port};
-use crate::text::Node;
+use crate::text::{Node, Value};
 
 section! {
     /// What leaves the sandbox, and what enters it.
@@ -58,7 +58,27 @@ text_item!(
     "a host: `name`, `*.name`, `.name`, an address or a CIDR, with an optional `:port`"
 );
 text_item!(DeniedHost, "a host as in `network.allow`, or `*`");
-text_item!(Port, "a port from 1 to 65535", Number);
+
+impl Item for Port {
+    fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
+        let text = match &node.value {
+            Value::Number(text) | Value::Text(text) => text,
+            Value::Bool(_) | Value::List(_) | Value::Map(_) | Value::Null => {
+                return cx.expected("a port from 1 to 65535", node);
+            }
+        };
+        text.parse().map_or_else(|invalid| cx.invalid(node, &invalid), Some)
+    }
+    fn json(&self) -> Json {
+        json!(self.number())
+    }
+    fn schema() -> Json {
+        json!({ "type": "integer", "minimum": 1, "maximum": 65535 })
+    }
+    fn takes() -> String {
+        "a port from 1 to 65535".into()
+    }
+}
 
 impl Covers for HostPattern {
     fn covers(&self, other: &Self) -> bool {
@@ -107,7 +127,7 @@ impl Item for HttpRule {
         }
         for (missing, key) in [(host.is_none(), "host"), (action.is_none(), "action")] {
             if missing && node.find(key).is_none() {
-                cx.expected::<()>(&format!("the key `{key}`"), node);
+                cx.missing_key::<()>(key, node);
             }
         }
         Some(Self { host: host?, methods, path, action: action? })

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::choice::OnViolation;
-use crate::key::{Covers, Grants, Guard, Levels, Line, Refusals, Setting, section, text_item};
+use crate::key::{Covers, Grants, Guard, Levels, Line, Replaceable, Setting, section, text_item};
 use crate::name::{Folder, Found, Invalid, Pattern};
 
 section! {
@@ -17,15 +17,24 @@ section! {
         /// How many levels above the root count as inside; never `/` or the home folder.
         allow_parent: Setting<Levels>,
         /// Tools that are intercepted, besides the built-in list.
-        patterns: Refusals<ToolRegex>,
+        patterns: Replaceable<ToolRegex>,
         /// Tools that are never intercepted.
         exclude: Grants<ToolRegex>,
         /// Parameters that hold paths.
-        path_parameters: Refusals<Line>,
+        path_parameters: Replaceable<Line>,
         /// Folders that a client may choose as its project.
         roots: Grants<Folder>,
         /// What happens to a refused call.
         on_violation: Setting<OnViolation>,
+    }
+}
+
+impl Tools {
+    /// Returns whether calls of the tool `name` are intercepted, if any are: an exclusion wins, but
+    /// only if it certainly matches.
+    pub fn intercepts(&self, name: &str) -> bool {
+        let excluded = self.exclude.values().any(|tool| tool.matches(name) == Found::Yes);
+        !excluded && self.patterns.values().any(|tool| tool.matches(name) != Found::No)
     }
 }
 
@@ -74,7 +83,7 @@ impl FromStr for ToolRegex {
     }
 }
 
-text_item!(ToolRegex, "a tool's name as a regular expression");
+text_item!(ToolRegex, "a tool's name as a regular expression", regex);
 
 impl Covers for ToolRegex {
     fn covers(&self, other: &Self) -> bool {

@@ -94,7 +94,7 @@ impl Diagnostic {
 
     /// Returns the name of the text.
     pub fn file(&self) -> &str {
-        self.parts.source.name()
+        self.parts.source.shown()
     }
 
     /// Returns the line and column, if the problem has a place.
@@ -119,12 +119,12 @@ impl fmt::Display for Diagnostic {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        writeln!(f, "{heading}[{}]: {}", self.parts.code, self.parts.message)?;
-        let file = visible(self.parts.source.name());
+        writeln!(f, "{heading}[{}]: {}", self.parts.code, visible_lines(&self.parts.message))?;
+        let file = visible(self.parts.source.shown());
         let Some(span) = self.parts.span else {
             write!(f, "  --> {file}")?;
             if let Some(expected) = &self.parts.expected {
-                write!(f, "\n   = {expected}")?;
+                write!(f, "\n   = {}", visible_lines(expected))?;
             }
             return self.write_hint(f);
         };
@@ -136,7 +136,7 @@ impl fmt::Display for Diagnostic {
         writeln!(f, "{:>gutter$} | {text}", place.line)?;
         write!(f, "{:gutter$} | {:blanks$}{}", "", "", "^".repeat(carets))?;
         if let Some(expected) = &self.parts.expected {
-            write!(f, " {expected}")?;
+            write!(f, " {}", visible_lines(expected))?;
         }
         self.write_hint(f)
     }
@@ -152,9 +152,10 @@ impl Diagnostic {
         let (line_start, line) = self.parts.source.line_at(span.start());
         let from = (span.start() - line_start).min(line.len());
         let to = (span.end().saturating_sub(line_start)).clamp(from, line.len());
-        let before = visible(line.get(..from).unwrap_or_default());
-        let marked = visible(line.get(from..to).unwrap_or_default());
-        let after = visible(line.get(to..).unwrap_or_default());
+        // Cut before anything is made visible: a line may be the whole text.
+        let before = visible(tail(line.get(..from).unwrap_or_default()));
+        let marked = visible(head(line.get(from..to).unwrap_or_default()));
+        let after = visible(head(line.get(to..).unwrap_or_default()));
 
         let mut text = String::new();
         let skip = before.chars().count().saturating_sub(EXCERPT / 2);
@@ -176,10 +177,23 @@ impl Diagnostic {
 
     fn write_hint(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.parts.hint {
-            Some(hint) => write!(f, "\n\nhint: {hint}"),
+            Some(hint) => write!(f, "\n\nhint: {}", visible_lines(hint)),
             None => Ok(()),
         }
     }
+}
+
+fn head(text: &str) -> &str {
+    text.char_indices().nth(2 * EXCERPT).map_or(text, |(end, _)| &text[..end])
+}
+
+fn tail(text: &str) -> &str {
+    text.char_indices().rev().nth(2 * EXCERPT).map_or(text, |(start, _)| &text[start..])
+}
+
+/// Makes every line visible, and keeps the lines.
+fn visible_lines(text: &str) -> String {
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
 /// Makes control, bidirectional and invisible characters visible, so that untrusted text cannot
@@ -199,7 +213,7 @@ pub fn visible(text: &str) -> String {
 }
 
 /// Tells characters that a terminal acts on, or does not show.
-fn hides(c: char) -> bool {
+pub(super) fn hides(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'

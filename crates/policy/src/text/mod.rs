@@ -11,6 +11,7 @@ mod node;
 mod source;
 pub mod yaml;
 
+use diagnostic::hides;
 pub use diagnostic::{Diagnostic, Severity, visible};
 pub use node::{Entry, Node, Value};
 pub use source::{Place, Source, Span};
@@ -58,18 +59,30 @@ fn check_text(source: &Source) -> Result<(), Diagnostic> {
         let message = format!("the text is {} bytes long, the limit is {MAX_TEXT}", text.len());
         return Err(Diagnostic::new(source, "too-long", message));
     }
-    let unwelcome = |c: char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-    if let Some((at, found)) = text.char_indices().find(|&(_, c)| unwelcome(c)) {
-        let message = format!("control character U+{:04X} in the text", u32::from(found));
-        return Err(Diagnostic::new(source, "control-character", message)
-            .at(Span::new(at, at + found.len_utf8()))
-            .hint("remove it; write an escape such as \\u0007 inside quotes if it is meant"));
-    }
     if text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').is_empty() {
         return Err(Diagnostic::new(source, "empty", "the text is empty".into())
             .hint("an empty policy is never read as \"no restrictions\"; write `version: 1`"));
     }
+    if let Some((at, found)) = text.char_indices().find(|&(at, c)| unwelcome(text, at, c)) {
+        let kind = if found.is_control() { "control" } else { "invisible" };
+        let message = format!("{kind} character U+{:04X} in the text", u32::from(found));
+        return Err(Diagnostic::new(source, "control-character", message)
+            .at(Span::new(at, at + found.len_utf8()))
+            .hint("remove it; write an escape such as \\u0007 inside quotes if it is meant"));
+    }
     Ok(())
+}
+
+/// Tells characters that make a text look different from what it says: controls, a carriage return
+/// that ends no line, and what reorders or hides text. Joiners and variation selectors are part of
+/// ordinary words and pictures.
+fn unwelcome(text: &str, at: usize, c: char) -> bool {
+    match c {
+        '\t' | '\n' | '\u{200c}' | '\u{200d}' | '\u{fe00}'..='\u{fe0f}' => false,
+        '\r' => !text[at + 1..].starts_with('\n'),
+        '\u{feff}' => at > 0,
+        c => hides(c),
+    }
 }
 
 /// Refuses a map in which a key stands twice, and says where it stood first.

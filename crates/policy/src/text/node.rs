@@ -74,12 +74,13 @@ impl Node {
         }
     }
 
-    /// Returns how many values the tree holds, itself included.
+    /// Returns how much the tree holds: its values, and long text as if it were several.
     pub(super) fn count(&self) -> usize {
         match &self.value {
+            Value::Number(text) | Value::Text(text) => 1 + text.len() / 32,
             Value::List(items) => 1 + items.iter().map(Self::count).sum::<usize>(),
             Value::Map(entries) => 1 + entries.iter().map(|e| 1 + e.value.count()).sum::<usize>(),
-            Value::Bool(_) | Value::Null | Value::Number(_) | Value::Text(_) => 1,
+            Value::Bool(_) | Value::Null => 1,
         }
     }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Source {
     name: Arc<str>,
+    shown: Arc<str>,
     text: Arc<str>,
     /// Where each line starts: places are asked for once per value.
     lines: Arc<[usize]>,
@@ -18,14 +19,28 @@ impl Source {
     /// Names a text.
     pub fn new(name: &str, text: &str) -> Self {
         let starts = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(at, _)| at + 1);
+        let name: Arc<str> = name.into();
         Self {
-            name: name.into(),
+            shown: Arc::clone(&name),
+            name,
             text: text.into(),
             lines: std::iter::once(0).chain(starts).collect(),
         }
     }
 
-    /// Returns the name shown in messages, usually a path.
+    /// Gives the text another name in messages: the path as a person wrote it.
+    #[must_use]
+    pub fn shown_as(mut self, shown: &str) -> Self {
+        self.shown = shown.into();
+        self
+    }
+
+    /// Returns the name for messages.
+    pub fn shown(&self) -> &str {
+        &self.shown
+    }
+
+    /// Returns the name, usually a whole path.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -40,12 +55,23 @@ impl Source {
         &self.text
     }
 
-    /// Returns the line and column of a byte offset; both start at 1, columns count characters.
+    /// Returns the line and column of a byte offset; both start at 1. Columns count characters, and
+    /// bytes where a line is longer than anybody writes: places are asked for once per value.
     pub fn place(&self, offset: usize) -> Place {
         let at = self.boundary(offset);
         let line = self.line_index(at);
-        let before = &self.text[self.lines[line]..at];
-        Place { line: count(line + 1), column: count(before.chars().count() + 1) }
+        let before = &self.text.as_bytes()[self.lines[line]..at];
+        let (near, far) = before.split_at(before.len().min(4096));
+        let characters = near.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
+        Place { line: count(line + 1), column: count(characters + far.len() + 1) }
+    }
+
+    /// Returns the byte offset of a line and column; of the text's end where there is no such place.
+    pub fn offset(&self, place: Place) -> usize {
+        let line = usize::try_from(place.line).unwrap_or(usize::MAX).saturating_sub(1);
+        let Some(&start) = self.lines.get(line) else { return self.text.len() };
+        let column = usize::try_from(place.column).unwrap_or(usize::MAX).saturating_sub(1);
+        self.text[start..].char_indices().nth(column).map_or(self.text.len(), |(at, _)| start + at)
     }
 
     /// Returns the line that holds a byte offset, without its end, and the offset it starts at.

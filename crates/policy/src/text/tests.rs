@@ -66,6 +66,7 @@ fn what_is_no_policy_text_is_refused_with_its_place() {
     let bomb = (0..30).fold(String::from("a0: &a0 [x, x]\n"), |text, n| {
         format!("{text}a{}: &a{} [*a{n}, *a{n}]\n", n + 1, n + 1)
     });
+    let long = format!("a: &x {}\nb: [{}]\n", "y".repeat(500_000), "*x,".repeat(2_000));
     #[rustfmt::skip]
     let cases: &[(&str, &str, u32)] = &[
         // text                          code                 line
@@ -92,6 +93,10 @@ fn what_is_no_policy_text_is_refused_with_its_place() {
         (&deep,                          "too-deep",          1),
         (&many,                          "too-many-values",   1),
         (&bomb,                          "too-many-values",   0),
+        (&long,                          "too-many-values",   0),
+        ("a: b # \u{202e}evil",           "control-character", 1),
+        ("a: \u{200b}b",                 "control-character", 1),
+        ("# ok\rroot: /",                "control-character", 1),
     ];
     for (text, code, line) in cases {
         let problem = yaml(text).expect_err(text.get(..40).unwrap_or(text));
@@ -182,6 +187,27 @@ fn a_text_cannot_repaint_the_terminal_it_is_complained_about_on() {
     let problem = Diagnostic::new(&source, "test", "x".into()).at(Span::new(5, 8)).to_string();
     assert!(problem.contains("\\u{202e}evil\\u{200b} and more"), "{problem}");
     assert!(!problem.chars().any(|c| c == '\u{202e}' || c == '\u{200b}'), "{problem}");
+}
+
+#[test]
+fn what_a_text_says_is_made_visible_in_every_part_of_a_complaint() {
+    let source = Source::new("x.yaml", "a: b");
+    let problem = Diagnostic::new(&source, "test", "\u{1b}[2J".into())
+        .at(Span::new(0, 1))
+        .expected("\u{7}")
+        .hint("\u{202e}x\ny");
+    let text = problem.to_string();
+    assert!(!text.chars().any(|c| c != '\n' && hides(c)), "{text:?}");
+    assert!(text.ends_with("hint: \\u{202e}x\ny"), "{text}");
+}
+
+#[test]
+fn places_on_one_long_line_are_found_quickly() {
+    let text = format!("[{}]", "\"abcdefgh\",".repeat(60_000) + "1");
+    let source = Source::new("x.json", &text);
+    let Value::List(items) = json::parse(&source).unwrap().value else { panic!("a list") };
+    let last = items.iter().map(|item| source.place(item.span.start()).column).max();
+    assert_eq!(last, u32::try_from(text.len() - 1).ok());
 }
 
 #[test]

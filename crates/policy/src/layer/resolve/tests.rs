@@ -13,7 +13,7 @@ pub(super) fn anchors() -> Anchors {
 }
 
 pub(super) fn stack(layers: &[(Layer, &str)]) -> Stack {
-    let mut stack = Stack::new(anchors());
+    let mut stack = Stack::new(&anchors()).unwrap();
     for (layer, text) in layers {
         let source = Source::new(&format!("{layer}.yaml"), text);
         let document = Document::parse(&source, *layer, &anchors());
@@ -41,16 +41,16 @@ fn ignored(resolved: &Resolved) -> Vec<String> {
 
 #[test]
 fn the_built_in_texts_are_whole() {
+    let builtin = BuiltIn::read(&anchors()).unwrap();
     for (name, policy) in [
-        ("builtin", builtin::policy(&anchors())),
-        ("confined", builtin::preset(Preset::Confined, &anchors())),
-        ("runner", builtin::preset(Preset::Runner, &anchors())),
+        ("builtin", builtin.policy().clone()),
+        ("confined", builtin.preset(Preset::Confined).clone()),
+        ("runner", builtin.preset(Preset::Runner).clone()),
     ] {
         assert_ne!(policy, Policy::default(), "{name} does not parse");
     }
     for name in Profile::NAMES {
-        let profile =
-            builtin::profile(&name.parse().unwrap(), &Origin::of(Layer::User), &anchors());
+        let profile = builtin.profile(&name.parse().unwrap(), &Origin::of(Layer::User));
         assert_ne!(profile, Some(Policy::default()), "{name} does not parse");
     }
 }
@@ -202,7 +202,7 @@ nested: userns
             r#"commands.rules: {"tool":"*","action":"allow"}"#,
             "limits.processes: none",
             "env.pass: AWS_SECRET",
-            "env.set: LD_PRELOAD",
+            "env.set: LD_PRELOAD=/x",
             "confirm.backend: program:/bin/true",
         ]
     );
@@ -310,4 +310,108 @@ fn some_things_are_not_for_every_layer_to_say() {
             assert!(parse(layer).is_ok(), "{text} in {layer}");
         }
     }
+}
+
+#[test]
+fn an_untrusted_project_does_not_choose_the_agent_of_a_task() {
+    let user = "
+agents:
+  strict: { network: { mode: deny-all } }
+  loose: { files: { write: [/] }, network: { mode: disabled } }
+tasks: { build: { agent: strict } }
+";
+    let layers = [
+        (Layer::User, user),
+        (Layer::Project, "tasks: { build: { agent: loose }, mine: { agent: loose } }"),
+    ];
+    let ask = |task: &str, trust| {
+        let choice = Choice { agent: None, task: Some(task.into()) };
+        resolve(&stack(&layers), &choice, trust).unwrap()
+    };
+    let build = ask("build", Trust::NotTrusted);
+    assert_eq!(build.choice.agent.as_deref(), Some("strict"));
+    assert_eq!(build.policy.network.mode.value(), NetworkMode::DenyAll);
+    assert_eq!(ignored(&build), ["tasks.build.agent: loose"]);
+    assert_eq!(ask("mine", Trust::NotTrusted).choice.agent, None, "nor of a task of its own");
+    assert_eq!(ask("build", Trust::Trusted).choice.agent.as_deref(), Some("loose"));
+}
+
+#[test]
+fn a_task_is_not_let_out_because_its_agent_is_not_believed() {
+    let off = Sourced { value: false, origin: Origin::of(Layer::User) };
+    let mut stack = stack(&[]);
+    stack.push(
+        Layer::User,
+        Document { enabled: [(Scope::Base, off.clone())].into(), ..Document::default() },
+    );
+    let task = crate::policy::Task { agent: Some("claude".into()), ..Default::default() };
+    let tasks = [("t".into(), task)].into();
+    stack.push(
+        Layer::Project,
+        Document { enabled: [(Scope::Base, off)].into(), tasks, ..Document::default() },
+    );
+    let choice = Choice { agent: None, task: Some("t".into()) };
+    let resolved = resolve(&stack, &choice, Trust::NotTrusted).unwrap();
+    assert_eq!((resolved.policy.require.value(), resolved.unconfined), (Require::Full, None));
+}
+
+#[test]
+fn an_untrusted_project_cannot_name_a_secret_that_a_prefix_leaves_out() {
+    let layers = [
+        (Layer::User, "env: { pass: ['GITHUB_*'] }"),
+        (Layer::Project, "env: { pass: [GITHUB_TOKEN, GITHUB_REF] }"),
+    ];
+    let narrow = resolved(&layers, Trust::NotTrusted);
+    assert_eq!(ignored(&narrow), ["env.pass: GITHUB_TOKEN"]);
+}
+
+#[test]
+fn a_profile_of_an_untrusted_project_cannot_stop_a_person_from_being_asked() {
+    let user = "network: { mode: allow-list, allow: [.b.test], ask: [b.test] }";
+    let mut stack = stack(&[(Layer::User, user), (Layer::Project, "profile: ./p.yaml")]);
+    let source = Source::new("p.yaml", "network: { ask: [] }");
+    let profile = Document::parse(&source, Layer::Project, &anchors()).unwrap().policy;
+    stack.push_profile("/work/app/p.yaml".parse().unwrap(), profile);
+    let narrow = resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap();
+    let asked: Vec<String> = narrow.policy.network.ask.values().map(ToString::to_string).collect();
+    assert_eq!(asked, ["b.test"]);
+}
+
+#[test]
+fn the_log_of_the_user_is_not_the_projects_to_move() {
+    let layers = [
+        (Layer::User, "audit: { path: ~/log.jsonl }"),
+        (Layer::Project, "audit: { path: ~/log.jsonl/x }"),
+    ];
+    let narrow = resolved(&layers, Trust::NotTrusted);
+    assert_eq!(
+        narrow.policy.audit.path.sourced().unwrap().value.to_string(),
+        "/home/dev/log.jsonl"
+    );
+    assert_eq!(ignored(&narrow), ["audit.path: /home/dev/log.jsonl/x"]);
+}
+
+#[test]
+fn the_built_in_lists_hold_wherever_the_project_and_the_home_lie() {
+    for (root, home) in [("/", Some("/root")), ("/work/app", None), ("/a [b] *", Some("/h\\o"))] {
+        let anchors = Anchors { root: root.into(), home: home.map(Into::into) };
+        let stack =
+            Stack::new(&anchors).unwrap_or_else(|problems| panic!("{root}: {}", problems[0]));
+        let policy = resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy;
+        assert!(
+            policy.files.hide.values().count() > 20 && policy.files.protect.values().count() > 20
+        );
+    }
+    let odd = std::ffi::OsStr::new("relative");
+    let anchors = Anchors { root: "/work".into(), home: Some(odd.into()) };
+    assert!(Stack::new(&anchors).is_err(), "no policy rather than one without its lists");
+}
+
+#[test]
+fn the_profiles_of_rules_are_files_too() {
+    let text = "commands: { rules: [{ tool: x, profile: ./a.yaml }] }\nagents: { a: { profile: ./b.yaml } }";
+    let stack = stack(&[(Layer::Project, text)]);
+    let named: Vec<String> =
+        stack.profile_files().iter().map(|file| file.value.to_string()).collect();
+    assert_eq!(named, ["/work/app/b.yaml", "/work/app/a.yaml"]);
 }

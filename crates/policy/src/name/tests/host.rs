@@ -114,7 +114,7 @@ fn a099_case_and_final_dot_do_not_matter_and_an_address_is_not_a_name() {
         ("192.0.2.1",               "[2001:db8::/32]",      false,  "another family"),
         ("[2001:db9::1]",           "[2001:db8::/32]",      false,  "outside the network"),
         ("gıthub.com",              "github.com",           false,  "a dotless i is another letter"),
-        ("192.0.2.1",               "[::/16]",              false,  "IPv4 is not in an IPv6 network"),
+        ("192.0.2.1",               "[fd00::/16]",              false,  "IPv4 is not in an IPv6 network"),
     ];
     for (name, text, expected, because) in cases {
         assert_eq!(pattern(text).matches(&host(name), 443), expected, "{name} {text}: {because}");
@@ -293,4 +293,32 @@ fn a_set_finds_the_first_of_its_patterns() {
     assert_eq!(HostSet::new([]).find(&host("a.test"), 443), None);
     let refusals = HostSet::of_denied(&[denied("*.com"), denied("*:22")]).find(&host("[::1]"), 22);
     assert_eq!(refusals, Some(1));
+}
+
+#[test]
+fn a_network_that_is_everything_under_another_name_cannot_be_granted() {
+    #[rustfmt::skip]
+    let cases = [
+        // pattern             granted  because
+        ("192.0.2.0/24",       true,    "a network"),
+        ("[2001:db8::/32]",    true,    "a network"),
+        ("[::1]",              true,    "loopback, named as itself"),
+        ("10.0.0.0/08",        false,   "one spelling per number"),
+        ("0.0.0.0",            false,   "this machine, by its odd name"),
+        ("0.0.0.0/8",          false,   "this machine, by its odd name"),
+        ("[::]",               false,   "this machine, by its odd name"),
+        ("[::/16]",            false,   "holds loopback and all of IPv4"),
+        ("[::/96]",            false,   "holds loopback"),
+        ("[64:ff9b::/96]",     false,   "all of IPv4 through a translator"),
+        ("[64:ff9b::/32]",     false,   "and wider"),
+        ("[2002::/16]",        false,   "all of IPv4 through a tunnel"),
+    ];
+    for (text, granted, because) in cases {
+        assert_eq!(text.parse::<HostPattern>().is_ok(), granted, "{text}: {because}");
+        assert_eq!(
+            text.parse::<DeniedHost>().is_ok(),
+            text != "10.0.0.0/08",
+            "{text} is refusable"
+        );
+    }
 }

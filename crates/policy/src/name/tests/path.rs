@@ -122,14 +122,14 @@ fn patterns_are_normalised_by_text() {
 #[test]
 fn a_pattern_needs_anchors_it_can_trust() {
     let nowhere = Anchors { root: "/".into(), home: None };
+    let shallow = Anchors { root: "/app".into(), home: None };
     let relative = Anchors { root: "app".into(), home: Some("dev".into()) };
     let foreign = Anchors { root: OsStr::from_bytes(b"/\xff").into(), home: None };
     #[rustfmt::skip]
     let cases = [
         ("~/.ssh",      &nowhere,   "path-home"),
-        ("**/.env",     &nowhere,   "path-reach"),
-        ("*.pem",       &nowhere,   "path-reach"),
-        ("../**/x",     &nowhere,   "path-reach"),
+        ("../../**/x",  &shallow,   "path-reach"),
+        ("../*.pem",    &shallow,   "path-reach"),
         ("x",           &relative,  "path-anchor"),
         ("~/x",         &relative,  "path-anchor"),
         ("x",           &foreign,   "path-anchor"),
@@ -139,6 +139,8 @@ fn a_pattern_needs_anchors_it_can_trust() {
         assert_eq!(parsed.anchored(anchors).unwrap_err().code(), code, "{text}");
     }
     assert!("/etc".parse::<PathPattern>().unwrap().anchored(&nowhere).is_ok());
+    let hooks = "**/.git/hooks".parse::<PathPattern>().unwrap().anchored(&nowhere).unwrap();
+    assert!(hooks.matches(Path::new("/a/b/.git/hooks/x")), "a person made `/` the project");
 
     let loose: PathPattern = "src".parse().unwrap();
     assert!(!loose.is_absolute());

@@ -29,7 +29,7 @@ fn any_text() -> impl Strategy<Value = String> {
         "10.1.0.0/16",
         "10.1.2.3",
     ]);
-    let env = prop::sample::select(vec!["A", "AB", "AB*", "A*", "B"]);
+    let env = prop::sample::select(vec!["A", "AB", "AB*", "A*", "B", "AB_TOKEN"]);
     let list = |key: &'static str, item: BoxedStrategy<&'static str>| {
         prop::option::weighted(0.4, prop::collection::vec(item, 0..3))
             .prop_map(move |items| items.map(|items| format!("{key}: [{}]", quoted(&items))))
@@ -170,8 +170,14 @@ fn answers(policy: &Policy) -> Vec<(String, i64)> {
             answers.push((format!("connect {host}:{port}"), rank));
         }
     }
-    for name in ["A", "AB", "ABC", "B", "C", "PATH", "TZ"] {
-        let passed = policy.env.pass.values().any(|entry| entry.matches(name));
+    for name in ["A", "AB", "ABC", "AB_TOKEN", "B", "C", "PATH", "TZ"] {
+        // A secret passes only when it is named in full.
+        let secret = name.contains("TOKEN");
+        let named = |entry: &str| match entry.strip_suffix('*') {
+            Some(start) => name.starts_with(start) && !secret,
+            None => name == entry,
+        };
+        let passed = policy.env.pass.values().any(|entry| named(&entry.to_string()));
         answers.push((format!("see {name}"), i64::from(passed)));
     }
     let set = policy.env.set.iter().map(|(name, value)| format!("{name}={}", value.value));
@@ -189,8 +195,17 @@ fn answers(policy: &Policy) -> Vec<(String, i64)> {
     answers.push(("shell".into(), i64::from(policy.commands.shell.value() == ShellUse::Judged)));
     answers.push(("strict".into(), i64::from(!policy.network.strict.value().0)));
     answers.push(("bind".into(), i64::from(policy.network.local_binding.value().0)));
+    for port in ["80", "443"] {
+        let published = policy.network.publish.values().any(|open| open.to_string() == port);
+        answers.push((format!("publish {port}"), i64::from(published)));
+    }
+    let log = policy.audit.path.sourced().map(|path| path.value.to_string());
+    answers.push((format!("log to {}", log.unwrap_or_default()), 1));
+    let roots = policy.tools.roots.values().map(|root| (format!("choose {root}"), 1));
+    answers.extend(roots);
+    answers.push(("intercept".into(), i64::from(!policy.tools.enabled.value().0)));
     answers.push((
-        "publish".into(),
+        "published".into(),
         i64::try_from(
             policy.network.publish.values().collect::<std::collections::BTreeSet<_>>().len(),
         )

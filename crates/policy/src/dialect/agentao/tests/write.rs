@@ -1,0 +1,162 @@
+//! What `sandbox.json` can say comes back, and what it cannot is listed.
+
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::super::write::write;
+use super::*;
+use crate::dialect::Written;
+use crate::policy::Rule;
+
+fn written(world: &World, policy: &Policy) -> Written {
+    world.ask(|around| write(policy, around))
+}
+
+/// Works out a native policy.
+fn native(text: &str) -> Policy {
+    let mut stack = Stack::new(&anchors()).unwrap();
+    let source = Source::new("policy.yaml", text);
+    stack.push(Layer::User, Document::parse(&source, Layer::User, &anchors()).unwrap());
+    resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy
+}
+
+fn rules(policy: &Policy) -> Vec<Rule> {
+    let lists = policy.commands.rules.lists().iter();
+    lists.flat_map(|list| list.rules.iter().map(|rule| rule.value.clone())).collect()
+}
+
+#[test]
+fn what_the_format_cannot_say_is_listed_and_never_wider() {
+    #[rustfmt::skip]
+    let cases = [
+        // native policy                                             profile                       root             lost
+        ("profile: readonly",                                        "readonly",                   json!(null),     ""),
+        ("profile: workspace-write",                                 "workspace-write",            json!(null),     ""),
+        ("files: { write: [/data] }",                                "workspace-write-no-network", json!("/data"),  ""),
+        ("files: { write: [/data, .] }",                             "workspace-write-no-network", json!(null),     "files.write"),
+        ("files: { write: [] }\nnetwork: { mode: disabled }",        "readonly",                   json!(null),     "network.mode"),
+        ("network: { mode: monitor }",                               "workspace-write-no-network", json!(null),     "network.mode"),
+        ("network: { mode: allow-list, allow: [a.test] }",           "workspace-write-no-network", json!(null),     "network.allow"),
+        ("network: { deny: [a.test] }",                              "workspace-write-no-network", json!(null),     "network.deny"),
+        ("files: { hide: [secrets] }",                               "workspace-write-no-network", json!(null),     "files.hide"),
+        ("commands: { deny: [git] }",                                "workspace-write-no-network", json!(null),     "commands.deny"),
+        ("commands: { rules: [{ tool: x, action: deny }] }",         "workspace-write-no-network", json!(null),     "commands.rules"),
+        ("commands: { rules: [{ tool: x.*, profile: readonly }] }",  "workspace-write-no-network", json!(null),     "commands.rules"),
+        ("require: none",                                            "workspace-write-no-network", json!(null),     "require"),
+        ("profile: /gone/my.yaml\nfiles: { write: [] }",             "readonly",                   json!(null),     "profile"),
+    ];
+    for (text, profile, root, lost) in cases {
+        let Written { text: out, lost: left } = written(&World::default(), &native(text));
+        let json: Json = serde_json::from_str(&out).unwrap();
+        assert_eq!(json["enabled"], json!(true), "{text}");
+        assert_eq!(json["default_profile"], json!(profile), "{text}");
+        assert_eq!(json["workspace_root"], root, "{text}");
+        assert!(lost.is_empty() || left.iter().any(|lost_| lost_.key == lost), "{text}: {left:?}");
+        let world = World::default().with(USER, &out);
+        assert_eq!(world.notes(), [""; 0], "{text}: it reads back");
+    }
+}
+
+#[test]
+fn a_rule_with_arguments_is_written_with_a_word_of_warning() {
+    let policy = native(
+        "commands: { rules: [{ tool: run_shell_command, args: { command: '^ls' }, profile: readonly }] }",
+    );
+    let Written { text, lost } = written(&World::default(), &policy);
+    let again = World::default().with(USER, &text).policy(Trust::NotTrusted);
+    assert_eq!(rules(&again), rules(&policy));
+    assert!(
+        lost.iter().any(|lost| lost.key == "commands.rules" && lost.why.contains("every call"))
+    );
+}
+
+#[test]
+fn a_list_that_may_only_narrow_is_not_written_as_one_that_decides() {
+    let project = r#"{"rules":[{"tool":"x","profile":"workspace-write"}]}"#;
+    let world = world(r#"{"enabled":true}"#, project);
+    let Written { text, lost } = written(&world, &world.policy(Trust::NotTrusted));
+    let json: Json = serde_json::from_str(&text).unwrap();
+    assert_eq!(json["rules"], json!([]));
+    assert!(lost.iter().any(|lost| lost.key == "commands.rules"));
+}
+
+/// A `sandbox.json` that is on, from a small alphabet.
+fn any_sandbox() -> impl Strategy<Value = Json> {
+    let profile = prop::sample::select(vec![
+        json!(null),
+        json!(""),
+        json!("readonly"),
+        json!("workspace-write"),
+        json!("workspace-write-no-network"),
+        json!("strict"),
+        json!("strict.sb"),
+    ]);
+    let tool = prop::sample::select(vec!["run_shell_command", "a.b*", "x", "(", "\\", "*", "é{"]);
+    let args = prop::option::of(prop::sample::select(vec!["^git ", "rm\\s", "(?i)x|y"]));
+    let rule = (tool, profile.clone(), args).prop_map(|(tool, profile, args)| {
+        let mut rule = json!({ "tool": tool, "profile": profile });
+        if let Some(args) = args {
+            rule["args"] = json!({ "command": args });
+        }
+        rule
+    });
+    let root = prop::sample::select(vec![
+        json!(null),
+        json!("/data"),
+        json!("."),
+        json!("~/space"),
+        json!("/work/app"),
+        json!("/odd [1]*?/~"),
+    ]);
+    let key = |value: BoxedStrategy<Json>| prop::option::weighted(0.7, value);
+    (
+        key(profile.boxed()),
+        key(prop::collection::vec(rule, 0..4).prop_map(Json::Array).boxed()),
+        key(root.boxed()),
+    )
+        .prop_map(|(profile, rules, root)| {
+            let mut json = json!({ "enabled": true, "profiles_dir": "profiles" });
+            for (key, value) in
+                [("default_profile", profile), ("rules", rules), ("workspace_root", root)]
+            {
+                if let Some(value) = value {
+                    json[key] = value;
+                }
+            }
+            json
+        })
+}
+
+proptest! {
+    #[test]
+    fn agentao_to_native_to_agentao_loses_nothing(sandbox in any_sandbox()) {
+        let before = world(&sandbox.to_string(), "");
+        let policy = before.policy(Trust::NotTrusted);
+        let Written { text, lost } = written(&before, &policy);
+        let after = world(&text, "");
+        let again = after.policy(Trust::NotTrusted);
+        prop_assert_eq!(again.profile.value(), policy.profile.value(), "{}", text);
+        prop_assert_eq!(writes(&again), writes(&policy), "{}", text);
+        prop_assert_eq!(again.network.mode.value(), policy.network.mode.value());
+        prop_assert_eq!(rules(&again), rules(&policy), "{}", text);
+        let root = |policy: &Policy| policy.root.sourced().map(|root| root.value.path())
+            .filter(|root| root != Path::new("/work/app"));
+        prop_assert_eq!(root(&again), root(&policy), "{}", text);
+        for part in lost {
+            let carried = ["profile", "files.write", "network.mode"].contains(&part.key.as_str());
+            prop_assert!(!carried, "{:?}", part);
+        }
+        // Written once more, it is the same text.
+        prop_assert_eq!(written(&after, &again).text, text);
+    }
+
+    #[test]
+    fn no_text_makes_the_reader_stop(text in ".{0,200}", keys in any_sandbox()) {
+        let cut = keys.to_string();
+        for text in [text.as_str(), cut.get(..cut.len() / 2).unwrap_or_default()] {
+            for name in [USER, PROJECT, "/home/dev/.agentao/permissions.json"] {
+                drop(World::default().with(name, text).readings());
+            }
+        }
+    }
+}

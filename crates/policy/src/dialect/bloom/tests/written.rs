@@ -1,0 +1,141 @@
+//! A policy in Bloom's words.
+
+use super::*;
+use crate::dialect::Written;
+use crate::policy::Policy;
+
+fn native(text: &str) -> Policy {
+    let source = Source::new("policy.yaml", text);
+    let document = Document::parse(&source, Layer::User, &anchors());
+    document.unwrap_or_else(|problems| panic!("{}", problems[0])).policy
+}
+
+fn written(policy: &Policy) -> Written {
+    within(&[], |around| (BLOOM.write.unwrap())(policy, around))
+}
+
+fn lost(written: &Written) -> Vec<String> {
+    written.lost.iter().map(|lost| format!("{}: {}", lost.key, lost.value)).collect()
+}
+
+#[test]
+fn what_bloom_can_say_is_written_and_reads_back_the_same() {
+    let policy = native(
+        "version: 1
+files: { write: [., /tmp/build], hide: [~/.ssh, ~/.aws, ~/.kube], unhide: [~/.gnupg] }
+network: { mode: allow-list, allow: [.example.com, '*.example.org', 'db.example.net:5432', '[2001:db8::1]'] }
+limits: { processes: 64 }",
+    );
+    let written = written(&policy);
+    insta::assert_snapshot!(written.text, @r#"
+    sandbox:
+      enabled: true
+      networkPolicy: allow-list
+      allowedDomains:
+        - "example.com"
+        - "*.example.com"
+        - "*.example.org"
+        - "db.example.net:5432"
+        - "[2001:db8::1]"
+      writablePaths:
+        - "/tmp/build"
+      denyReadPaths:
+        - "/home/dev/.ssh"
+        - "/home/dev/.aws"
+        - "/home/dev/.kube"
+      processLimit: 64
+    "#);
+    assert_eq!(lost(&written), [""; 0]);
+    let reading = config(&written.text);
+    assert_eq!(codes(&reading), ["credentials-readable"]);
+    let back = resolved(&[reading], "anyone", "");
+    assert_eq!(shown(&back, "files.write"), ["/work/app", "/tmp/build"]);
+    assert_eq!(shown(&back, "network.mode"), ["allow-list"]);
+    assert_eq!(shown(&back, "limits.processes"), ["64"]);
+    #[rustfmt::skip]
+    let hidden = [("/home/dev/.ssh", true), ("/home/dev/.kube", true), ("/home/dev/.gnupg", false)];
+    for (path, expected) in hidden {
+        assert_eq!(hides(&back, path), expected, "{path}");
+    }
+}
+
+#[test]
+fn what_bloom_cannot_say_is_listed() {
+    #[rustfmt::skip]
+    let cases = [
+        ("require: full",                                       "require: full"),
+        ("preset: runner",                                      "preset: runner"),
+        ("files: { protect: [.git/hooks] }",                    "files.protect: /work/app/.git/hooks"),
+        ("files: { allow_read: [~/.ssh/config] }",              "files.allow_read: /home/dev/.ssh/config"),
+        ("files: { unhide: [~/.kube] }",                        "files.unhide: /home/dev/.kube"),
+        ("files: { hide: ['*.pem'] }",                          "files.hide: /work/app/*.pem"),
+        ("files: { hide: ['/a/\\*'] }",                         "files.hide: /a/\\*"),
+        ("files: { write: [., '/a/\\*'] }",                     "files.write: /a/\\*"),
+        ("network: { mode: allow-list, allow: [10.0.0.0/8] }",  "network.allow: 10.0.0.0/8"),
+        ("network: { mode: disabled, allow: [a.example.com] }", "network.allow: a.example.com"),
+        ("network: { deny: [a.example.com] }",                  "network.deny: a.example.com"),
+        ("network: { strict: true }",                           "network.strict: true"),
+        ("network: { budget: { upload: 1KiB } }",               "network.budget.upload: 1KiB"),
+        ("commands: { deny: [dd, sudo] }",                      "commands.deny: dd, sudo"),
+        ("limits: { memory: 1GiB }",                            "limits.memory: 1GiB"),
+        ("limits: { processes: 0 }",                            "limits.processes: 0"),
+        ("env: { set: { A: b } }",                              "env.set: {\"A\":\"b\"}"),
+        ("profile: workspace-write",                            "profile: workspace-write"),
+        ("files: { write: [/tmp] }",                            "files.write: the workspace, read-only"),
+    ];
+    for (text, expected) in cases {
+        let written = written(&native(&format!("version: 1\n{text}")));
+        assert!(lost(&written).iter().any(|lost| lost == expected), "{text}: {:?}", lost(&written));
+        assert!(try_read(&[(CONFIG, Layer::User, &written.text)], &[]).is_ok(), "{}", written.text);
+    }
+}
+
+#[test]
+fn a_host_that_is_denied_or_asked_for_is_not_written_as_allowed() {
+    let policy = native(
+        "version: 1
+network:
+  mode: allow-list
+  allow: [a.example.com, bad.example.com, '*.ask.example.com']
+  deny: ['*.example.com:443', bad.example.com]
+  ask: [.ask.example.com]",
+    );
+    let back = of_config(&written(&policy).text, "");
+    assert_eq!(shown(&back, "network.allow"), ["a.example.com"]);
+    assert_eq!(
+        lost(&written(&policy))[..2],
+        ["network.allow: bad.example.com", "network.allow: *.ask.example.com"]
+    );
+}
+
+#[test]
+fn a_policy_that_says_nothing_is_written_strictly() {
+    let written = written(&Policy::default());
+    insta::assert_snapshot!(written.text, @r#"
+    sandbox:
+      enabled: true
+      networkPolicy: deny-all
+      allowedDomains: []
+      writablePaths: []
+      workspaceWritable: false
+      denyReadPaths:
+        - "/home/dev/.ssh"
+        - "/home/dev/.aws"
+        - "/home/dev/.gnupg"
+    "#);
+    let back = of_config(&written.text, "");
+    assert_eq!(shown(&back, "files.write"), [""; 0]);
+    assert_eq!(back.unconfined, None);
+}
+
+#[test]
+fn the_policy_in_force_reads_back_as_confining_as_it_was() {
+    let before = of_config(include_str!("../fixtures/agents.yaml"), "codex");
+    let after = of_config(&written(&before.policy).text, "codex");
+    for key in ["files.write", "network.mode", "network.allow", "limits.processes"] {
+        assert_eq!(shown(&before, key), shown(&after, key), "{key}");
+    }
+    for hidden in before.policy.files.hide.values() {
+        assert!(after.policy.files.hide.values().any(|path| path.covers(hidden)), "{hidden}");
+    }
+}

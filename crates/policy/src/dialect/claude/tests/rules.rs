@@ -1,0 +1,123 @@
+//! Rules about paths, hosts and other tools.
+
+use super::*;
+
+#[test]
+fn paths_start_where_claude_code_starts_them() {
+    #[rustfmt::skip]
+    let cases = [
+        // rule                  layer           hidden
+        ("Read(./.env)",         Layer::Project, "/work/app/sub/.env"),
+        ("Read(.env)",           Layer::Project, "/work/app/sub/**/.env"),
+        ("Read(secrets/**)",     Layer::Project, "/work/app/sub/secrets"),
+        ("Read(/secrets)",       Layer::Project, "/work/app/secrets"),
+        ("Read(/secrets)",       Layer::User,    "/home/dev/.claude/secrets"),
+        ("Read(//srv/keys/**)",  Layer::Project, "/srv/keys"),
+        ("Read(~/.tool/*.key)",  Layer::Project, "/home/dev/.tool/*.key"),
+        ("Read(**/*.pem)",       Layer::Project, "/work/app/sub/**/*.pem"),
+        ("Grep(./x)",            Layer::Project, "/work/app/sub/x"),
+    ];
+    for (rule, layer, hidden) in cases {
+        let text = serde_json::json!({ "permissions": { "deny": [rule] } }).to_string();
+        let policy = read_in(&text, layer).unwrap().document.policy;
+        assert_eq!(shown(policy.files.hide.values()), [hidden], "{rule}");
+        assert_eq!(policy.files.protect.entries(), [], "{rule}");
+    }
+    let edit = permissions("deny", "Edit(/locked/**)").document.policy;
+    assert_eq!(shown(edit.files.protect.values()), ["/work/app/locked"]);
+    assert_eq!(edit.files.hide.entries(), [], "what may not be edited may be read");
+    for kind in ["ask", "allow"] {
+        let policy = permissions(kind, "Read(./x)").document.policy;
+        assert_eq!(policy.files.hide.entries(), [], "{kind}");
+    }
+}
+
+#[test]
+fn a_path_is_allowed_only_where_its_text_leads_there() {
+    #[rustfmt::skip]
+    let cases = [
+        // kind    rule                tool            argument         path                                 says
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/work/app/sub/src/a.rs",            true),
+        ("allow", "Read(src/*.rs)",    "Read",         "file_path",     "/work/app/sub/src/a.rs",            true),
+        ("allow", "Read(src/**/a[0-9].rs)", "Read",    "file_path",     "/work/app/sub/src/x/y/a1.rs",       true),
+        ("allow", "Edit(src/**)",      "Write",        "file_path",     "/work/app/sub/src/a.rs",            true),
+        ("allow", "Edit(src/**)",      "NotebookEdit", "notebook_path", "/work/app/sub/src/a.ipynb",         true),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/work/app/sub/src/../../../etc/x",  false),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/work/app/sub/srcs/a.rs",           false),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/etc/work/app/sub/src/a.rs",        false),
+        ("allow", "Read(src/*.rs)",    "Read",         "file_path",     "/work/app/sub/src/x/a.rs",          false),
+        ("allow", "Read(a.rs)",        "Read",         "file_path",     "/work/app/sub/deep/a.rs",           false),
+        ("allow", "Read(a.rs)",        "Read",         "file_path",     "/work/app/sub/aXrs",                false),
+        ("allow", "Read(src/**)",      "Write",        "file_path",     "/work/app/sub/src/a.rs",            false),
+        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/work/app/sub/.env",                true),
+        ("deny",  "Read(./.env)",      "Read",         "file_path",     ".env",                              true),
+        ("deny",  "Read(./.env)",      "Read",         "file_path",     "././.env",                          true),
+        ("deny",  "Read(./.env)",      "Grep",         "path",          "/work/app/sub/.env",                true),
+        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/work/app/sub/x/../.env",           true),
+        ("deny",  "Read(.env)",        "Read",         "file_path",     "/work/app/sub/deep/er/.env",        true),
+        ("deny",  "Read(//srv/k)",     "Read",         "file_path",     "/srv/k/below",                      true),
+        ("deny",  "Edit(./x)",         "MultiEdit",    "file_path",     "/work/app/sub/x",                   true),
+        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/work/app/sub/.envrc",              false),
+        ("deny",  "Read(./.env)",      "Write",        "file_path",     "/work/app/sub/.env",                false),
+    ];
+    for (kind, rule, tool, argument, path, says) in cases {
+        let found = verdict(&permissions(kind, rule), tool, &[(argument, path)]);
+        assert_eq!(found.is_some(), says, "{kind} {rule}: {tool} {path}");
+    }
+}
+
+#[test]
+fn hosts_and_tools_are_matched_by_their_whole_names() {
+    #[rustfmt::skip]
+    let cases = [
+        // kind    rule                                 tool                 url                   says
+        ("allow", "WebFetch(domain:example.com)",       "WebFetch",          "example.com",        true),
+        ("allow", "WebFetch(domain:*.example.com)",     "WebFetch",          "a.b.example.com",    true),
+        ("deny",  "WebFetch(domain:*)",                 "WebFetch",          "any.test",           true),
+        ("allow", "mcp__notes__list",                   "mcp__notes__list",  "",                   true),
+        ("allow", "mcp__notes__*",                      "mcp__notes__read",  "",                   true),
+        ("allow", "mcp__notes",                         "mcp__notes__read",  "",                   true),
+        ("deny",  "mcp__*",                             "mcp__shop__buy",    "",                   true),
+        ("deny",  "*",                                  "Anything",          "",                   true),
+        ("deny",  "Read",                               "Glob",              "",                   true),
+        ("ask",   "Edit",                               "NotebookEdit",      "",                   true),
+        ("deny",  "Unheard(of this)",                   "Unheard",           "",                   true),
+        ("allow", "WebFetch(domain:example.com)",       "WebFetch",          "evil-example.com",   false),
+        ("allow", "WebFetch(domain:example.com)",       "WebFetch",          "example.com.evil.test", false),
+        ("allow", "WebFetch(domain:*)",                 "WebFetch",          "any.test",           false),
+        ("allow", "mcp__notes__list",                   "mcp__notes__lists", "",                   false),
+        ("allow", "mcp__notes",                         "mcp__notesx__read", "",                   false),
+        ("allow", "mcp__*",                             "mcp__shop__buy",    "",                   false),
+        ("allow", "*",                                  "Anything",          "",                   false),
+        ("allow", "Unheard(of this)",                   "Unheard",           "",                   false),
+        ("deny",  "Re.d",                               "Read",              "",                   false),
+    ];
+    for (kind, rule, tool, url, says) in cases {
+        let found = verdict(&permissions(kind, rule), tool, &[("url", url)]);
+        assert_eq!(found.is_some(), says, "{kind} {rule}: {tool} {url}");
+    }
+    let denied = permissions("deny", "WebFetch(domain:bad.example.com)").document.policy;
+    assert_eq!(shown(denied.network.deny.values()), ["bad.example.com"], "for commands as well");
+}
+
+#[test]
+fn parameters_and_agents_are_matched_whole() {
+    let agent = permissions("deny", "Agent(Explore)");
+    assert_eq!(verdict(&agent, "Task", &[("subagent_type", "Explore")]), Some(Action::Deny));
+    assert_eq!(verdict(&agent, "Task", &[("subagent_type", "Explorer")]), None);
+    let parameter = permissions("ask", "Deploy(target:prod*)");
+    assert_eq!(verdict(&parameter, "Deploy", &[("target", "production")]), Some(Action::Ask));
+    assert_eq!(verdict(&parameter, "Deploy", &[("target", "preprod")]), None);
+    let allowed = permissions("allow", "Deploy(target:test)");
+    assert_eq!(verdict(&allowed, "Deploy", &[("target", "test")]), None);
+    assert!(notes(&allowed).contains("allows nothing"));
+}
+
+#[test]
+fn a_whole_tool_given_a_star_is_the_whole_tool() {
+    for rule in ["Read", "Read(*)", "Read(**)"] {
+        let reading = permissions("deny", rule);
+        assert_eq!(verdict(&reading, "Read", &[("file_path", "/x")]), Some(Action::Deny), "{rule}");
+        assert_eq!(reading.document.policy.files.hide.entries(), [], "{rule}");
+    }
+}

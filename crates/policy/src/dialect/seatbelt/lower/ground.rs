@@ -1,0 +1,258 @@
+//! Everything that rules of one kind say of places, in their order.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::path::{Path, PathBuf};
+
+use super::super::filter::{Filter, Test};
+use super::super::operation::Breadth;
+use super::super::place::{Place, Reach, is_temporary, lies_in, overlap};
+use super::super::rule::{Rule, Rules, Verdict, note};
+use super::super::string::Known;
+use super::inexpressible;
+use super::terms::{Kinds, MOST, Term, terms};
+use crate::dialect::FileKind;
+use crate::key::Reader;
+use crate::name::PathPattern;
+use crate::text::{Span, visible};
+
+/// What is read or written where, as far as the rules taken in so far say.
+pub(super) struct Ground<'a> {
+    pub(super) entries: Vec<Entry>,
+    access: Access,
+    known: Known<'a>,
+    /// How many places were taken in; past the limit nothing more is.
+    taken: usize,
+    /// Every path the profile names: one that lies below another shows that to be a folder.
+    named: BTreeSet<PathBuf>,
+}
+
+/// A tree of paths and what the rules say of it, unless a later one says otherwise.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) pattern: PathPattern,
+    pub(super) verdict: Verdict,
+    pub(super) span: Span,
+    breadth: Breadth,
+}
+
+/// Which of the two it is about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+impl<'a> Ground<'a> {
+    /// Starts with what holds by default.
+    pub(super) fn new(access: Access, rules: &Rules, known: Known<'a>) -> Self {
+        let mut named = BTreeSet::new();
+        for filter in rules.rules.iter().filter_map(|rule| rule.filter.as_ref()) {
+            collect(filter, &mut named);
+        }
+        let mut ground = Self { entries: Vec::new(), access, known, taken: 0, named };
+        if let Ok(Place { pattern, .. }) = Place::everything() {
+            let (verdict, span) = (rules.default, rules.default_span);
+            let breadth = Breadth::Several;
+            ground.entries.push(Entry { pattern, verdict, span, breadth });
+        }
+        ground
+    }
+
+    /// Takes in one rule.
+    pub(super) fn take(&mut self, rule: &Rule, cx: &mut Reader<'_>) {
+        let Rule { verdict, filter, span, .. } = rule;
+        let kinds = if *verdict == Verdict::Deny { Kinds::Ignored } else { Kinds::Refused };
+        let found = match filter {
+            Some(filter) => terms(filter, kinds),
+            None => Ok(Place::everything()
+                .map(|place| vec![Term { place, except: Vec::new() }])
+                .unwrap_or_default()),
+        };
+        match found {
+            Ok(found) => {
+                for term in found {
+                    if self.taken > MOST {
+                        return; // complained about already
+                    }
+                    self.take_term(&term, rule, cx);
+                    self.taken = self.entries.len().max(self.taken + 1);
+                    if self.taken > MOST {
+                        inexpressible(cx, "the profile names too many places".into(), *span);
+                        self.entries.truncate(1);
+                        return;
+                    }
+                }
+            }
+            Err(refusal) => inexpressible(cx, refusal.why, refusal.span),
+        }
+    }
+
+    /// Takes in a place and gives back what its exceptions had before.
+    fn take_term(&mut self, term: &Term, rule: &Rule, cx: &mut Reader<'_>) {
+        let (verdict, span, breadth) = (rule.verdict, rule.span, rule.operation.breadth());
+        let Some(pattern) = self.settle(&term.place, verdict, span, cx) else { return };
+        if verdict == Verdict::Allow && self.access == Access::Write {
+            if self.is_given(&pattern, span, cx) {
+                return;
+            }
+            if breadth == Breadth::Part {
+                let message = "only all of `file-write*` can be allowed, not a part of it".into();
+                return inexpressible(cx, message, span);
+            }
+        }
+        let mut again = Vec::new();
+        for place in &term.except {
+            let except = &place.pattern;
+            if !overlap(except, &pattern) {
+                continue;
+            }
+            let folder = except.literal().is_some_and(|path| self.is_folder(&path));
+            if place.reach == Reach::Exact && (folder || except.has_wildcard()) {
+                let message = "an exception for a folder without what it holds cannot be kept";
+                return inexpressible(cx, message.into(), span);
+            }
+            if except.covers(&pattern) {
+                return; // nothing is left of the place
+            }
+            let clear = self.entries.iter().all(|entry| {
+                !overlap(&entry.pattern, except)
+                    || entry.pattern.covers(except)
+                    || except.covers(&entry.pattern)
+            });
+            if !clear || !pattern.covers(except) {
+                return inexpressible(cx, "this exception cannot be kept".into(), span);
+            }
+            let before = self.entries.iter().filter(|entry| overlap(&entry.pattern, except));
+            again.extend(before.map(|entry| {
+                let inside = except.covers(&entry.pattern);
+                let pattern = if inside { entry.pattern.clone() } else { except.clone() };
+                Entry { pattern, ..entry.clone() }
+            }));
+        }
+        let unsure = |entry: &&Entry| {
+            entry.verdict == Verdict::Deny
+                && entry.breadth < breadth
+                && overlap(&entry.pattern, &pattern)
+        };
+        if let Some(entry) = self.entries.iter().find(unsure).filter(|_| verdict == Verdict::Allow)
+        {
+            let line = cx.origin(entry.span).place.map_or(0, |place| place.line);
+            let message = format!(
+                "whether this takes back the narrower `deny` in line {line} is not certain"
+            );
+            let problem = cx.complaint("uncertain-order", message, span);
+            cx.report(problem.hint("put the `deny` last, or name the same operation in both"));
+        }
+        self.entries.push(Entry { pattern, verdict, span, breadth });
+        self.entries.extend(again);
+    }
+
+    /// Returns the tree that a place comes to; none if it comes to nothing.
+    fn settle(
+        &self,
+        place: &Place,
+        verdict: Verdict,
+        span: Span,
+        cx: &mut Reader<'_>,
+    ) -> Option<PathPattern> {
+        let pattern = &place.pattern;
+        let shown = || visible(&pattern.to_string());
+        match (place.reach, pattern.literal(), verdict) {
+            (Reach::Exact, Some(path), _) if self.is_folder(&path) => {
+                return self.settle_folder(pattern, verdict, span, cx);
+            }
+            (Reach::Exact, None, Verdict::Allow) => {
+                let message = format!(
+                    "`{}` could be a folder, and what that holds must stay closed",
+                    shown()
+                );
+                inexpressible(cx, message, span);
+                return None;
+            }
+            (Reach::Exact, None, Verdict::Deny) => {
+                let message = format!("what lies below `{}` is closed too", shown());
+                note(cx, "stricter", message, span);
+            }
+            (Reach::Below, ..) => {
+                let message = format!("`{}` itself counts as what lies below it", shown());
+                note(cx, "folder-included", message, span);
+            }
+            (Reach::Exact, Some(_), _) | (Reach::Tree, ..) => {}
+        }
+        Some(pattern.clone())
+    }
+
+    /// A folder alone, without what it holds: never widened to that.
+    fn settle_folder(
+        &self,
+        pattern: &PathPattern,
+        verdict: Verdict,
+        span: Span,
+        cx: &mut Reader<'_>,
+    ) -> Option<PathPattern> {
+        let shown = visible(&pattern.to_string());
+        let before = self.entries.iter().rfind(|entry| entry.pattern.covers(pattern));
+        let open = before.is_some_and(|entry| entry.verdict == Verdict::Allow);
+        match (verdict, self.access) {
+            (Verdict::Allow, _) if !open => {
+                let message = format!("`{shown}` is a folder; what it holds stays closed");
+                note(cx, "folder-only", message, span);
+                None
+            }
+            (Verdict::Deny, Access::Read) if open => {
+                let message = format!("`{shown}` is a folder; what it holds is closed too");
+                note(cx, "stricter", message, span);
+                Some(pattern.clone())
+            }
+            (Verdict::Deny, Access::Write) if open => {
+                let message = format!("`{shown}` is a folder, and it alone cannot be protected");
+                let problem = cx.complaint("not-expressible", message, span);
+                cx.report(problem.hint("(subpath \"…\") protects what it holds too"));
+                None
+            }
+            (Verdict::Allow | Verdict::Deny, _) => None,
+        }
+    }
+
+    /// Returns whether every run may write there anyway, or can never.
+    fn is_given(&self, pattern: &PathPattern, span: Span, cx: &mut Reader<'_>) -> bool {
+        const DEVICES: [&str; 6] =
+            ["/dev/full", "/dev/null", "/dev/ptmx", "/dev/random", "/dev/tty", "/dev/urandom"];
+        let shown = || visible(&pattern.to_string());
+        if is_temporary(pattern, &self.known.around.anchors.root) {
+            let message =
+                format!("`{}` stays closed: every run has a temporary folder of its own", shown());
+            note(cx, "private-temp", message, span);
+            return true;
+        }
+        if lies_in(pattern, "/dev") {
+            if !DEVICES.contains(&&*pattern.to_string()) && !lies_in(pattern, "/dev/fd") {
+                let message =
+                    format!("`{}` is not the host's: every run has devices of its own", shown());
+                note(cx, "private-dev", message, span);
+            }
+            return true;
+        }
+        false
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        let below = self.named.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded)).next();
+        path == Path::new("/")
+            || below.is_some_and(|below| below.starts_with(path))
+            || (self.known.around.kind)(path) == Some(FileKind::Folder)
+    }
+}
+
+/// Collects every path that a filter names.
+fn collect(filter: &Filter, named: &mut BTreeSet<PathBuf>) {
+    match &filter.test {
+        Test::All(parts) | Test::Any(parts) => parts.iter().for_each(|part| collect(part, named)),
+        Test::Not(inner) => collect(inner, named),
+        Test::Path(places) => {
+            named.extend(places.iter().map(|place| place.pattern.fixed_prefix()));
+        }
+        Test::Foreign | Test::Network(_) | Test::Vnode => {}
+    }
+}

@@ -1,0 +1,191 @@
+//! Acceptance and escape rows.
+
+use super::*;
+use crate::key::{Grants, Refusals};
+use crate::layer::{Choice, Origin, Stack, Trust, resolve};
+use crate::name::Folder;
+
+fn fixture(name: &str) -> &'static str {
+    match name {
+        "readonly" => include_str!("../fixtures/readonly.sb"),
+        "workspace-write-no-network" => include_str!("../fixtures/workspace-write-no-network.sb"),
+        "workspace-write" => include_str!("../fixtures/workspace-write.sb"),
+        "my-strict" => include_str!("../fixtures/my-strict.sb"),
+        other => panic!("no fixture {other}"),
+    }
+}
+
+fn said<T>(value: T) -> Sourced<T> {
+    Sourced { value, origin: Origin::of(Layer::User) }
+}
+
+/// Resolves a user's file that says `profile: PROFILE`, with profiles in files read from fixtures.
+fn resolved(profile: &str) -> Policy {
+    let text = format!("version: 1\nprofile: {profile}\n");
+    let document =
+        Document::parse(&Source::new("policy.yaml", &text), Layer::User, &anchors()).unwrap();
+    let mut stack = Stack::new(&anchors()).unwrap();
+    stack.push(Layer::User, document);
+    if let Some(name) = profile.strip_prefix("/profiles/").and_then(|p| p.strip_suffix(".sb")) {
+        let (content, _) = read_text(fixture(name)).unwrap();
+        stack.push_profile(profile.parse::<Folder>().unwrap(), content);
+    }
+    resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy
+}
+
+#[test]
+fn a056_the_strict_profile_limits_reads_writes_and_network() {
+    let (policy, notes) = read_text(fixture("my-strict")).unwrap();
+    let [hide, open, write, protect] = files(&policy);
+    assert_eq!(hide, ["/"]);
+    assert_eq!(open, ["/work/app", "/usr", "/Library", "/dev/null"]);
+    assert_eq!(write, ["/work/app/tmp"]);
+    assert_eq!(protect, [""; 0]);
+    assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
+    assert_eq!(codes(&notes), ["no-linux-meaning"], "signal");
+    let line = policy.files.write.entries()[0].origin.place.unwrap().line;
+    assert_eq!(line, 12, "values know their line");
+
+    let policy = resolved("/profiles/my-strict.sb");
+    let writable = |path: &str| policy.files.write.values().any(|f| f.matches(path.as_ref()));
+    assert!(writable("/work/app/tmp/x"));
+    for closed in ["/work/app", "/work/app/src", "/work/app/tmpx", "/tmp/x", "/usr/bin/x"] {
+        assert!(!writable(closed), "{closed}");
+    }
+    let open = |path: &str| policy.files.allow_read.values().any(|p| p.matches(path.as_ref()));
+    assert!(open("/usr/bin/git") && open("/work/app/src"));
+    for closed in ["/etc/passwd", "/home/me/.ssh/id", "/work/other", "/usrx", "/dev/sda"] {
+        assert!(!open(closed), "{closed}");
+    }
+    assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
+}
+
+#[test]
+fn a060_a_profile_with_a_syntax_error_is_refused_at_every_door() {
+    let broken = [
+        ("(version 1)\n(deny default", "unclosed-list", 2, 1),
+        ("(version 1)\n(deny default))", "stray-parenthesis", 2, 15),
+        ("(version 1)\n(allow file-read* (subpath \"/usr))", "unclosed-string", 2, 28),
+        ("(version 1)\n(allow file-read* (subpath \"/a\\q\"))", "escape", 2, 31),
+        ("(version 1)\n'(deny default)", "notation", 2, 1),
+        ("(version 1)\n(allow process*)\n  (alow file-read*)", "unknown-statement", 3, 3),
+        ("(version 1)\n(allow process*)\n(allow file-raed*)", "unknown-operation", 3, 8),
+    ];
+    for (text, code, line, column) in broken {
+        let source = Source::new("mine.sb", text);
+        let health = check(&source);
+        let input = Input { source: &source, layer: Layer::User };
+        let loading = with_world(|around| (SEATBELT.read)(&[input], around)).unwrap_err();
+        let switching = read_text(text).unwrap_err();
+        for problems in [&health, &loading, &switching] {
+            let place = problems[0].place().unwrap();
+            assert_eq!(
+                (problems[0].code(), place.line, place.column),
+                (code, line, column),
+                "{text}"
+            );
+        }
+    }
+    for name in ["readonly", "workspace-write", "my-strict"] {
+        assert_eq!(check(&Source::new("good.sb", fixture(name))), []);
+    }
+}
+
+#[test]
+fn a184_what_only_macos_has_is_noted_and_what_nobody_has_is_an_error() {
+    let noted = [
+        "(allow mach-lookup)",
+        "(allow mach-lookup (global-name \"com.example.x\"))",
+        "(allow sysctl-read)",
+        "(allow ipc-posix-shm)",
+        "(allow ipc-posix-shm*)",
+        "(deny iokit-open)",
+        "(debug deny)",
+        "(import \"system.sb\")",
+        "(allow signal (target self))",
+        "(allow process-info* (target others))",
+        "(allow file-ioctl (regex #\"tty\"))",
+    ];
+    for rule in noted {
+        let (policy, notes) = read_rules(rule).unwrap();
+        assert_eq!(codes(&notes), ["no-linux-meaning"], "{rule}");
+        let [hide, open, write, protect] = files(&policy);
+        let nothing = [open.len(), write.len(), protect.len()];
+        assert_eq!((hide.as_slice(), nothing), (["/".to_owned()].as_slice(), [0; 3]), "{rule}");
+        assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll, "{rule}");
+    }
+    let unknown = [
+        ("(allow mach-looku)", "unknown-operation"),
+        ("(allow file-reed*)", "unknown-operation"),
+        ("(allow everything)", "unknown-operation"),
+        ("(allow mach-lookup (global-nam \"x\"))", "unknown-filter"),
+        ("(allow file-read* (subpaht \"/a\"))", "unknown-filter"),
+        ("(allow file-read* (extension \"x\"))", "unknown-filter"),
+        ("(import \"mine.sb\")", "import"),
+        ("(import \"/etc/system.sb\")", "import"),
+        ("(define x 1)", "unknown-statement"),
+        ("(if (param \"A\") (allow file-write*))", "unknown-statement"),
+        ("(trace \"/tmp/out\")", "unknown-statement"),
+        ("(allow process-exec (with no-sandbox))", "modifier"),
+    ];
+    for (rule, code) in unknown {
+        let problems = read_rules(rule).unwrap_err();
+        assert_eq!(codes(&problems), [code], "{rule}");
+        assert_eq!(problems[0].place().unwrap().line, 4, "{rule}");
+    }
+}
+
+#[test]
+fn e062_a_path_cannot_write_rules_of_its_own() {
+    let names = [
+        "/work/app/x\")) (allow file-write* (subpath \"/",
+        "/work/app/\" ) (allow default) ; ",
+        "/work/app/back\\",
+        "/work/app/back\\\"quote",
+        "/work/app/;comment",
+        "/work/app/#\"raw",
+        "/work/app/(param _RW1)",
+        "/work/app/\u{202e}tset",
+        "/work/app/star*and?[set]",
+        "/work/app/plain",
+    ];
+    for name in names {
+        let folder = Folder::literal(Path::new(name)).unwrap();
+        let mut policy = Policy::default();
+        policy.files.write = Grants::new(vec![said(folder.clone())]);
+        policy.files.hide = Refusals::new(vec![said(folder.as_pattern().clone())]);
+        let glob: PathPattern = format!("{}/*/x", folder.as_pattern()).parse().unwrap();
+        policy.files.protect = Refusals::new(vec![said(glob.clone())]);
+
+        let written = with_world(|around| write::write(&policy, around));
+        assert_eq!(written.lost, [], "{name}");
+        let (again, _) = read_text(&written.text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        assert_eq!(shown(again.files.write.values()), [folder.to_string()], "{name}");
+        assert_eq!(shown(again.files.hide.values()), [folder.to_string()], "{name}");
+        assert_eq!(shown(again.files.protect.values()), [glob.to_string()], "{name}");
+        assert_eq!(again.network.mode.value(), NetworkMode::DenyAll, "{name}");
+        let plain = with_world(|around| write::write(&Policy::default(), around));
+        let forms = |text: &str| sexp::parse(&Source::new("x.sb", text)).unwrap().len();
+        assert_eq!(forms(&written.text), forms(&plain.text) + 3, "{name}: rules were added");
+    }
+    // The root's name is not even written.
+    let mut policy = Policy::default();
+    let root = Folder::literal(Path::new(ROOT)).unwrap();
+    policy.files.write = Grants::new(vec![said(root)]);
+    let written = with_world(|around| write::write(&policy, around));
+    assert!(written.text.contains("(allow file-write* (subpath (param \"_RW1\")))"));
+    assert!(!written.text.contains(ROOT), "{}", written.text);
+}
+
+#[test]
+fn the_three_built_in_profiles_mean_what_ours_mean() {
+    for name in ["readonly", "workspace-write-no-network", "workspace-write"] {
+        let (ours, theirs) = (resolved(name), resolved(&format!("/profiles/{name}.sb")));
+        assert_eq!(shown(theirs.files.write.values()), shown(ours.files.write.values()), "{name}");
+        assert_eq!(theirs.network.mode.value(), ours.network.mode.value(), "{name}");
+        assert_eq!(files(&theirs)[0], files(&ours)[0], "{name}: hide");
+        assert_eq!(files(&theirs)[3], files(&ours)[3], "{name}: protect");
+    }
+    let (_, notes) = read_text(fixture("readonly")).unwrap();
+    assert!(codes(&notes).contains(&"private-temp"), "{notes:?}");
+}

@@ -1,0 +1,93 @@
+//! The settings of srt, the sandbox runtime: `~/.srt-settings.json`, or a file that is named.
+//!
+//! A settings file confines by being loaded: what it does not open stays shut, so writes and the
+//! network are always stated, even when the file is silent about them. Reads are open but for
+//! `denyRead`, which takes the place of our own list of hidden paths. Both generations of the
+//! schema are read; keys that are missing count as empty lists, keys that nobody knows are errors.
+//!
+//! | Module | What it does |
+//! | --- | --- |
+//! | `schema`, `table` | which keys there are, what they take, and what becomes of those we do not honour |
+//! | `lower` | from a checked tree to a policy |
+//! | `domain`, `path` | srt's spellings of hosts and paths, both ways |
+//! | `write` | from a policy to settings that srt accepts |
+
+pub(super) mod domain;
+pub(super) mod lower;
+pub(super) mod path;
+pub(super) mod schema;
+pub(super) mod table;
+mod write;
+
+use super::{
+    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, file_name, has_any,
+};
+use crate::key::Reader;
+use crate::layer::Layer;
+use crate::name::Anchors;
+use crate::text::{Diagnostic, Node, Severity, Source, json};
+
+/// Settings of the sandbox runtime.
+pub(super) static SRT: Dialect = Dialect {
+    name: "srt",
+    about: "settings of the sandbox runtime srt",
+    detect,
+    places,
+    read,
+    write: Some(write::write),
+};
+
+fn detect(source: &Source, node: Option<&Node>) -> Likeness {
+    let section = |name| node.and_then(|node| node.find(name));
+    if file_name(source).ends_with(".srt-settings.json") {
+        Likeness::Name
+    } else if has_any(section("network"), &["allowedDomains", "deniedDomains"])
+        || has_any(section("filesystem"), &["denyRead", "allowWrite", "denyWrite"])
+    {
+        Likeness::Shape
+    } else {
+        Likeness::No
+    }
+}
+
+fn places(around: &Surroundings<'_>) -> Vec<DocumentedPlace> {
+    let home = around.anchors.home.as_ref();
+    let path = home.map(|home| home.join(".srt-settings.json"));
+    path.map(|path| DocumentedPlace { path, layer: Layer::User }).into_iter().collect()
+}
+
+fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
+    // srt resolves relative paths where it is started, wherever the file lies.
+    let anchors = Anchors { root: around.cwd.into(), home: around.anchors.home.clone() };
+    let read_one = |input: &Input<'_>| {
+        let node = json::parse(input.source).map_err(|problem| vec![problem])?;
+        let mut cx = Reader::new(input.source, &anchors, input.layer);
+        schema::check(&node, &mut cx);
+        let document = lower::lower(&node, around, &mut cx);
+        let notes = settled(cx)?;
+        Ok(Reading { layer: input.layer, document, notes })
+    };
+    all(inputs.iter().map(read_one))
+}
+
+/// Returns the warnings of a text, or every problem if one of them is an error.
+pub(super) fn settled(cx: Reader<'_>) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let problems = cx.into_problems();
+    let broken = problems.iter().any(|problem| problem.severity() == Severity::Error);
+    if broken { Err(problems) } else { Ok(problems) }
+}
+
+/// Gathers the readings of several texts, or the problems of all of them.
+pub(super) fn all(results: impl Iterator<Item = Result<Reading, Vec<Diagnostic>>>) -> Readings {
+    let (mut readings, mut problems) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(reading) => readings.push(reading),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.is_empty() { Ok(readings) } else { Err(problems) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,175 @@
+//! What may stand behind a key, and what becomes of keys that mean nothing here.
+//!
+//! Claude Code uses the same sections under its own roof, so it checks with the same shapes.
+
+use super::table;
+use crate::key::{Reader, nearest};
+use crate::text::{Node, Value, visible};
+
+/// What may stand behind a key.
+#[derive(Debug)]
+pub(in crate::dialect) enum Shape {
+    /// `true` or `false`.
+    Flag,
+    /// A list of one shape.
+    List(&'static Self),
+    /// A map with the keys of some tables.
+    Map(Tables),
+    /// A whole number between two others.
+    Number(u64, u64),
+    /// Text, or `{ "path": TEXT, "literal": true }`.
+    Path,
+    /// A map with keys of the author's choice.
+    Record(&'static Self),
+    /// Text.
+    Text,
+    /// One of a few words.
+    Word(&'static [&'static str]),
+}
+
+/// Tables of keys that may stand in one map.
+pub(in crate::dialect) type Tables = &'static [&'static [Key]];
+
+/// A key of a map.
+#[derive(Debug)]
+pub(in crate::dialect) struct Key {
+    pub(in crate::dialect) name: &'static str,
+    pub(in crate::dialect) shape: Shape,
+    pub(in crate::dialect) fate: Fate,
+}
+
+/// What becomes of a key.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::dialect) enum Fate {
+    /// It becomes part of the policy.
+    Lowered,
+    /// It opens something, or is about srt's own machinery: a sentence says why nothing comes of it.
+    Noted(&'static str),
+    /// It protects, and we cannot do the same: a sentence says so, and the file is refused.
+    Refused(&'static str),
+}
+
+/// How a key that nobody knows is taken (Ruling 7).
+#[derive(Clone, Copy, Debug)]
+pub(in crate::dialect) enum Unknown {
+    /// The file is refused.
+    Error,
+    /// The author is told.
+    Warning,
+}
+
+use Fate::{Lowered, Noted, Refused};
+use Shape::{Flag, List, Map, Number, Path, Record, Text, Word};
+
+/// Checks a whole settings file.
+pub(super) fn check(node: &Node, cx: &mut Reader<'_>) {
+    if cx.map(node).is_some() {
+        check_map(node, &[table::SETTINGS], "", Unknown::Error, cx);
+    }
+}
+
+/// Checks a map against tables of keys; `above` is the way to it, for messages.
+pub(in crate::dialect) fn check_map(
+    node: &Node,
+    tables: Tables,
+    above: &str,
+    unknown: Unknown,
+    cx: &mut Reader<'_>,
+) {
+    let Value::Map(entries) = &node.value else { return wrong(node, "a map", above, cx) };
+    for entry in entries {
+        let field = if above.is_empty() {
+            visible(&entry.key)
+        } else {
+            format!("{above}.{}", visible(&entry.key))
+        };
+        let mut keys = tables.iter().copied().flatten();
+        let Some(key) = keys.find(|key| key.name == &*entry.key) else {
+            let names: Vec<&str> = tables.iter().copied().flatten().map(|key| key.name).collect();
+            let message = format!("unknown key `{field}`");
+            let problem = cx.complaint("unknown-key", message, entry.key_span);
+            let problem = match nearest(&entry.key, &names) {
+                Some(near) => problem.hint(format!("did you mean `{near}`?")),
+                None => problem.hint(format!("known here: {}", names.join(", "))),
+            };
+            cx.report(match unknown {
+                Unknown::Error => problem,
+                Unknown::Warning => problem.warning(),
+            });
+            continue;
+        };
+        check_shape(&entry.value, &key.shape, &field, unknown, cx);
+        match key.fate {
+            Lowered => {}
+            Noted(_) | Refused(_) if !says_something(&entry.value) => {}
+            Noted(why) => note(cx, "not-carried", format!("`{field}`: {why}"), &entry.value),
+            Refused(why) => {
+                let message = format!("`{field}`: {why}");
+                let problem = cx.complaint("cannot-protect", message, entry.value.span);
+                cx.report(problem.hint("remove it, if you can do without that protection"));
+            }
+        }
+    }
+}
+
+/// Tells the author something that does not make the file unusable.
+pub(in crate::dialect) fn note(
+    cx: &mut Reader<'_>,
+    code: &'static str,
+    message: String,
+    at: &Node,
+) {
+    cx.report(cx.complaint(code, message, at.span).warning());
+}
+
+fn check_shape(node: &Node, shape: &Shape, field: &str, unknown: Unknown, cx: &mut Reader<'_>) {
+    match (shape, &node.value) {
+        (Flag, Value::Bool(_)) | (Text | Path, Value::Text(_)) => {}
+        (Path, Value::Map(_)) => check_map(node, &[table::PATH_ENTRY], field, unknown, cx),
+        (List(inner), Value::List(items)) => {
+            for item in items {
+                check_shape(item, inner, field, unknown, cx);
+            }
+        }
+        (Record(inner), Value::Map(entries)) => {
+            for entry in entries {
+                check_shape(&entry.value, inner, field, unknown, cx);
+            }
+        }
+        (Map(tables), _) => check_map(node, tables, field, unknown, cx),
+        (Word(words), Value::Text(text)) if words.contains(&&**text) => {}
+        (Number(low, high), Value::Number(text))
+            if text.parse().is_ok_and(|n: u64| (*low..=*high).contains(&n)) => {}
+        (Flag, _) => wrong(node, "true or false", field, cx),
+        (List(_), _) => wrong(node, "a list", field, cx),
+        (Number(low, high), _) => {
+            wrong(node, &format!("a whole number from {low} to {high}"), field, cx);
+        }
+        (Path, _) => wrong(node, "a path", field, cx),
+        (Record(_), _) => wrong(node, "a map", field, cx),
+        (Text, _) => wrong(node, "text", field, cx),
+        (Word(words), _) => wrong(node, &format!("one of {}", words.join(", ")), field, cx),
+    }
+}
+
+fn wrong(node: &Node, what: &str, field: &str, cx: &mut Reader<'_>) {
+    let found = match &node.value {
+        Value::Text(text) => format!("`{}`", visible(text)),
+        Value::Number(text) => format!("the number {text}"),
+        Value::Bool(_) | Value::List(_) | Value::Map(_) | Value::Null => node.kind().into(),
+    };
+    let message = format!("`{field}`: expected {what}, found {found}");
+    let problem = cx.complaint("wrong-type", message, node.span);
+    cx.report(problem.expected(format!("expected {what}")));
+}
+
+/// Returns whether a value is more than the absence of one.
+fn says_something(node: &Node) -> bool {
+    match &node.value {
+        Value::Bool(on) => *on,
+        Value::List(items) => !items.is_empty(),
+        Value::Map(entries) => !entries.is_empty(),
+        Value::Null => false,
+        Value::Number(_) | Value::Text(_) => true,
+    }
+}

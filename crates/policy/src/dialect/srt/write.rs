@@ -1,0 +1,213 @@
+//! From a policy to settings that srt accepts.
+//!
+//! All five required lists are always written, and nothing is written that is wider than the
+//! policy: what srt has no words for is left out and listed as lost.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::domain::{spell_address, spell_denied, spell_granted};
+use super::path::{SettingsPath, spell};
+use crate::dialect::{Lost, Surroundings, Written};
+use crate::key::{Field as _, Row};
+use crate::name::{DeniedHost, Folder, PathPattern};
+use crate::policy::{NetworkMode, Policy};
+
+/// Writes the settings.
+pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
+    let mut lost = Vec::new();
+    let network = network(policy, &mut lost);
+    let filesystem = filesystem(policy, around, &mut lost);
+    lost.extend(unsaid(policy));
+    let settings = json!({ "network": network, "filesystem": filesystem });
+    Written { text: format!("{settings:#}\n"), lost }
+}
+
+fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
+    let said = &policy.network;
+    let (mut denied, mut addresses, mut by_address) = (Vec::new(), Vec::new(), Vec::new());
+    for host in said.deny.values() {
+        match (spell_denied(host), spell_address(host)) {
+            (Some(spellings), _) => add(&mut denied, spellings),
+            (None, Some(network)) => {
+                by_address.push(host);
+                add(&mut addresses, vec![network]);
+            }
+            (None, None) => lost.push(Lost {
+                key: "network.deny".into(),
+                value: host.to_string(),
+                why: "srt cannot refuse this pattern: the settings are wider than the policy here",
+            }),
+        }
+    }
+    let mut allowed = Vec::new();
+    for host in said.allow.values().filter(|_| said.mode.value() == NetworkMode::AllowList) {
+        // For srt an address that is allowed by name of itself is reached in spite of
+        // `deniedResolvedAddresses`; for us the refusal wins.
+        if by_address.iter().any(|network: &&DeniedHost| network.cancels(host)) {
+            continue;
+        }
+        match spell_granted(host) {
+            Some(spellings) => add(&mut allowed, spellings),
+            None => lost.push(Lost {
+                key: "network.allow".into(),
+                value: host.to_string(),
+                why: "srt cannot allow this pattern",
+            }),
+        }
+    }
+    if matches!(said.mode.value(), NetworkMode::Monitor | NetworkMode::Disabled) {
+        lost.push(Lost {
+            key: "network.mode".into(),
+            value: said.mode.value().to_string(),
+            why: "srt has no open network; nothing connects",
+        });
+    }
+    let mut section = Map::new();
+    section.insert("allowedDomains".into(), json!(allowed));
+    section.insert("deniedDomains".into(), json!(denied));
+    if !addresses.is_empty() {
+        section.insert("deniedResolvedAddresses".into(), json!(addresses));
+    }
+    let everywhere =
+        |path: &PathPattern| path.literal().is_some_and(|path| path.parent().is_none());
+    if said.unix.values().any(everywhere) {
+        section.insert("allowAllUnixSockets".into(), json!(true));
+    }
+    let mut sockets = Vec::new();
+    for path in said.unix.values().filter(|path| !everywhere(path)) {
+        match spell(path) {
+            Some(SettingsPath::Text(text)) => add(&mut sockets, vec![text]),
+            Some(SettingsPath::Literal(_)) | None => lost.push(Lost {
+                key: "network.unix".into(),
+                value: path.to_string(),
+                why: "srt cannot name this socket",
+            }),
+        }
+    }
+    if !sockets.is_empty() {
+        section.insert("allowUnixSockets".into(), json!(sockets));
+    }
+    if let Some(binding) = said.local_binding.sourced() {
+        section.insert("allowLocalBinding".into(), json!(binding.value.0));
+    }
+    if said.strict.sourced().is_some_and(|strict| strict.value.0) {
+        section.insert("refuseOpaqueTunnels".into(), json!(true));
+        section.insert("requireHostMatch".into(), json!(true));
+    }
+    section
+}
+
+fn filesystem(
+    policy: &Policy,
+    around: &Surroundings<'_>,
+    lost: &mut Vec<Lost>,
+) -> Map<String, Json> {
+    let said = &policy.files;
+    let mut write: Vec<&PathPattern> = said.write.values().map(Folder::as_pattern).collect();
+    // The workspace comes first, as Bloom documents; a stable sort leaves the rest in order.
+    write.sort_by_key(|path| path.literal().as_deref() != Some(&around.anchors.root));
+    let wider = "srt cannot say this pattern: the settings are wider than the policy here";
+    let mut section = Map::new();
+    let hide = paths(said.hide.values(), "files.hide", wider, lost);
+    section.insert("denyRead".into(), json!(hide));
+    let allow_read = paths(said.allow_read.values(), "files.allow_read", "srt cannot say it", lost);
+    if !allow_read.is_empty() {
+        section.insert("allowRead".into(), json!(allow_read));
+    }
+    let write = paths(write.into_iter(), "files.write", "srt cannot say this path", lost);
+    section.insert("allowWrite".into(), json!(write));
+    let protect = paths(said.protect.values(), "files.protect", wider, lost);
+    section.insert("denyWrite".into(), json!(protect));
+    for pattern in said.protect.values().filter(|path| path.has_wildcard() && !is_mandatory(path)) {
+        lost.push(Lost {
+            key: "files.protect".into(),
+            value: pattern.to_string(),
+            why: "it is written, but srt on Linux passes over wildcards in `denyWrite`",
+        });
+    }
+    section
+}
+
+/// Spells paths, each once.
+fn paths<'p>(
+    patterns: impl Iterator<Item = &'p PathPattern>,
+    key: &str,
+    why: &'static str,
+    lost: &mut Vec<Lost>,
+) -> Vec<Json> {
+    let mut spelled = Vec::new();
+    for pattern in patterns {
+        match spell(pattern) {
+            Some(SettingsPath::Text(text)) => add(&mut spelled, vec![json!(text)]),
+            Some(SettingsPath::Literal(text)) => {
+                add(&mut spelled, vec![json!({ "path": text, "literal": true })]);
+            }
+            None => lost.push(Lost { key: key.into(), value: pattern.to_string(), why }),
+        }
+    }
+    spelled
+}
+
+fn add<T: PartialEq>(list: &mut Vec<T>, more: Vec<T>) {
+    for item in more {
+        if !list.contains(&item) {
+            list.push(item);
+        }
+    }
+}
+
+/// Names that srt protects by itself, wherever they lie.
+const MANDATORY: [&str; 15] = [
+    ".gitconfig",
+    ".gitmodules",
+    ".bashrc",
+    ".bash_profile",
+    ".zshrc",
+    ".zprofile",
+    ".profile",
+    ".ripgreprc",
+    ".mcp.json",
+    ".vscode",
+    ".idea",
+    ".claude/commands",
+    ".claude/agents",
+    ".git/hooks",
+    ".git/config",
+];
+
+fn is_mandatory(pattern: &PathPattern) -> bool {
+    let text = pattern.to_string();
+    text.rsplit_once("/**/").is_some_and(|(_, name)| MANDATORY.contains(&name))
+}
+
+/// Keys that become part of the settings, or whose effect is part of those that do.
+const SAID: [&str; 13] = [
+    "profile",
+    "root",
+    "files.write",
+    "files.protect",
+    "files.hide",
+    "files.unhide",
+    "files.allow_read",
+    "network.mode",
+    "network.allow",
+    "network.deny",
+    "network.strict",
+    "network.unix",
+    "network.local_binding",
+];
+
+/// Lists every other key that has a value.
+fn unsaid(policy: &Policy) -> Vec<Lost> {
+    let mut rows = Vec::new();
+    policy.rows("", &mut rows);
+    let left_out = |row: &Row| !row.values.is_empty() && !SAID.contains(&&*row.key);
+    rows.retain(left_out);
+    let shown = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let lost = rows.into_iter().map(|row| Lost {
+        value: row.values.iter().map(|entry| shown(&entry.value)).collect::<Vec<_>>().join(", "),
+        key: row.key,
+        why: "srt has no such setting",
+    });
+    lost.collect()
+}

@@ -1,0 +1,152 @@
+//! Lints about files and folders.
+
+use std::path::Path;
+
+use super::{Context, Finding};
+use crate::name::PathPattern;
+use crate::policy::{Policy, Profile};
+
+/// Where keys, tokens and passwords lie in a home folder. Written out here, because the built-in
+/// list of hidden paths is just what a policy may have taken apart.
+const CREDENTIALS: [&str; 14] = [
+    ".ssh",
+    ".aws",
+    ".gnupg",
+    ".config/gh",
+    ".netrc",
+    ".docker/config.json",
+    ".kube",
+    ".config/gcloud",
+    ".azure",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/credentials.toml",
+    ".git-credentials",
+    ".password-store",
+];
+
+pub(super) fn write_nothing(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
+    let Some(profile) = policy.profile.sourced() else { return Vec::new() };
+    if !writes(&profile.value) || policy.files.write.values().next().is_some() {
+        return Vec::new();
+    }
+    vec![Finding {
+        message: format!("the profile `{}` writes, but no folder is writable", profile.value),
+        fix: "write `files: { write: [.] }`, or choose `profile: readonly`".into(),
+        origin: Some(profile.origin.clone()),
+    }]
+}
+
+pub(super) fn write_misses_cwd(policy: &Policy, context: &Context<'_>) -> Vec<Finding> {
+    let Some(first) = policy.files.write.entries().first() else { return Vec::new() };
+    let held = policy.files.write.values().any(|folder| folder.matches(context.cwd));
+    if held || policy.profile.value() == Profile::Readonly {
+        return Vec::new();
+    }
+    vec![Finding {
+        message: "no writable folder holds the one that commands start in".into(),
+        fix: "add `.` to `files.write`, or start in a folder that is writable".into(),
+        origin: Some(first.origin.clone()),
+    }]
+}
+
+pub(super) fn write_everything(policy: &Policy, context: &Context<'_>) -> Vec<Finding> {
+    let home = context.anchors.home.as_deref();
+    let mut found = Vec::new();
+    for folder in policy.files.write.entries() {
+        let path = folder.value.path();
+        let whole = if path == Path::new("/") {
+            "the whole disk"
+        } else if home.is_some_and(|home| home.starts_with(&path)) {
+            "the home folder"
+        } else {
+            continue;
+        };
+        found.push(Finding {
+            message: format!("`files.write` opens {whole}"),
+            fix: "name the folders that are really written, such as `.`".into(),
+            origin: Some(folder.origin.clone()),
+        });
+    }
+    found
+}
+
+pub(super) fn profile_unchecked(policy: &Policy, context: &Context<'_>) -> Vec<Finding> {
+    let Some(profile) = policy.profile.sourced() else { return Vec::new() };
+    match &profile.value {
+        Profile::File(file) if !context.checked.contains(file) => vec![Finding {
+            message: format!("the profile `{file}` was never checked"),
+            fix: format!("run `palisade policy check {file}`"),
+            origin: Some(profile.origin.clone()),
+        }],
+        Profile::File(_)
+        | Profile::Readonly
+        | Profile::WorkspaceWrite
+        | Profile::WorkspaceWriteNoNetwork => Vec::new(),
+    }
+}
+
+pub(super) fn credentials_visible(policy: &Policy, context: &Context<'_>) -> Vec<Finding> {
+    let Some(home) = context.anchors.home.as_deref() else { return Vec::new() };
+    let mut bare = Vec::new();
+    let mut found = Vec::new();
+    for name in CREDENTIALS {
+        let path = home.join(name);
+        if policy.files.unhide.values().any(|open| touches(open, &path)) {
+            continue; // told by the lint about `unhide`
+        }
+        let opened =
+            policy.files.allow_read.entries().iter().find(|open| touches(&open.value, &path));
+        if !policy.files.hide.values().any(|hidden| hidden.matches(&path)) {
+            bare.push(format!("`~/{name}`"));
+        } else if let Some(open) = opened {
+            found.push(Finding {
+                message: format!("`files.allow_read` opens `~/{name}` again"),
+                fix: "name only the files that have to be read".into(),
+                origin: Some(open.origin.clone()),
+            });
+        }
+    }
+    if !bare.is_empty() {
+        let names = bare.join(", ");
+        let (message, fix) = (
+            format!("credentials can be read: {names}"),
+            format!("add to `files.hide`: {}", names.replace('`', "")),
+        );
+        found.push(Finding { message, fix, origin: None });
+    }
+    found
+}
+
+pub(super) fn credentials_unhidden(policy: &Policy, context: &Context<'_>) -> Vec<Finding> {
+    let Some(home) = context.anchors.home.as_deref() else { return Vec::new() };
+    let mut found = Vec::new();
+    for open in policy.files.unhide.entries() {
+        let names: Vec<String> = CREDENTIALS
+            .iter()
+            .filter(|name| touches(&open.value, &home.join(name)))
+            .map(|name| format!("`~/{name}`"))
+            .collect();
+        if !names.is_empty() {
+            found.push(Finding {
+                message: format!("`files.unhide` takes {} off the hidden ones", names.join(", ")),
+                fix: "leave it hidden; hand a command the one secret it needs by `env.pass`".into(),
+                origin: Some(open.origin.clone()),
+            });
+        }
+    }
+    found
+}
+
+/// Returns whether a profile is one under which something is written.
+fn writes(profile: &Profile) -> bool {
+    match profile {
+        Profile::File(_) | Profile::WorkspaceWrite | Profile::WorkspaceWriteNoNetwork => true,
+        Profile::Readonly => false,
+    }
+}
+
+/// Returns whether a pattern names a path, something above it or something in it.
+fn touches(pattern: &PathPattern, path: &Path) -> bool {
+    pattern.matches(path) || pattern.fixed_prefix().starts_with(path)
+}

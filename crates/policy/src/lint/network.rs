@@ -1,0 +1,68 @@
+//! Lints about hosts.
+
+use std::fmt;
+
+use super::{Context, Finding};
+use crate::key::Sourced;
+use crate::name::HostPattern;
+use crate::policy::{NetworkMode, Policy};
+
+pub(super) fn open(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
+    let mode = policy.network.mode.sourced();
+    let Some(mode) = mode.filter(|mode| mode.value == NetworkMode::Disabled) else {
+        return Vec::new();
+    };
+    vec![Finding {
+        message: "the network is not confined at all".into(),
+        fix:
+            "write `network: { mode: allow-list, allow: […] }`, or `mode: monitor` to see what is \
+              reached"
+                .into(),
+        origin: Some(mode.origin.clone()),
+    }]
+}
+
+pub(super) fn hosts_unused(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
+    let Some(first) = policy.network.allow.entries().first() else { return Vec::new() };
+    let effect = match policy.network.mode.value() {
+        NetworkMode::AllowList => return Vec::new(),
+        NetworkMode::DenyAll => "nothing is reached",
+        NetworkMode::Monitor | NetworkMode::Disabled => "every host is reached",
+    };
+    let mode = policy.network.mode.value();
+    vec![Finding {
+        message: format!("`network.allow` has no effect in mode `{mode}`: {effect}"),
+        fix: "write `network: { mode: allow-list }`, or take the list out".into(),
+        origin: Some(first.origin.clone()),
+    }]
+}
+
+pub(super) fn wildcard_without_name(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
+    let network = &policy.network;
+    let allowed = |name: &HostPattern| network.allow.cover(name) || network.ask.cover(name);
+    let denied = |name: &HostPattern| network.deny.values().any(|host| host.cancels(name));
+    let mut found = bare_wildcards("allow", network.allow.entries(), allowed);
+    found.extend(bare_wildcards("deny", network.deny.entries(), denied));
+    found
+}
+
+fn bare_wildcards<T: fmt::Display>(
+    list: &str,
+    entries: &[Sourced<T>],
+    covered: impl Fn(&HostPattern) -> bool,
+) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for entry in entries {
+        let text = entry.value.to_string();
+        let Some(name) = text.strip_prefix("*.") else { continue };
+        // A name that cannot stand alone, such as a top-level domain, is nobody's omission.
+        if name.parse().is_ok_and(|pattern| !covered(&pattern)) {
+            found.push(Finding {
+                message: format!("`network.{list}` lists `{text}` and not `{name}`"),
+                fix: format!("write `.{name}` for both, or add `{name}`"),
+                origin: Some(entry.origin.clone()),
+            });
+        }
+    }
+    found
+}

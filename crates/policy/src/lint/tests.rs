@@ -1,0 +1,150 @@
+//! Each lint speaks where it should, and is silent where it should be.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::layer::{Choice, Layer, Stack, Trust, resolve};
+use crate::policy::Document;
+use crate::text::Source;
+
+fn anchors() -> Anchors {
+    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+}
+
+fn resolved(text: &str) -> Policy {
+    let source = Source::new("user.yaml", text);
+    let document = Document::parse(&source, Layer::User, &anchors())
+        .unwrap_or_else(|problems| panic!("{}", problems[0]));
+    let mut stack = Stack::new(&anchors()).unwrap();
+    stack.push(Layer::User, document);
+    resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy
+}
+
+fn lints(policy: &Policy) -> Vec<Lint> {
+    let checked = ["/home/dev/profiles/checked.sb".parse().unwrap()];
+    let anchors = anchors();
+    lint(policy, &Context { anchors: &anchors, cwd: "/work/app/src".as_ref(), checked: &checked })
+}
+
+/// Checks rows of code, policy and whether the lint speaks.
+fn check_table(cases: &[(&str, &str, bool, &str)]) {
+    for (code, text, speaks, because) in cases {
+        let found = lints(&resolved(text));
+        let named: Vec<&Lint> = found.iter().filter(|lint| lint.code.starts_with(code)).collect();
+        assert_eq!(!named.is_empty(), *speaks, "{code} {text}: {because}: {found:?}");
+        for lint in named {
+            assert!(!lint.message.is_empty() && !lint.fix.is_empty(), "{code}: says what to do");
+        }
+    }
+}
+
+#[test]
+fn a185_profiles_without_rules_and_odd_write_sets_are_pointed_out() {
+    #[rustfmt::skip]
+    check_table(&[
+        ("L001", "profile: workspace-write-no-network",                              true,  "on, and no rules"),
+        ("L001", "{ profile: readonly, commands: { rules: [] } }",                   true,  "an empty list is no rule"),
+        ("L001", "{ profile: readonly, commands: { rules: [{ tool: x, action: ask }] } }", false, "there is a rule"),
+        ("L001", "{ profile: readonly, commands: { deny: [dd] } }",                  false, "something is refused"),
+        ("L001", "{ profile: readonly, require: none }",                             false, "the sandbox is off"),
+        ("L001", "limits: { timeout: 5s }",                                          false, "nobody chose a profile"),
+        ("L002", "{ profile: workspace-write, files: { write: [] } }",               true,  "the write set is missing"),
+        ("L002", "{ profile: readonly, files: { write: [] } }",                      false, "readonly means it"),
+        ("L002", "profile: workspace-write",                                         false, "the project is writable"),
+        ("L003", "files: { write: [/data] }",                                        true,  "the cwd is elsewhere"),
+        ("L003", "files: { write: [/work/app/srcs] }",                               true,  "a name that begins alike is elsewhere"),
+        ("L003", "files: { write: [/data, .] }",                                     false, "one of them holds the cwd"),
+        ("L003", "files: { write: [src] }",                                          false, "the cwd itself"),
+        ("L004", "files: { write: [/] }",                                            true,  "the whole disk"),
+        ("L004", "files: { write: ['~'] }",                                          true,  "the home folder"),
+        ("L004", "files: { write: [/home/dev/../dev] }",                             true,  "however it is spelled"),
+        ("L004", "files: { write: [/home] }",                                        true,  "and what it lies in"),
+        ("L004", "files: { write: [., ~/.cache/x] }",                                false, "folders below it"),
+        ("L005", "profile: ~/profiles/mine.sb",                                      true,  "never checked"),
+        ("L005", "profile: ~/profiles/checked.sb",                                   false, "checked"),
+        ("L005", "profile: readonly",                                                false, "ours are"),
+    ]);
+}
+
+#[test]
+fn a203_open_networks_idle_lists_and_bare_credentials_are_pointed_out() {
+    #[rustfmt::skip]
+    check_table(&[
+        ("L006", "network: { mode: disabled }",                                      true,  "not confined"),
+        ("L006", "profile: workspace-write",                                         true,  "nor by this profile"),
+        ("L006", "network: { mode: monitor }",                                       false, "recorded at least"),
+        ("L006", "network: { mode: deny-all }",                                      false, "closed"),
+        ("L007", "network: { mode: deny-all, allow: [example.com] }",                true,  "nothing is reached"),
+        ("L007", "network: { mode: disabled, allow: [example.com] }",                true,  "everything is reached"),
+        ("L007", "network: { mode: allow-list, allow: [example.com] }",              false, "it counts"),
+        ("L007", "network: { mode: monitor }",                                       false, "there is no list"),
+        ("L004", "files: { write: [/, '~'] }",                                       true,  "the disk and the home"),
+        ("L004", "files: { write: [.] }",                                            false, "the project"),
+        ("L008", "files: { allow_read: ['~/.ssh'] }",                                true,  "hidden and opened again"),
+        ("L008", "files: { allow_read: ['~/.ssh/config'] }",                         true,  "a part of it"),
+        ("L008", "files: { allow_read: ['~'] }",                                     true,  "with all the rest"),
+        ("L008", "files: { allow_read: ['~/notes'] }",                               false, "no credentials"),
+        ("L009", "network: { mode: allow-list, allow: ['*.example.com'] }",          true,  "not the name itself"),
+        ("L009", "network: { mode: allow-list, allow: ['*.example.com:443', 'example.com:80'] }", true, "not at that port"),
+        ("L009", "network: { deny: ['*.example.com'] }",                             true,  "the name stays reachable"),
+        ("L009", "network: { mode: allow-list, allow: ['*.example.com', example.com] }", false, "both are listed"),
+        ("L009", "network: { mode: allow-list, allow: [.example.com] }",             false, "both in one"),
+        ("L009", "network: { deny: ['*.example.com', .example.com] }",               false, "both are denied"),
+    ]);
+}
+
+#[test]
+fn a203_credentials_that_nothing_hides_are_listed() {
+    let mut policy = resolved("limits: { timeout: 5s }");
+    assert!(lints(&policy).iter().all(|lint| lint.code != "L008-credentials-visible"));
+    policy.files.hide.retain(|hidden| !hidden.value.matches("/home/dev/.ssh".as_ref()));
+    let found = lints(&policy);
+    let visible: Vec<&Lint> =
+        found.iter().filter(|lint| lint.code == "L008-credentials-visible").collect();
+    assert_eq!(visible.len(), 1, "{found:?}");
+    assert_eq!(visible[0].message, "credentials can be read: `~/.ssh`");
+    assert_eq!(visible[0].fix, "add to `files.hide`: ~/.ssh");
+}
+
+#[test]
+fn tools_variables_and_requirements_are_looked_over() {
+    #[rustfmt::skip]
+    check_table(&[
+        ("L010", "tools: { exclude: ['.*'] }",                  true,  "frees all"),
+        ("L010", "tools: { exclude: ['.*file.*'] }",            true,  "frees several"),
+        ("L010", "tools: { patterns: ['.+'] }",                 true,  "watches all"),
+        ("L010", "tools: { exclude: [write_file] }",            false, "one name is a decision"),
+        ("L010", "tools: { exclude: ['mcp_.*'] }",              false, "none of the watched"),
+        ("L010", "tools: { patterns: ['write_.*'] }",           false, "some of them"),
+        ("L011", "env: { pass: [DEPLOY_TOKEN] }",               true,  "a secret"),
+        ("L011", "env: { set: { DB_PASSWORD: x } }",            true,  "a secret in a file"),
+        ("L011", "env: { pass: [EDITOR, 'DEPLOY_*'] }",         false, "no secret, and a beginning passes none"),
+        ("L011", "env: { set: { EDITOR: ed } }",                false, "no secret"),
+        ("L012", "require: none",                               true,  "no walls"),
+        ("L012", "require: landlock",                           true,  "few walls"),
+        ("L012", "require: external",                           true,  "somebody else's walls"),
+        ("L012", "require: full",                               false, "all walls"),
+        ("L013", "files: { unhide: ['~/.ssh'] }",               true,  "keys"),
+        ("L013", "files: { unhide: ['~/.aws/config'] }",        true,  "a part of them"),
+        ("L013", "files: { unhide: ['~'] }",                    true,  "all of them"),
+        ("L013", "files: { unhide: ['~/.mozilla'] }",           false, "no credentials of ours"),
+        ("L008", "files: { unhide: ['~/.ssh'] }",               false, "said once is enough"),
+    ]);
+}
+
+#[test]
+fn the_built_in_policy_has_nothing_to_be_pointed_out() {
+    let policy = resolve(&Stack::new(&anchors()).unwrap(), &Choice::default(), Trust::NotTrusted);
+    assert_eq!(lints(&policy.unwrap().policy), []);
+}
+
+#[test]
+fn lints_say_where_and_why_and_their_codes_are_unique() {
+    let found = lints(&resolved("network:\n  mode: disabled"));
+    let open: Vec<&Lint> = found.iter().filter(|lint| lint.code == "L006-network-open").collect();
+    let origin = open[0].origin.as_ref().unwrap();
+    assert_eq!(origin.to_string(), "user user.yaml:2:9");
+    assert!(open[0].explanation.ends_with('.'));
+    let codes: BTreeSet<&str> = CHECKS.iter().map(|check| check.code).collect();
+    assert_eq!(codes.len(), CHECKS.len());
+}
