@@ -16,17 +16,19 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod agentao;
 pub mod places;
 pub mod read;
 pub mod root;
 mod runner;
 mod session;
+pub mod settings;
 pub mod trust;
 
 /// What may happen: the types of policies, re-exported for those who embed the library.
 pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
 pub use session::{
-    Agreement, LoadedFile, OpenError, ProjectFiles, Request, Session, Speaker, Warning, check_file,
-    revoke,
+    Agreement, Checked, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session, Speaker,
+    Warning, export, revoke,
 };

@@ -58,6 +58,19 @@ pub fn read_policy_file(path: &Path, place: Place<'_>) -> Result<String, ReadErr
     }
 }
 
+/// Returns the text of a stream that stands for the policy file `path`.
+///
+/// # Errors
+///
+/// As [`read_policy_file`].
+pub fn read_policy_stream(path: &Path, stream: impl Read) -> Result<String, ReadError> {
+    match read_capped(stream) {
+        Ok(Some(bytes)) => text(path, bytes),
+        Ok(None) => Err(ReadError::TooLarge { path: path.into() }),
+        Err(source) => Err(ReadError::Unreadable { path: path.into(), source }),
+    }
+}
+
 const OPEN_FILE: OFlags =
     OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC).union(OFlags::NOCTTY);
 

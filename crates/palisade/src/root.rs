@@ -219,6 +219,21 @@ fn real_folder(path: &Path) -> Result<(PathBuf, Metadata), RootError> {
     Ok((real, found))
 }
 
+/// Returns the folder that a policy file names as the project. A file is no person: the top, the
+/// home and what lies above it must be said on the command line.
+///
+/// # Errors
+///
+/// As [`explicit`], and a folder that is too wide.
+pub fn named(dir: &Path, who: &Caller) -> Result<ProjectRoot, RootError> {
+    let found = explicit(dir)?;
+    let home = who.home.as_ref().map(|home| fs::canonicalize(home).unwrap_or(home.clone()));
+    if is_too_wide(&found.path, home.as_deref()) {
+        return Err(RootError::TooWide { path: found.path });
+    }
+    Ok(found)
+}
+
 /// Answers whether a folder is `/`, the home folder, or above it.
 fn is_too_wide(folder: &Path, home: Option<&Path>) -> bool {
     folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))

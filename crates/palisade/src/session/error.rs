@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use palisade_policy::Origin;
+use palisade_policy::dialect::DIALECTS;
 use palisade_policy::key::Ignored;
 use palisade_policy::layer::CannotResolve;
 use palisade_policy::name::Invalid;
@@ -33,6 +34,28 @@ pub enum OpenError {
         /// What is wrong with it.
         why: &'static str,
     },
+    /// A file has nearly the name of one that is looked for.
+    #[error("`{}` is not read: the file must be called `policy.yaml`", shown(path))]
+    Misnamed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Something that a text names cannot be used.
+    #[error("{error}")]
+    NamedIn {
+        /// What is wrong with it.
+        error: Box<Self>,
+        /// Where it is named.
+        origin: Origin,
+    },
+    /// None of the files that a system documents exists.
+    #[error("there is no policy file of {dialect}")]
+    NoDocumentedFile {
+        /// The dialect that was named without a file.
+        dialect: &'static str,
+        /// Where it was looked for.
+        looked: Vec<PathBuf>,
+    },
     /// There is nowhere to keep what the user trusts.
     #[error("there is no home folder to keep trust in")]
     NoState,
@@ -43,6 +66,12 @@ pub enum OpenError {
         name: String,
         /// What is wrong with its value.
         invalid: Invalid,
+    },
+    /// A file of the user names a profile that lies in the project, where anybody may change it.
+    #[error("the profile `{}` lies in the project itself", visible(file))]
+    ProfileInProject {
+        /// The file.
+        file: String,
     },
     /// A profile file of a kind that this version does not read.
     #[error("the profile `{}` is of a kind that cannot be read", visible(file))]
@@ -73,8 +102,12 @@ impl OpenError {
         match self {
             Self::Dialect { .. } => "unknown-dialect",
             Self::Include { .. } => "include",
+            Self::Misnamed { .. } => "misnamed",
+            Self::NamedIn { error, .. } => error.code(),
+            Self::NoDocumentedFile { .. } => "no-documented-file",
             Self::NoState => "no-state",
             Self::Option { invalid, .. } => invalid.code(),
+            Self::ProfileInProject { .. } => "profile-in-project",
             Self::ProfileKind { .. } => "profile-kind",
             Self::Read(error) => error.code(),
             Self::Resolve(error) => error.code(),
@@ -87,10 +120,30 @@ impl OpenError {
     /// Returns what to do about it, when we know.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::Dialect { .. } => Some("native files need no name: --policy FILE".into()),
+            Self::Dialect { .. } => {
+                let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+                Some(format!("known: {}; a native file needs no name", names.join(", ")))
+            }
             Self::Include { .. } => Some("remove one of the includes".into()),
+            Self::Misnamed { .. } => Some("rename it; JSON is YAML too".into()),
+            Self::NamedIn { error, origin } => {
+                let missing = matches!(**error, Self::Read(ReadError::Missing { .. }));
+                let hint = if missing { Some("check the spelling".into()) } else { error.hint() };
+                let named = format!("it is named by {origin}");
+                Some(hint.map_or(named.clone(), |hint: String| format!("{hint}; {named}")))
+            }
+            Self::NoDocumentedFile { looked, .. } if looked.is_empty() => {
+                Some("it documents no place; name a file".into())
+            }
+            Self::NoDocumentedFile { looked, .. } => {
+                let looked: Vec<String> = looked.iter().map(|path| shown(path)).collect();
+                Some(format!("looked at {}", looked.join(", ")))
+            }
             Self::NoState => Some("set HOME or XDG_STATE_HOME".into()),
             Self::Option { invalid, .. } => invalid.hint().map(str::to_owned),
+            Self::ProfileInProject { .. } => {
+                Some("name it in the project's own policy file, or with --profile".into())
+            }
             Self::ProfileKind { .. } => {
                 Some("a profile file is a `.yaml` with `files` and `network`".into())
             }
@@ -102,14 +155,58 @@ impl OpenError {
         }
     }
 
+    /// Returns the file and line that it is about, where those are known.
+    pub fn place(&self) -> Option<(String, Option<u64>)> {
+        match self {
+            Self::NamedIn { error, origin } if error.diagnostics().is_empty() => {
+                let line = origin.place.map(|place| place.line.into());
+                Some((origin.file.as_deref()?.to_owned(), line))
+            }
+            Self::Read(error) => {
+                let line = error.line().and_then(|line| u64::try_from(line).ok());
+                Some((error.path().to_string_lossy().into(), line))
+            }
+            Self::Include { path, .. } | Self::Misnamed { path } => {
+                Some((path.to_string_lossy().into(), None))
+            }
+            Self::ProfileInProject { file } | Self::ProfileKind { file } => {
+                Some((file.clone(), None))
+            }
+            Self::Dialect { .. }
+            | Self::NamedIn { .. }
+            | Self::NoDocumentedFile { .. }
+            | Self::NoState
+            | Self::Option { .. }
+            | Self::Resolve(_)
+            | Self::Root(_)
+            | Self::Text(_)
+            | Self::Trust(_) => {
+                let first = self.diagnostics().first()?;
+                Some((first.file().to_owned(), first.place().map(|place| place.line.into())))
+            }
+        }
+    }
+
+    /// Says where the thing is named that cannot be used.
+    pub(super) fn named_in(self, origin: &Origin) -> Self {
+        if matches!(self, Self::NamedIn { .. } | Self::Text(_)) {
+            return self; // it says where already
+        }
+        Self::NamedIn { error: Box::new(self), origin: origin.clone() }
+    }
+
     /// Returns the complaints about a text, if that is what it is.
     pub fn diagnostics(&self) -> &[Diagnostic] {
         match self {
             Self::Text(problems) => problems,
+            Self::NamedIn { error, .. } => error.diagnostics(),
             Self::Dialect { .. }
             | Self::Include { .. }
+            | Self::Misnamed { .. }
+            | Self::NoDocumentedFile { .. }
             | Self::NoState
             | Self::Option { .. }
+            | Self::ProfileInProject { .. }
             | Self::ProfileKind { .. }
             | Self::Read(_)
             | Self::Resolve(_)
@@ -136,6 +233,13 @@ pub enum Warning {
         /// What was left out.
         parts: Vec<Ignored>,
     },
+    /// The agent has no section of its own, and others have.
+    NoSuchAgent {
+        /// The agent that was asked for.
+        agent: String,
+        /// The agents that some file names.
+        known: Vec<String>,
+    },
     /// About the folder that became the project.
     Root(RootWarning),
     /// About a text that can be used.
@@ -149,6 +253,9 @@ pub enum Warning {
     },
 }
 
+/// Of a long list of things that were left out, this many are told.
+const MAX_SHOWN: usize = 40;
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -159,14 +266,21 @@ impl fmt::Display for Warning {
                     Agreement::Trusted => "may not say everything",
                 };
                 write!(f, "the project's policy files {why}; left out of them:")?;
-                for Ignored { key, value, origin } in parts {
+                for Ignored { key, value, origin } in parts.iter().take(MAX_SHOWN) {
                     let place = origin
                         .place
                         .map_or_else(String::new, |place| format!(", line {}", place.line));
                     let file = origin.file.as_deref().map(visible).unwrap_or_default();
                     write!(f, "\n  {key}: {} ({file}{place})", visible(value))?;
                 }
-                Ok(())
+                match parts.len().checked_sub(MAX_SHOWN) {
+                    Some(more) if more > 0 => write!(f, "\n  and {more} more"),
+                    Some(_) | None => Ok(()),
+                }
+            }
+            Self::NoSuchAgent { agent, known } => {
+                let (agent, known) = (visible(agent), visible(&known.join(", ")));
+                write!(f, "no file says anything for the agent `{agent}`; known: {known}")
             }
             Self::Root(warning) => warning.fmt(f),
             Self::Text(problem) => problem.fmt(f),
@@ -181,6 +295,7 @@ impl Warning {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Ignored { .. } => "not-trusted",
+            Self::NoSuchAgent { .. } => "no-such-agent",
             Self::Root(_) => "root",
             Self::Text(problem) => problem.code(),
             Self::TrustStore(_) => "trust-store",
@@ -195,6 +310,7 @@ impl Warning {
                 Some("`palisade trust` shows what the files open, and remembers that you agree")
             }
             Self::Ignored { .. }
+            | Self::NoSuchAgent { .. }
             | Self::Root(_)
             | Self::Text(_)
             | Self::TrustStore(_)

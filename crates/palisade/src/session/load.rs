@@ -1,21 +1,24 @@
 //! Finding and reading the texts of every layer.
 
 use std::ffi::OsStr;
-use std::io::Read;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use palisade_policy::dialect::{self, Dialect, Input, Reading};
 use palisade_policy::key::{Ignored, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Origin, Stack};
-use palisade_policy::name::{Anchors, Folder, Invalid};
+use palisade_policy::name::{Anchors, Invalid};
 use palisade_policy::policy::{Document, Include, Policy, Profile};
-use palisade_policy::text::{self, Diagnostic, Node, Source, Span};
+use palisade_policy::text::Source;
 
 use super::error::{OpenError, Warning};
+use super::locate::{find_root, named_root};
 use super::request::Request;
+use super::world::with_surroundings;
 use super::{broken, said_by};
 use crate::places::Places;
-use crate::read::{MAX_FILE, Place, ReadError, read_policy_file};
-use crate::root::{self, ProjectRoot};
+use crate::read::{Place, read_policy_file};
+use crate::root::ProjectRoot;
 use crate::trust::ContentHash;
 
 /// A file that had a say.
@@ -25,6 +28,8 @@ pub struct LoadedFile {
     pub layer: Layer,
     /// Its path.
     pub path: PathBuf,
+    /// The dialect it is written in.
+    pub dialect: &'static str,
 }
 
 /// Everything that was found.
@@ -39,194 +44,225 @@ pub(super) struct Loaded {
 
 /// The exact content of a project's policy files.
 pub(super) struct ProjectContent {
-    /// The folder that holds `.palisade`; the root itself may lie deeper.
+    /// The project's root.
     pub(super) folder: PathBuf,
     pub(super) paths: Vec<PathBuf>,
     pub(super) hash: ContentHash,
-    /// A root that the project names and may not have.
+    /// What no project may say, trusted or not.
     pub(super) ignored: Vec<Ignored>,
     /// Everyone for whom the files say something of their own.
     pub(super) choices: Vec<Choice>,
 }
 
 /// A text that was read, but not yet understood.
-struct Text {
-    layer: Layer,
-    path: PathBuf,
-    source: Source,
-    node: Node,
+#[derive(Clone)]
+pub(super) struct Text {
+    pub(super) layer: Layer,
+    pub(super) path: PathBuf,
+    pub(super) source: Source,
 }
 
-/// How deep includes may nest.
+/// Texts of one dialect that are understood together.
+pub(super) enum Group {
+    /// These texts.
+    Texts(&'static Dialect, Vec<Text>),
+    /// Whatever lies at the places that the system documents, for a voice as strong as this.
+    Places(&'static Dialect, Layer),
+}
+
+/// How deep includes may nest, and how many files and bytes may speak in all.
 const MAX_INCLUDES: usize = 8;
+const MAX_FILES: usize = 64;
+const MAX_BYTES: usize = 4 << 20;
 
 pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
     let places = request.places();
-    let mut texts = Vec::new();
-    let found =
-        [(Layer::System, Some(&places.system_policy)), (Layer::User, places.user_policy.as_ref())];
-    for (layer, path) in found {
-        if let Some(path) = path
-            && let Some(text) = read_if_there(path, Place::Named)?
-        {
-            texts.push(parse(layer, path, &text)?);
-        }
-    }
+    let found = found_texts(&places)?.into_iter();
+    let mut groups: Vec<Group> =
+        found.map(|text| Group::Texts(dialect::native(), vec![text])).collect();
     if let Some(named) = request.var("PALISADE_POLICY") {
-        texts.push(read_named(request, Layer::Environment, &utf8("PALISADE_POLICY", named)?)?);
+        let named = utf8("PALISADE_POLICY", named)?;
+        groups.push(read_named(&request.cwd, Layer::Environment, Place::Named, &named)?);
     }
     for named in &request.policies {
-        texts.push(read_named(request, request.layer(), named)?);
+        groups.push(read_named(&request.cwd, request.layer(), Place::Named, named)?);
     }
 
-    let (mut root, mut root_origin) = find_root(request, &places, &texts)?;
-    let mut ignored = Vec::new();
+    let texts = groups.iter().flat_map(Group::texts).map(|text| (text.layer, &text.source));
+    let (root, root_origin) = find_root(request, &places, texts.collect::<Vec<_>>().into_iter())?;
     let project_path = Places::project_policy(&root.path);
-    let folder = root.path.clone();
-    let in_project = Place::InProject { root: &folder, uid: request.uid() };
+    let in_project = Place::InProject { root: &root.path, uid: request.uid() };
     // A file that a person also named speaks with that person's voice, and only once.
-    let named = texts.iter().any(|text| same_file(&text.path, &project_path));
-    if !named && let Some(text) = read_if_there(&project_path, in_project)? {
-        let text = parse(Layer::Project, &project_path, &text)?;
-        narrow_root(&text, &mut root, &mut root_origin, &mut ignored)?;
-        texts.push(text);
+    let named =
+        groups.iter().flat_map(Group::texts).any(|text| same_file(&text.path, &project_path));
+    let mut ignored = Vec::new();
+    if !named && let Some(text) = read_if_there(Layer::Project, &project_path, in_project)? {
+        // Every relative path of every file starts from the root: a project that moved it would
+        // move what the user hides.
+        if let Some(Sourced { value, origin }) = named_root(Layer::Project, &text.source) {
+            ignored.push(Ignored { key: "root".into(), value: value.to_string(), origin });
+        }
+        groups.push(Group::Texts(dialect::native(), vec![text]));
     }
 
     let anchors = Anchors { root: root.path.clone(), home: places.home.clone() };
-    let mut loader = Loader {
-        project_root: in_project,
-        anchors: &anchors,
-        stack: Stack::new(anchors.clone()),
-        files: Vec::new(),
-        content: Vec::new(),
-        choices: Vec::new(),
-    };
-    for text in &texts {
-        loader.add(text, &mut Vec::new())?;
+    let mut loader = Loader::new(request, in_project, &anchors)?;
+    for group in groups {
+        loader.add(group, &mut Vec::new())?;
     }
-    loader.add_options(request)?;
+    loader.add_options()?;
     loader.add_profiles()?;
-    let Loader { stack, mut files, content, choices, .. } = loader;
+    let Loader { stack, mut files, content, choices, notes, .. } = loader;
     files.sort_by_key(|file| file.layer);
-    let warnings = root.warnings.iter().cloned().map(Warning::Root).collect();
+    let warnings = root.warnings.iter().cloned().map(Warning::Root).chain(notes).collect();
     let project = (!content.is_empty()).then(|| ProjectContent {
         paths: content.iter().map(|(path, _)| path.clone()).collect(),
         hash: ContentHash::of(content.iter().map(|(path, text)| {
-            (path.strip_prefix(&folder).unwrap_or(path), text.text().as_bytes())
+            (path.strip_prefix(&root.path).unwrap_or(path), text.text().as_bytes())
         })),
-        folder: folder.clone(),
+        folder: root.path.clone(),
         ignored,
         choices,
     });
     Ok(Loaded { root, root_origin, stack, files, project, warnings })
 }
 
-/// Reads one file and says what is wrong with it, as `policy check` does. Relative paths in it start
-/// at `root`.
-///
-/// # Errors
-///
-/// Every problem of the file.
-pub fn check_file(path: &Path, root: &Path, request: &Request) -> Result<(), OpenError> {
-    check(&parse(Layer::CommandLine, path, &read_policy_file(path, Place::Named)?)?, root, request)
-}
-
-impl Request {
-    /// Reads a policy text from a stream and says what is wrong with it, as [`check_file`] does
-    /// for a file. `name` stands for it in messages; no more is read than a file may hold.
-    ///
-    /// # Errors
-    ///
-    /// Every problem of the text.
-    pub fn check_stream(
-        &self,
-        name: &str,
-        stream: impl Read,
-        root: &Path,
-    ) -> Result<(), OpenError> {
-        let path = PathBuf::from(name);
-        let mut bytes = Vec::new();
-        if let Err(source) = stream.take(MAX_FILE + 1).read_to_end(&mut bytes) {
-            return Err(ReadError::Unreadable { path, source }.into());
+impl Group {
+    pub(super) fn texts(&self) -> &[Text] {
+        match self {
+            Self::Texts(_, texts) => texts,
+            Self::Places(..) => &[],
         }
-        if bytes.len() as u64 > MAX_FILE {
-            return Err(ReadError::TooLarge { path }.into());
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let offset = error.utf8_error().valid_up_to();
-            let before = error.as_bytes().iter().take(offset);
-            let line = 1 + before.filter(|byte| **byte == b'\n').count();
-            ReadError::NotUtf8 { path: path.clone(), line, offset }
-        })?;
-        check(&parse(Layer::CommandLine, &path, &text)?, root, self)
-    }
-
-    /// Finds the project without reading any file of it.
-    ///
-    /// # Errors
-    ///
-    /// When there is none, or the one that was named is not a folder.
-    pub fn project(&self) -> Result<ProjectRoot, OpenError> {
-        Ok(find_root(self, &self.places(), &[])?.0)
     }
 }
 
-fn check(text: &Text, root: &Path, request: &Request) -> Result<(), OpenError> {
-    let anchors = Anchors { root: root.into(), home: request.places().home };
-    let mut loader = Loader {
-        project_root: Place::Named,
-        anchors: &anchors,
-        stack: Stack::new(anchors.clone()),
-        files: Vec::new(),
-        content: Vec::new(),
-        choices: Vec::new(),
-    };
-    loader.add(text, &mut Vec::new())?;
-    loader.add_profiles()
-}
-
-struct Loader<'a> {
-    project_root: Place<'a>,
-    anchors: &'a Anchors,
-    stack: Stack,
-    files: Vec<LoadedFile>,
-    content: Vec<(PathBuf, Source)>,
+pub(super) struct Loader<'a> {
+    pub(super) request: &'a Request,
+    in_project: Place<'a>,
+    pub(super) anchors: &'a Anchors,
+    pub(super) stack: Stack,
+    /// Whether every file must lie in the project, whoever names it.
+    pub(super) contained: bool,
+    bytes: usize,
+    pub(super) files: Vec<LoadedFile>,
+    pub(super) content: Vec<(PathBuf, Source)>,
     choices: Vec<Choice>,
+    pub(super) notes: Vec<Warning>,
 }
 
-impl Loader<'_> {
-    /// Adds a text, and before it the texts it includes.
-    fn add(&mut self, text: &Text, including: &mut Vec<PathBuf>) -> Result<(), OpenError> {
-        if including.contains(&text.path) || including.len() == MAX_INCLUDES {
-            let why = if including.len() == MAX_INCLUDES { "too deep" } else { "in a circle" };
+impl<'a> Loader<'a> {
+    pub(super) fn new(
+        request: &'a Request,
+        in_project: Place<'a>,
+        anchors: &'a Anchors,
+    ) -> Result<Self, OpenError> {
+        let stack = Stack::new(anchors).map_err(broken)?;
+        Ok(Self {
+            request,
+            in_project,
+            anchors,
+            stack,
+            contained: false,
+            bytes: 0,
+            files: Vec::new(),
+            content: Vec::new(),
+            choices: Vec::new(),
+            notes: Vec::new(),
+        })
+    }
+
+    /// Adds texts, and before each of them the texts it includes.
+    pub(super) fn add(
+        &mut self,
+        group: Group,
+        including: &mut Vec<PathBuf>,
+    ) -> Result<Vec<Reading>, OpenError> {
+        let (dialect, texts) = match group {
+            Group::Texts(dialect, texts) => (dialect, texts),
+            Group::Places(dialect, layer) => (dialect, self.documented(dialect, layer)?),
+        };
+        for text in &texts {
+            self.bytes += text.source.text().len();
+            let why = if including.contains(&text.path) {
+                "in a circle"
+            } else if including.len() == MAX_INCLUDES {
+                "too deep"
+            } else if self.files.len() == MAX_FILES || self.bytes > MAX_BYTES {
+                "with too many others"
+            } else {
+                continue;
+            };
             return Err(OpenError::Include { path: text.path.clone(), why });
         }
-        let document =
-            Document::read(&text.source, &text.node, text.layer, self.anchors).map_err(broken)?;
-        including.push(text.path.clone());
-        for Sourced { value: Include { dialect, path }, .. } in &document.include {
-            if let Some(name) = dialect {
-                return Err(OpenError::Dialect { name: name.to_string() });
+        let inputs: Vec<Input<'_>> =
+            texts.iter().map(|text| Input { source: &text.source, layer: text.layer }).collect();
+        let readings =
+            with_surroundings(self.request, self.anchors, |around| (dialect.read)(&inputs, around))
+                .map_err(broken)?;
+        for text in &texts {
+            self.files.push(LoadedFile {
+                layer: text.layer,
+                path: text.path.clone(),
+                dialect: dialect.name,
+            });
+            if text.layer == Layer::Project {
+                self.content.push((text.path.clone(), text.source.clone()));
             }
-            let path = text.path.parent().unwrap_or(Path::new("/")).join(&**path);
-            let included = read_policy_file(&path, self.place(text.layer))?;
-            self.add(&parse(text.layer, &path, &included)?, including)?;
         }
-        including.pop();
-        if text.layer == Layer::Project {
-            self.content.push((text.path.clone(), text.source.clone()));
-            let agents = document.agents.keys().cloned().map(Some);
-            self.choices.extend(agents.map(|agent| Choice { agent, task: None }));
-            let tasks = document.tasks.keys().cloned().map(Some);
-            self.choices.extend(tasks.map(|task| Choice { agent: None, task }));
+        let here = texts.last().map(|text| text.path.clone()).unwrap_or_default();
+        for Reading { layer, document, notes } in &readings {
+            including.push(here.clone());
+            for Sourced { value, origin } in &document.include {
+                let folder = here.parent().unwrap_or(Path::new("/"));
+                let included = self.included(value, folder, *layer);
+                included
+                    .and_then(|group| self.add(group, including))
+                    .map_err(|error| error.named_in(origin))?;
+            }
+            including.pop();
+            if *layer == Layer::Project {
+                let agents = document.agents.keys().cloned().map(Some);
+                self.choices.extend(agents.map(|agent| Choice { agent, task: None }));
+                let tasks = document.tasks.keys().cloned().map(Some);
+                self.choices.extend(tasks.map(|task| Choice { agent: None, task }));
+            }
+            self.notes.extend(notes.iter().cloned().map(Warning::Text));
+            self.stack.push(*layer, document.clone());
         }
-        self.files.push(LoadedFile { layer: text.layer, path: text.path.clone() });
-        self.stack.push(text.layer, document);
-        Ok(())
+        Ok(readings)
+    }
+
+    /// Reads what an `include` names. A project's can only name files of the project.
+    fn included(&self, include: &Include, folder: &Path, layer: Layer) -> Result<Group, OpenError> {
+        let named = match (&include.dialect, include.path.strip_prefix("~/"), &self.anchors.home) {
+            (_, None, _) | (_, _, None) => include.to_string(),
+            (dialect, Some(rest), Some(home)) => {
+                let path = home.join(rest).to_string_lossy().into();
+                Include { dialect: dialect.clone(), path }.to_string()
+            }
+        };
+        read_named(folder, layer, self.place(layer), &named)
+    }
+
+    /// Reads the files that lie where a system documents them. A project's voice reaches only the
+    /// files of the project.
+    fn documented(&self, dialect: &'static Dialect, voice: Layer) -> Result<Vec<Text>, OpenError> {
+        let places =
+            with_surroundings(self.request, self.anchors, |around| (dialect.places)(around));
+        let mut texts = Vec::new();
+        for place in places.iter().filter(|place| voice != Layer::Project || place.layer == voice) {
+            texts.extend(read_if_there(place.layer, &place.path, self.place(place.layer))?);
+        }
+        if texts.is_empty() {
+            let looked = places.into_iter().map(|place| place.path).collect();
+            return Err(OpenError::NoDocumentedFile { dialect: dialect.name, looked });
+        }
+        Ok(texts)
     }
 
     /// Adds what variables and options say.
-    fn add_options(&mut self, request: &Request) -> Result<(), OpenError> {
+    fn add_options(&mut self) -> Result<(), OpenError> {
+        let request = self.request;
         let var = |name| request.var(name).map(|value| utf8(name, value)).transpose();
         let from_env = (var("PALISADE_PRESET")?, var("PALISADE_PROFILE")?);
         let options = (request.preset.clone(), request.profile.clone());
@@ -259,78 +295,80 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Adds the profiles that stand in files.
-    fn add_profiles(&mut self) -> Result<(), OpenError> {
-        let named: Vec<Sourced<Profile>> =
-            self.stack.profile_files().into_iter().cloned().collect();
-        for Sourced { value, origin } in named {
-            let Profile::File(file) = value else { continue };
-            let path = file.path();
-            if path.extension() != Some(OsStr::new("yaml")) {
-                return Err(OpenError::ProfileKind { file: file.to_string() });
-            }
-            let content =
-                parse(origin.layer, &path, &read_policy_file(&path, self.place(origin.layer))?)?;
-            let document =
-                Document::read(&content.source, &content.node, origin.layer, self.anchors);
-            let document = document.map_err(broken)?;
-            let only = Policy {
-                files: document.policy.files.clone(),
-                network: document.policy.network.clone(),
-                ..Policy::default()
-            };
-            if document != (Document { policy: only.clone(), ..Document::default() }) {
-                let problem = Diagnostic::new(
-                    &content.source,
-                    "profile-key",
-                    "a profile holds `files` and `network`, nothing else".into(),
-                );
-                return Err(broken(vec![problem.at(Span::new(0, 1))]));
-            }
-            if origin.layer == Layer::Project {
-                self.content.push((path, content.source));
-            }
-            self.stack.push_profile(file, only);
-        }
-        Ok(())
-    }
-
-    fn place(&self, layer: Layer) -> Place<'_> {
-        if layer == Layer::Project { self.project_root } else { Place::Named }
+    /// Returns how far a path that this layer names is believed.
+    pub(super) fn place(&self, layer: Layer) -> Place<'a> {
+        if layer == Layer::Project || self.contained { self.in_project } else { Place::Named }
     }
 }
 
-/// Reads a file that need not exist. A link that leads nowhere does exist.
-fn read_if_there(path: &Path, place: Place<'_>) -> Result<Option<String>, OpenError> {
+/// Reads the files of the machine and the user that are found by themselves.
+pub(super) fn found_texts(places: &Places) -> Result<Vec<Text>, OpenError> {
+    let found =
+        [(Layer::System, Some(&places.system_policy)), (Layer::User, places.user_policy.as_ref())];
+    let mut texts = Vec::new();
+    for (layer, path) in found {
+        if let Some(path) = path {
+            texts.extend(read_if_there(layer, path, Place::Named)?);
+        }
+    }
+    Ok(texts)
+}
+
+/// Reads a file that need not exist. One with nearly its name is a mistake that must not pass for
+/// no policy. A link that leads nowhere does exist.
+fn read_if_there(layer: Layer, path: &Path, place: Place<'_>) -> Result<Option<Text>, OpenError> {
     match path.symlink_metadata() {
-        Err(error)
-            if matches!(
-                error.kind(),
-                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
-            ) =>
-        {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            misnamed(path)?;
             Ok(None)
         }
-        Err(_) | Ok(_) => match read_policy_file(path, place) {
-            Ok(text) => Ok(Some(text)),
-            Err(error) => Err(error.into()),
-        },
+        Err(_) | Ok(_) => read_text(layer, path, place).map(Some),
     }
 }
 
-fn read_named(request: &Request, layer: Layer, named: &str) -> Result<Text, OpenError> {
+/// Refuses `policy.yml` and `policy.json` where `policy.yaml` is looked for.
+fn misnamed(path: &Path) -> Result<(), OpenError> {
+    if path.file_name() != Some(OsStr::new("policy.yaml")) {
+        return Ok(());
+    }
+    let near = ["yml", "json"].map(|ending| path.with_extension(ending));
+    match near.into_iter().find(|near| near.symlink_metadata().is_ok()) {
+        Some(near) => Err(OpenError::Misnamed { path: near }),
+        None => Ok(()),
+    }
+}
+
+/// Reads `[DIALECT:]FILE`, relative to `folder`. `DIALECT:` alone means its documented places.
+pub(super) fn read_named(
+    folder: &Path,
+    layer: Layer,
+    place: Place<'_>,
+    named: &str,
+) -> Result<Group, OpenError> {
     let Include { dialect, path } = Include::new(named);
-    if let Some(name) = dialect {
-        return Err(OpenError::Dialect { name: name.to_string() });
+    let dialect = match dialect {
+        Some(name) => Some(
+            dialect::named(&name).ok_or_else(|| OpenError::Dialect { name: name.to_string() })?,
+        ),
+        None => None,
+    };
+    if let Some(dialect) = dialect
+        && path.is_empty()
+    {
+        return Ok(Group::Places(dialect, layer));
     }
-    let path = request.cwd.join(&*path);
-    parse(layer, &path, &read_policy_file(&path, Place::Named)?)
+    let mut text = read_text(layer, &folder.join(&*path), place)?;
+    text.source = text.source.shown_as(&path);
+    let dialect = match dialect {
+        Some(dialect) => dialect,
+        None => dialect::tell(&text.source).map_err(|problem| broken(vec![problem]))?,
+    };
+    Ok(Group::Texts(dialect, vec![text]))
 }
 
-fn parse(layer: Layer, path: &Path, text: &str) -> Result<Text, OpenError> {
-    let source = Source::new(&path.to_string_lossy(), text);
-    let node = text::parse(&source).map_err(|problem| broken(vec![problem]))?;
-    Ok(Text { layer, path: path.into(), source, node })
+fn read_text(layer: Layer, path: &Path, place: Place<'_>) -> Result<Text, OpenError> {
+    let source = Source::new(&path.to_string_lossy(), &read_policy_file(path, place)?);
+    Ok(Text { layer, path: path.into(), source })
 }
 
 fn parse_profile(text: &str, here: &Anchors) -> Result<Profile, Invalid> {
@@ -341,67 +379,6 @@ fn parse_profile(text: &str, here: &Anchors) -> Result<Profile, Invalid> {
             Ok(named)
         }
     }
-}
-
-/// Finds the root: an option, a variable, the highest file that names one, or the nearest marker.
-fn find_root(
-    request: &Request,
-    places: &Places,
-    texts: &[Text],
-) -> Result<(ProjectRoot, Origin), OpenError> {
-    let runner = request.runner.as_ref().and_then(|runner| runner.project_root.as_ref());
-    if let Some(dir) = request.root.as_ref().or(runner) {
-        return Ok((root::explicit(&request.cwd.join(dir))?, said_by(request.layer())));
-    }
-    if let Some(dir) = request.var("PALISADE_ROOT") {
-        return Ok((root::explicit(&request.cwd.join(dir))?, said_by(Layer::Environment)));
-    }
-    for text in texts.iter().rev() {
-        if let Some(Sourced { value, origin }) = named_root(text)? {
-            // Files that are found by themselves mean the same folder from everywhere.
-            let from = if text.layer < Layer::Project { Path::new("/") } else { &request.cwd };
-            let here = Anchors { root: from.into(), home: places.home.clone() };
-            let folder = value
-                .anchored(&here)
-                .map_err(|invalid| OpenError::Option { name: "root".into(), invalid })?;
-            return Ok((root::explicit(&folder.path())?, origin));
-        }
-    }
-    let found = root::detect(&request.cwd, &places.caller())?;
-    Ok((found, said_by(Layer::BuiltIn)))
-}
-
-/// Lets a project's own file move the root to a folder inside it, and nowhere else.
-fn narrow_root(
-    text: &Text,
-    root: &mut ProjectRoot,
-    from: &mut Origin,
-    ignored: &mut Vec<Ignored>,
-) -> Result<(), OpenError> {
-    let Some(Sourced { value, origin }) = named_root(text)? else { return Ok(()) };
-    let here = Anchors { root: root.path.clone(), home: None };
-    let wanted = value.anchored(&here).ok().and_then(|folder| root::explicit(&folder.path()).ok());
-    match wanted {
-        Some(inside) if inside.path.starts_with(&root.path) => {
-            *root = ProjectRoot { warnings: std::mem::take(&mut root.warnings), ..inside };
-            *from = origin;
-        }
-        Some(_) | None => {
-            ignored.push(Ignored { key: "root".into(), value: value.to_string(), origin });
-        }
-    }
-    Ok(())
-}
-
-/// Reads only the root that a text names: everything else in it starts from there.
-fn named_root(text: &Text) -> Result<Option<Sourced<Folder>>, OpenError> {
-    if text.node.find("root").or_else(|| text.node.find("project_root")).is_none() {
-        return Ok(None);
-    }
-    let nowhere = Anchors { root: "/".into(), home: Some("/".into()) };
-    let document =
-        Document::read(&text.source, &text.node, text.layer, &nowhere).map_err(broken)?;
-    Ok(document.root)
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

@@ -1,21 +1,29 @@
 //! Opening a project: which files speak, what they say together, and what was left out.
 
+mod check;
 mod error;
+mod links;
 mod load;
+mod locate;
+mod profile;
 mod request;
+mod world;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use palisade_policy::key::{Field, Ignored, Row, Setting, Sourced};
-use palisade_policy::layer::{Layer, Resolved, Trust, resolve};
-use palisade_policy::name::Folder;
+use palisade_policy::dialect::Written;
+use palisade_policy::key::{Field, Ignored, Refusals, Row, Setting, Sourced};
+use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
+use palisade_policy::name::{Anchors, Folder};
 use palisade_policy::text::Diagnostic;
 use palisade_policy::{Origin, Policy};
 
+pub use check::Checked;
 pub use error::{OpenError, Warning};
-pub use load::{LoadedFile, check_file};
+pub use load::LoadedFile;
 pub use request::{Request, Speaker};
 
+use crate::places::Places;
 use crate::root::ProjectRoot;
 use crate::trust::{ContentHash, Status, TrustError, TrustStore};
 use load::Loaded;
@@ -25,6 +33,7 @@ use load::Loaded;
 pub struct Session {
     root: ProjectRoot,
     resolved: Resolved,
+    stack: Stack,
     files: Vec<LoadedFile>,
     project: Option<ProjectFiles>,
     warnings: Vec<Warning>,
@@ -41,8 +50,20 @@ pub struct ProjectFiles {
     pub agreement: Agreement,
     store: Option<TrustStore>,
     folder: PathBuf,
-    /// What the files would open if they were trusted.
-    pub widens: Vec<Ignored>,
+    ignored: Vec<Ignored>,
+    choices: Vec<Choice>,
+}
+
+/// What a project's policy files open.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Opens {
+    /// What trusting them would open now.
+    pub now: Vec<Ignored>,
+    /// What they also say, and what your own policy allows already: it stays open should that
+    /// become stricter.
+    pub later: Vec<Ignored>,
+    /// What no project may say, trusted or not.
+    pub never: Vec<Ignored>,
 }
 
 /// Whether the user agreed to a project's policy files.
@@ -67,60 +88,53 @@ impl Session {
         let Loaded { root, root_origin, stack, files, project, mut warnings } =
             load::load(request)?;
         let choice = request.choice();
-        let mut widens = Vec::new();
-        let mut agreement = Agreement::Never;
-        let mut store = None;
-        if let Some(content) = &project {
-            store = request
-                .places()
-                .state
-                .as_deref()
-                .map(|state| TrustStore::new(state, request.uid()));
-            let status = store.as_ref().map(|store| store.status(&content.folder, &content.hash));
-            agreement = match status {
-                Some(Status::Trusted) => Agreement::Trusted,
-                Some(Status::Changed) => Agreement::Changed,
-                Some(Status::Unknown { doubt }) => {
-                    warnings.extend(doubt.map(|doubt| Warning::TrustStore(doubt.to_string())));
-                    Agreement::Never
-                }
-                None => Agreement::Never,
-            };
-            // Trust is for all that the files say, so also for what they say to other agents.
-            for choice in std::iter::once(&choice).chain(&content.choices) {
-                for part in resolve(&stack, choice, Trust::NotTrusted)?.ignored {
-                    if !widens.contains(&part) {
-                        widens.push(part);
-                    }
-                }
-            }
-            widens.extend(content.ignored.iter().cloned());
-        }
+        let project = project.map(|content| ProjectFiles::new(content, request, &mut warnings));
+        let agreement = project.as_ref().map_or(Agreement::Never, |project| project.agreement);
         let trust = match agreement {
             Agreement::Trusted => Trust::Trusted,
             Agreement::Changed | Agreement::Never => Trust::NotTrusted,
         };
         let mut resolved = resolve(&stack, &choice, trust)?;
-        if let Some(content) = &project {
-            resolved.ignored.extend(content.ignored.iter().cloned());
+        if let Some(project) = &project {
+            resolved.ignored.extend(project.ignored.iter().cloned());
         }
+        links::refuse(&mut resolved);
         if !resolved.ignored.is_empty() {
             warnings.push(Warning::Ignored { agreement, parts: resolved.ignored.clone() });
         }
         if let Some(origin) = &resolved.unconfined {
             warnings.push(Warning::Unconfined { origin: origin.clone() });
         }
+        if let Some(agent) = &resolved.choice.agent {
+            let known: Vec<String> = stack.agents().into_iter().map(str::to_owned).collect();
+            if !known.is_empty() && !known.iter().any(|name| **name == **agent) {
+                warnings.push(Warning::NoSuchAgent { agent: agent.to_string(), known });
+            }
+        }
+        protect_ourselves(&mut resolved.policy, &files, &request.places());
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
-        let project = project.map(|content| ProjectFiles {
-            paths: content.paths,
-            content: content.hash,
-            agreement,
-            store,
-            folder: content.folder,
-            widens,
-        });
-        Ok(Self { root, resolved, files, project, warnings })
+        Ok(Self { root, resolved, stack, files, project, warnings })
+    }
+
+    /// Works out what the project's files open, for everyone they speak of and whatever options
+    /// this session was opened with: trust is for all that they say.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`].
+    pub fn project_opens(&self) -> Result<Opens, OpenError> {
+        let Some(project) = &self.project else { return Ok(Opens::default()) };
+        let stack = self.stack.found_alone();
+        let mut opens = Opens { never: project.ignored.clone(), ..Opens::default() };
+        for choice in std::iter::once(&Choice::default()).chain(&project.choices) {
+            extend(&mut opens.never, resolve(&stack, choice, Trust::Trusted)?.ignored);
+            extend(&mut opens.now, resolve(&stack, choice, Trust::NotTrusted)?.ignored);
+        }
+        opens.now.retain(|part| !opens.never.contains(part));
+        extend(&mut opens.later, stack.project_grants());
+        opens.later.retain(|part| !opens.now.contains(part) && !opens.never.contains(part));
+        Ok(opens)
     }
 
     /// Returns the project's root and how it was found.
@@ -172,6 +186,23 @@ impl Session {
 }
 
 impl ProjectFiles {
+    fn new(content: load::ProjectContent, request: &Request, warnings: &mut Vec<Warning>) -> Self {
+        let state = request.places().state;
+        let store = state.as_deref().map(|state| TrustStore::new(state, request.uid()));
+        let status = store.as_ref().map(|store| store.status(&content.folder, &content.hash));
+        let agreement = match status {
+            Some(Status::Trusted) => Agreement::Trusted,
+            Some(Status::Changed) => Agreement::Changed,
+            Some(Status::Unknown { doubt }) => {
+                warnings.extend(doubt.map(|doubt| Warning::TrustStore(doubt.to_string())));
+                Agreement::Never
+            }
+            None => Agreement::Never,
+        };
+        let load::ProjectContent { folder, paths, hash, ignored, choices } = content;
+        Self { paths, content: hash, agreement, store, folder, ignored, choices }
+    }
+
     /// Remembers that the user agrees to exactly this content.
     ///
     /// # Errors
@@ -196,18 +227,46 @@ pub fn revoke(request: &Request) -> Result<(ProjectRoot, bool), OpenError> {
     Ok((project, forgotten))
 }
 
+/// Writes the policy in force in the form of another system; none if that has no writer.
+pub fn export(session: &Session, request: &Request, dialect: &str) -> Option<Written> {
+    let write = palisade_policy::dialect::named(dialect)?.write?;
+    let anchors = Anchors { root: session.root.path.clone(), home: request.places().home };
+    Some(world::with_surroundings(request, &anchors, |around| write(session.policy(), around)))
+}
+
 impl From<TrustError> for OpenError {
     fn from(error: TrustError) -> Self {
         Self::Trust(error)
     }
 }
 
-/// Tells the layers apart that a person speaks through.
+/// Keeps every file that had a say, and the places where the user's policy and trust are kept, from
+/// being changed by what they decide about (Ruling 10).
+fn protect_ourselves(policy: &mut Policy, files: &[LoadedFile], places: &Places) {
+    let folder = places.user_policy.as_deref().and_then(Path::parent);
+    let own = folder.into_iter().chain(places.state.as_deref()).map(Path::to_path_buf);
+    let paths = files.iter().map(|file| file.path.clone()).chain(own);
+    let patterns = paths.filter_map(|path| Folder::literal(&path).ok());
+    let origin = said_by(Layer::BuiltIn);
+    let entries = patterns
+        .filter(Folder::is_absolute)
+        .map(|folder| Sourced { value: folder.as_pattern().clone(), origin: origin.clone() });
+    policy.files.protect.merge(Refusals::new(entries.collect()));
+}
+
+fn extend(known: &mut Vec<Ignored>, more: Vec<Ignored>) {
+    for part in more {
+        if !known.contains(&part) {
+            known.push(part);
+        }
+    }
+}
+
+/// Returns the origin of what stands in no file.
 fn said_by(layer: Layer) -> Origin {
     Origin::of(layer)
 }
 
-/// Boxes the complaints about one text.
 fn broken(problems: Vec<Diagnostic>) -> OpenError {
     OpenError::Text(problems)
 }

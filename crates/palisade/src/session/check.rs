@@ -1,0 +1,136 @@
+//! Looking at one file, without any of the others.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use palisade_policy::dialect::{self, Reading};
+use palisade_policy::key::Field;
+use palisade_policy::layer::{Choice, Stack, Trust, resolve};
+use palisade_policy::lint::{self, Lint};
+use palisade_policy::name::{Anchors, Folder};
+use palisade_policy::policy::{Document, Profile};
+use palisade_policy::text::Source;
+
+use super::broken;
+use super::error::OpenError;
+use super::load::{Group, Loader, Text, found_texts, read_named};
+use super::locate::find_root;
+use super::request::Request;
+use crate::read::{Place, read_policy_file, read_policy_stream};
+use crate::root::ProjectRoot;
+
+/// What `policy check` and `policy import` learn of one file.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The dialect the file is written in.
+    pub dialect: &'static str,
+    /// What it says, and its author's notes; a dialect may read more than one document from it.
+    pub readings: Vec<Reading>,
+    stack: Stack,
+    anchors: Anchors,
+    cwd: PathBuf,
+}
+
+impl Checked {
+    /// Looks the policy over that the file makes, alone on top of the built-in one.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`].
+    pub fn lints(&self) -> Result<Vec<Lint>, OpenError> {
+        let policy = resolve(&self.stack, &Choice::default(), Trust::Trusted)?.policy;
+        let files = self.stack.profile_files().into_iter();
+        let checked: Vec<Folder> = files
+            .filter_map(|profile| match profile.value {
+                Profile::File(file) => Some(file),
+                Profile::Readonly | Profile::WorkspaceWrite | Profile::WorkspaceWriteNoNetwork => {
+                    None
+                }
+            })
+            .collect();
+        let context = lint::Context { anchors: &self.anchors, cwd: &self.cwd, checked: &checked };
+        Ok(lint::lint(&policy, &context))
+    }
+
+    /// Returns all that the file says as one native document, as text.
+    pub fn native_text(&self) -> String {
+        let mut whole = Document::default();
+        for Document { policy, agents, tasks, .. } in
+            self.readings.iter().map(|r| r.document.clone())
+        {
+            whole.policy.merge(policy);
+            for (name, policy) in agents {
+                whole.agents.entry(name).or_default().merge(policy);
+            }
+            for (name, task) in tasks {
+                let known = whole.tasks.entry(name).or_default();
+                known.policy.merge(task.policy);
+                known.agent = task.agent.or(known.agent.take());
+            }
+        }
+        dialect::write_document(&whole, &self.anchors)
+    }
+}
+
+impl Request {
+    /// Reads one file, told apart by its name and shape unless a dialect is given as
+    /// `DIALECT:FILE`, and says what is in it. Relative paths in it start at `root`.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the file.
+    pub fn check_file(&self, named: &str, root: &Path) -> Result<Checked, OpenError> {
+        self.check(read_named(&self.cwd, self.layer(), Place::Named, named)?, root)
+    }
+
+    /// Reads a policy text from a stream and says what is in it, as [`Request::check_file`] does
+    /// for a file. `name` stands for it in messages; no more is read than a file may hold.
+    ///
+    /// # Errors
+    ///
+    /// Every problem of the text.
+    pub fn check_stream(
+        &self,
+        name: &str,
+        stream: impl Read,
+        root: &Path,
+    ) -> Result<Checked, OpenError> {
+        let path = PathBuf::from(name);
+        let text = read_policy_stream(&path, stream)?;
+        let text = Text { layer: self.layer(), source: Source::new(name, &text), path };
+        let told = dialect::tell(&text.source).map_err(|problem| broken(vec![problem]))?;
+        self.check(Group::Texts(told, vec![text]), root)
+    }
+
+    /// Finds the project without reading any file of it; a user's file may name it.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or the one that was named is not a folder.
+    pub fn project(&self) -> Result<ProjectRoot, OpenError> {
+        let places = self.places();
+        let found = found_texts(&places)?;
+        let texts = found.iter().map(|text| (text.layer, &text.source));
+        Ok(find_root(self, &places, texts)?.0)
+    }
+
+    fn check(&self, group: Group, root: &Path) -> Result<Checked, OpenError> {
+        let anchors = Anchors { root: root.into(), home: self.places().home };
+        // The lines of a faulty file are printed, so a file of the project leads to no other place.
+        let in_project = Place::InProject { root, uid: self.uid() };
+        let mut loader = Loader::new(self, in_project, &anchors)?;
+        let lies_in = |text: &Text| text.path.is_relative() || text.path.starts_with(root);
+        loader.contained = group.texts().iter().any(lies_in);
+        if loader.contained {
+            for text in group.texts().iter().filter(|text| text.path.starts_with(root)) {
+                read_policy_file(&text.path, in_project)?;
+            }
+        }
+        let (Group::Texts(dialect, _) | Group::Places(dialect, _)) = &group;
+        let dialect = dialect.name;
+        let readings = loader.add(group, &mut Vec::new())?;
+        loader.add_profiles()?;
+        let stack = loader.stack;
+        Ok(Checked { dialect, readings, stack, anchors, cwd: self.cwd.clone() })
+    }
+}

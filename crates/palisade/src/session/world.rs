@@ -1,0 +1,53 @@
+//! What a dialect may know of the world, answered from the file system and the request.
+
+use std::fs;
+use std::path::Path;
+
+use palisade_policy::dialect::{FileKind, Surroundings};
+use palisade_policy::name::Anchors;
+
+use super::request::Request;
+use crate::read::{Place, read_policy_file};
+
+/// Most names that are looked at in one folder.
+const MAX_NAMES: usize = 10_000;
+
+/// Hands the surroundings of `request` to `ask`.
+pub(super) fn with_surroundings<T>(
+    request: &Request,
+    anchors: &Anchors,
+    ask: impl FnOnce(&Surroundings<'_>) -> T,
+) -> T {
+    let var = |name: &str| request.var(name).map(|value| value.to_string_lossy().into_owned());
+    ask(&Surroundings {
+        anchors,
+        cwd: &request.cwd,
+        var: &var,
+        kind: &kind,
+        list: &list,
+        read: &read,
+    })
+}
+
+fn kind(path: &Path) -> Option<FileKind> {
+    let found = fs::metadata(path).ok()?;
+    Some(if found.is_file() {
+        FileKind::File
+    } else if found.is_dir() {
+        FileKind::Folder
+    } else {
+        FileKind::Other
+    })
+}
+
+fn list(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(MAX_NAMES);
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    names.sort_unstable();
+    names
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    read_policy_file(path, Place::Named).map_err(|error| error.to_string())
+}
