@@ -10,14 +10,18 @@ use crate::command::{completions, man, policy, trust};
 use crate::failure::Failure;
 use crate::ui::{Color, Format};
 
-/// Confine coding agents to a project
+/// Confine coding agents to a project (so far: policies; nothing is confined yet)
 ///
-/// Reads the policies of the machine, the user and the project, and shows what holds. A project's
-/// own policy can only narrow until you trust it.
+/// Nothing is confined yet. What works: Palisade reads the policies of the machine, the user and
+/// the project, and files of other systems; it shows what holds together, checks and translates
+/// it. A project's own policy can only narrow until you trust it. `palisade run`, which will
+/// confine a command, is being built.
 ///
 /// Exit codes: 0 done, 2 wrong usage, 3 undecided, 125 failed and nothing was run, 126 declined.
+/// Wrong usage is told in words, also with `--json`.
 #[derive(Debug, Parser)]
 #[command(name = "palisade", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(disable_help_subcommand = true, after_long_help = surroundings())]
 pub(crate) struct Cli {
     /// When to use colour
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
@@ -69,10 +73,29 @@ pub(crate) struct Selection {
 /// For whom a command prints.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
-    /// Print JSON, also for errors
+    /// Print JSON, also for errors; wrong usage is told in words
     #[arg(long)]
     json: bool,
 }
+
+/// The variables that are looked at, and what each says.
+pub(crate) const VARIABLES: [(&str, &str); 4] = [
+    ("PALISADE_POLICY", "a policy file to add; it counts as yours, and `--policy` stands above it"),
+    ("PALISADE_PRESET", "how calls are decided; `--preset` stands above it"),
+    ("PALISADE_PROFILE", "how commands are confined; `--profile` stands above it"),
+    ("PALISADE_ROOT", "the project folder; `--root` stands above it"),
+];
+
+/// The places that are looked at without being named, and what lies there.
+pub(crate) const FILES: [(&str, &str); 4] = [
+    ("/etc/palisade/policy.yaml", "the policy of the machine"),
+    ("~/.config/palisade/policy.yaml", "your own policy; XDG_CONFIG_HOME moves it"),
+    (
+        ".palisade/policy.yaml",
+        "the policy of a project, in its root; it narrows until you trust it",
+    ),
+    ("~/.local/state/palisade", "what you trusted; XDG_STATE_HOME moves it"),
+];
 
 impl Cli {
     /// Returns the version if nothing else is asked for. Building the tree of commands takes longer
@@ -113,6 +136,15 @@ impl Output {
     pub(crate) fn format(&self) -> Format {
         if self.json { Format::Json } else { Format::Human }
     }
+}
+
+/// Lists variables and files below the help.
+fn surroundings() -> String {
+    let list = |title: &str, entries: &[(&str, &str)]| {
+        let lines = entries.iter().map(|(name, what)| format!("\n  {name}\n          {what}"));
+        format!("{title}:{}", lines.collect::<String>())
+    };
+    format!("{}\n\n{}", list("Environment", &VARIABLES), list("Files", &FILES))
 }
 
 #[cfg(test)]

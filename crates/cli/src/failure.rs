@@ -86,7 +86,8 @@ impl Failure {
         if self.0.diagnostics.is_empty() {
             return vec![json!({
                 "severity": "error", "code": self.0.code, "message": self.0.message,
-                "line": self.0.line, "column": null, "expected": null, "hint": self.0.hint,
+                "file": self.0.file, "line": self.0.line, "column": null, "expected": null,
+                "hint": self.0.hint,
             })];
         }
         self.0.diagnostics.iter().map(problem).collect()
@@ -104,18 +105,15 @@ impl From<OpenError> for Failure {
             parts.causes.push(inner.to_string());
             cause = inner.source();
         }
-        if let Some(first) = parts.diagnostics.first() {
-            parts.file = Some(first.file().into());
-            parts.line = first.place().map(|place| place.line.into());
-        } else if let OpenError::Read(error) = &error {
-            parts.file = Some(error.path().to_string_lossy().into());
-            parts.line = error.line().and_then(|line| line.try_into().ok());
+        if let Some((file, line)) = error.place() {
+            (parts.file, parts.line) = (Some(file), line);
         }
         failure
     }
 }
 
-fn problem(problem: &Diagnostic) -> Json {
+/// Returns one problem of a text as an object.
+pub(crate) fn problem(problem: &Diagnostic) -> Json {
     use palisade::policy::text::Severity;
     let place = problem.place();
     json!({
@@ -125,6 +123,7 @@ fn problem(problem: &Diagnostic) -> Json {
         },
         "code": problem.code(),
         "message": problem.message(),
+        "file": problem.file(),
         "line": place.map(|place| place.line),
         "column": place.map(|place| place.column),
         "expected": problem.expectation(),

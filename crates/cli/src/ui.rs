@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::panic::{self, PanicHookInfo};
 
 use clap::ValueEnum;
+use palisade::policy::text::visible;
 use serde_json::Value as Json;
 
 use crate::failure::Failure;
@@ -52,7 +53,21 @@ impl Ui {
 
     /// Prints a value for programs.
     pub(crate) fn json(&self, value: &Json) -> Result<(), Failure> {
-        self.data(&format!("{value:#}\n"))
+        // What a terminal acts on stands only inside text, where an escape means the same.
+        let spelled = |c: char| {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units)
+                .iter()
+                .map(|unit| format!("\\u{unit:04x}"))
+                .collect::<String>()
+        };
+        let hidden = |c: char| c != '\n' && visible(&c.to_string()) != c.to_string();
+        let text = format!("{value:#}\n");
+        if !text.chars().any(hidden) {
+            return self.data(&text);
+        }
+        let text = text.chars().map(|c| if hidden(c) { spelled(c) } else { c.to_string() });
+        self.data(&text.collect::<String>())
     }
 
     /// Says something that is not data; headings are coloured.

@@ -1,6 +1,6 @@
 //! `palisade completions`: what a shell needs to complete our words.
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_complete::Shell;
 
 use crate::args::Cli;
@@ -24,7 +24,17 @@ pub(crate) struct CompletionsArgs {
 impl CompletionsArgs {
     pub(crate) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         let mut bytes = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "palisade", &mut bytes);
+        clap_complete::generate(self.shell, &mut offered(&Cli::command()), "palisade", &mut bytes);
         super::print_generated(ui, &bytes)
     }
+}
+
+/// Copies the tree without the commands that are not for people: the generators offer those too.
+fn offered(tree: &Command) -> Command {
+    let shown = tree.get_subcommands().filter(|below| !below.is_hide_set()).cloned();
+    Command::new("palisade")
+        .version(env!("CARGO_PKG_VERSION"))
+        .disable_help_subcommand(true)
+        .args(tree.get_arguments().cloned())
+        .subcommands(shown)
 }

@@ -1,11 +1,13 @@
-//! `palisade man`: the manual page.
+//! `palisade man`: the manual pages.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use clap::CommandFactory as _;
+use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
+use clap_mangen::roff::{Roff, bold, roman};
 
-use crate::args::Cli;
+use crate::args::{Cli, FILES, VARIABLES};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
@@ -24,15 +26,70 @@ pub(crate) struct ManArgs {
 
 impl ManArgs {
     pub(crate) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let cannot = |error| Failure::io("man", "cannot write the manual", &error);
-        if let Some(dir) = &self.dir {
-            clap_mangen::generate_to(Cli::command(), dir).map_err(|error| {
-                cannot(error).file(dir).hint("the folder must exist, and you must own it")
-            })?;
-            return Ok(Exit::Success);
+        // What stands below the help has sections of its own here.
+        let mut root = Cli::command().after_long_help(None);
+        root.build();
+        let cannot = |error| Failure::io("man", "cannot make the manual", &error);
+        let mut first = page(&root).map_err(cannot)?;
+        first.text.extend(surroundings().map_err(cannot)?);
+        let Some(dir) = &self.dir else {
+            return super::print_generated(ui, &first.text);
+        };
+        let mut pages = vec![first];
+        below(&root, &mut pages).map_err(cannot)?;
+        for Page { name, text } in pages {
+            let path = dir.join(name);
+            fs::write(&path, text).map_err(|error| unwritten(dir, &path, &error))?;
         }
-        let mut bytes = Vec::new();
-        Man::new(Cli::command()).render(&mut bytes).map_err(cannot)?;
-        super::print_generated(ui, &bytes)
+        Ok(Exit::Success)
+    }
+}
+
+struct Page {
+    name: String,
+    text: Vec<u8>,
+}
+
+fn below(command: &Command, pages: &mut Vec<Page>) -> io::Result<()> {
+    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+        pages.push(page(sub)?);
+        below(sub, pages)?;
+    }
+    Ok(())
+}
+
+fn page(command: &Command) -> io::Result<Page> {
+    // A blank date keeps its place: an empty one would let the version slide into it.
+    let man = Man::new(command.clone())
+        .date(" ")
+        .source(concat!("palisade ", env!("CARGO_PKG_VERSION")))
+        .manual("Palisade");
+    let mut text = Vec::new();
+    man.render(&mut text)?;
+    Ok(Page { name: man.get_filename(), text })
+}
+
+/// Returns the sections about variables and files.
+fn surroundings() -> io::Result<Vec<u8>> {
+    let mut roff = Roff::new();
+    for (title, entries) in [("ENVIRONMENT", VARIABLES), ("FILES", FILES)] {
+        roff.control("SH", [title]);
+        for (name, what) in entries {
+            roff.control("TP", []).text([bold(name)]).text([roman(what)]);
+        }
+    }
+    let mut text = Vec::new();
+    roff.to_writer(&mut text)?;
+    Ok(text)
+}
+
+fn unwritten(dir: &Path, path: &Path, error: &io::Error) -> Failure {
+    let failure = Failure::io("man", format!("cannot write {}", path.display()), error).file(path);
+    if !dir.exists() {
+        failure.hint(format!("the folder must exist: mkdir -p {}", dir.display()))
+    } else if !dir.is_dir() {
+        failure.hint(format!("{} is no folder", dir.display()))
+    } else {
+        failure
     }
 }

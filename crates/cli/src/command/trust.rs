@@ -2,7 +2,7 @@
 
 use palisade::policy::key::Ignored;
 use palisade::policy::text::visible;
-use palisade::{Agreement, ProjectFiles, Request, Session, Warning, revoke};
+use palisade::{Agreement, Opens, ProjectFiles, Request, Session, Warning, revoke};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Output, Place};
@@ -52,19 +52,20 @@ impl TrustArgs {
             return self.forget(ui, &request);
         }
         let session = Session::open(&request)?;
+        let opens = session.project_opens()?;
         let Some(files) = session.project_files() else {
-            return self.report(ui, &session, None, Exit::Success);
+            return self.report(ui, &session, &opens, Exit::Success);
         };
         doubts(ui, &session);
-        if files.agreement == Agreement::Trusted || files.widens.is_empty() {
-            return self.report(ui, &session, Some(files), Exit::Success);
+        if files.agreement == Agreement::Trusted || opens.now.is_empty() {
+            return self.report(ui, &session, &opens, Exit::Success);
         }
         if self.show {
-            return self.report(ui, &session, Some(files), Exit::Undecided);
+            return self.report(ui, &session, &opens, Exit::Undecided);
         }
         // Shown before the question, and pinned as shown: the hash is of the content in `files`.
         if !self.yes {
-            ui.say(&description(&session, Some(files)));
+            ui.say(&description(&session, &opens));
             if !ui.can_ask() {
                 let message = "there is no terminal to ask on; nothing was trusted";
                 return Err(Failure::new("nobody-to-ask", message)
@@ -79,7 +80,7 @@ impl TrustArgs {
         let now = Session::open(&request)?;
         match (now.project_files(), files.content) {
             (Some(current), agreed) if current.content == agreed => {
-                self.report(ui, &now, Some(current), Exit::Success)
+                self.report(ui, &now, &now.project_opens()?, Exit::Success)
             }
             _ => Err(Failure::new("changed-meanwhile", "the files changed while you were asked")
                 .hint("what you saw is trusted, what is there now is not; look again")),
@@ -103,12 +104,12 @@ impl TrustArgs {
         &self,
         ui: &Ui,
         session: &Session,
-        files: Option<&ProjectFiles>,
+        opens: &Opens,
         exit: Exit,
     ) -> Result<Exit, Failure> {
         match self.format() {
-            Format::Json => ui.json(&object(session, files))?,
-            Format::Human => ui.data(&(description(session, files) + "\n"))?,
+            Format::Json => ui.json(&object(session, opens))?,
+            Format::Human => ui.data(&(description(session, opens) + "\n"))?,
         }
         Ok(exit)
     }
@@ -133,50 +134,57 @@ fn state(files: Option<&ProjectFiles>) -> &'static str {
 }
 
 /// Tells the state, the files, and what they open, for people.
-fn description(session: &Session, files: Option<&ProjectFiles>) -> String {
+fn description(session: &Session, opens: &Opens) -> String {
     let root = visible(&session.root().path.to_string_lossy());
-    let Some(files) = files else {
+    let Some(files) = session.project_files() else {
         return format!("{root}: the project has no policy file of its own; nothing to trust");
     };
     let mut text = format!("{root}: {}", state(Some(files)));
     for path in &files.paths {
         text.push_str(&format!("\n  file {}", visible(&path.to_string_lossy())));
     }
-    let never = never(session, files);
-    let (refused, open): (Vec<&Ignored>, Vec<&Ignored>) =
-        files.widens.iter().partition(|part| never.contains(part));
-    if open.is_empty() {
+    if opens.now.is_empty() {
         text.push_str("\nThe files open nothing; what they narrow holds without your trust.");
     } else {
-        text.push_str(match files.agreement {
-            Agreement::Trusted => "\nThey open, as you agreed:",
-            Agreement::Changed | Agreement::Never => "\nThey would open:",
-        });
-        list(&mut text, &open);
+        let title = match files.agreement {
+            Agreement::Trusted => "They open, as you agreed:",
+            Agreement::Changed | Agreement::Never => "They would open:",
+        };
+        list(&mut text, title, &opens.now);
         text.push_str("\nWhat they narrow holds without your trust.");
     }
-    if !refused.is_empty() {
-        text.push_str("\nNo project may say, trusted or not:");
-        list(&mut text, &refused);
-    }
+    let allowed =
+        "They also say what other files allow already; trusted, it stays if those do not:";
+    list(&mut text, allowed, &opens.later);
+    list(&mut text, "No project may say, trusted or not; left out:", &opens.never);
     text
 }
 
-/// Returns what is left out although the files are trusted.
-fn never<'s>(session: &'s Session, files: &ProjectFiles) -> Vec<&'s Ignored> {
-    match files.agreement {
-        Agreement::Trusted => session.ignored().iter().collect(),
-        Agreement::Changed | Agreement::Never => Vec::new(),
+fn list(text: &mut String, title: &str, parts: &[Ignored]) {
+    if parts.is_empty() {
+        return;
     }
-}
-
-fn list(text: &mut String, parts: &[&Ignored]) {
+    text.push_str(&format!("\n{title}"));
     for Ignored { key, value, origin } in parts {
         text.push_str(&format!("\n  {key}: {}  ({origin})", visible(value)));
     }
 }
 
-fn object(session: &Session, files: Option<&ProjectFiles>) -> Json {
+fn object(session: &Session, opens: &Opens) -> Json {
+    let files = session.project_files();
+    let paths = files.map(|files| files.paths.as_slice()).unwrap_or_default();
+    json!({
+        "root": session.root().path.to_string_lossy(),
+        "state": state(files),
+        "files": paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
+        "content": files.map(|files| files.content.to_string()),
+        "widens": parts(&opens.now),
+        "later": parts(&opens.later),
+        "never": parts(&opens.never),
+    })
+}
+
+fn parts(parts: &[Ignored]) -> Vec<Json> {
     let part = |part: &Ignored| {
         json!({
             "key": part.key,
@@ -185,13 +193,5 @@ fn object(session: &Session, files: Option<&ProjectFiles>) -> Json {
             "line": part.origin.place.map(|place| place.line),
         })
     };
-    let paths = files.map(|files| files.paths.as_slice()).unwrap_or_default();
-    let widens = files.map(|files| files.widens.as_slice()).unwrap_or_default();
-    json!({
-        "root": session.root().path.to_string_lossy(),
-        "state": state(files),
-        "files": paths.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
-        "content": files.map(|files| files.content.to_string()),
-        "widens": widens.iter().map(part).collect::<Vec<_>>(),
-    })
+    parts.iter().map(part).collect()
 }

@@ -66,9 +66,9 @@ fn a200_a_native_file_takes_no_unknown_key_and_no_foreign_section() {
     ];
     for (text, sound, because) in cases {
         world.write("p.yaml", text);
-        let check = world.run(&["policy", "check", "p.yaml"]);
+        let check = world.run(&["policy", "check", "--dialect", "native", "p.yaml"]);
         assert_eq!(check.code, Some(if sound { 0 } else { 125 }), "{text:?}: {because}");
-        let show = world.run(&["policy", "show", "--policy", "p.yaml"]);
+        let show = world.run(&["policy", "show", "--policy", "native:p.yaml"]);
         assert_eq!(show.code, check.code, "{text:?}: {because}");
         if !sound {
             assert!(check.stderr.contains("error[unknown-key]"), "{because}: {}", check.stderr);
@@ -103,12 +103,15 @@ fn problems_are_told_the_way_a_compiler_does() {
 
     hint: write numbers and units from large to small, like `30s` or `1h30m`
 
-    error[policy-missing]: policy file `gone.yaml` does not exist
+    error[policy-missing]: policy file `/home/dev/app/gone.yaml` does not exist
 
     hint: check the spelling, or leave the option out
     ");
     let report = world.json(&["policy", "check", "--json", "good.yaml", "bad.yaml"]);
-    assert_eq!(report[0], json!({ "file": "good.yaml", "ok": true, "problems": [] }));
+    assert_eq!(
+        report[0],
+        json!({ "file": "good.yaml", "dialect": "native", "ok": true, "problems": [] })
+    );
     assert_eq!(report[1]["problems"].as_array().unwrap().len(), 2);
     let first = &report[1]["problems"][0];
     assert_eq!((&first["code"], &first["line"]), (&json!("unknown-key"), &json!(2)));
@@ -123,10 +126,10 @@ fn standard_input_is_checked_like_a_file() {
     let cases: [(&[u8], i32, &str); 6] = [
         // input                 code  says
         (b"version: 1\n",        0,    "<stdin>: ok (native)"),
-        (b"",                    125,  "error[empty]"),
+        (b"",                    125,  "error[policy-empty]"),
         (b"vresion: 1\n",        125,  "<stdin>:1:1"),
         (b"a: \xff\n",           125,  "error[policy-not-utf8]"),
-        (b"a: \0\n",             125,  "error[control-character]"),
+        (b"a: \0\n",             125,  "error[policy-nul-byte]"),
         (&long,                  125,  "error[policy-too-large]"),
     ];
     for (input, code, says) in cases {

@@ -8,7 +8,7 @@ use crate::kit::World;
 #[test]
 fn usage_is_explained_and_ends_with_2() {
     let world = World::new();
-    let wrong: [&[&str]; 7] = [
+    let wrong: [&[&str]; 9] = [
         &[],
         &["policy"],
         &["polcy"],
@@ -16,6 +16,9 @@ fn usage_is_explained_and_ends_with_2() {
         &["policy", "check"],
         &["trust", "--show", "--revoke"],
         &["completions", "tcsh"],
+        &["help"],
+        // In words, whatever was asked for: who calls it wrongly is a person.
+        &["policy", "check", "--json"],
     ];
     for arguments in wrong {
         let ran = world.run(arguments);
@@ -31,6 +34,9 @@ fn usage_is_explained_and_ends_with_2() {
     let help = world.run(&["--help"]);
     assert_eq!(help.code, Some(0));
     assert!(!help.stdout.contains("markdown-help"), "{}", help.stdout);
+    for wanted in ["Nothing is confined yet", "PALISADE_PRESET", "/etc/palisade/policy.yaml"] {
+        assert!(help.stdout.contains(wanted), "{wanted}: {}", help.stdout);
+    }
 }
 
 #[test]
@@ -40,15 +46,35 @@ fn completions_and_the_manual_know_every_command() {
         let ran = world.run(&["completions", shell]);
         assert_eq!(ran.code, Some(0), "{shell}");
         assert!(ran.stdout.contains("revoke"), "{shell}");
+        assert!(!ran.stdout.contains("markdown"), "{shell} offers what is not for people");
     }
-    let page = world.run(&["man"]);
-    assert!(page.stdout.contains(".TH palisade 1"), "{}", page.stdout);
+    let page = world.run(&["man"]).stdout;
     assert_eq!(world.run(&["man", "--dir", "."]).code, Some(0));
-    for page in ["palisade.1", "palisade-policy-show.1", "palisade-trust.1"] {
-        assert!(world.project.path(page).is_file(), "{page}");
+    assert_eq!(std::fs::read_to_string(world.project.path("palisade.1")).unwrap(), page);
+    for wanted in ["PALISADE_ROOT", ".SH ENVIRONMENT", ".SH FILES", "Nothing is confined yet"] {
+        assert!(page.contains(wanted), "{wanted}: {page}");
     }
-    assert!(!world.project.path("palisade-markdown-help.1").exists());
-    assert_eq!(world.run(&["man", "--dir", "gone"]).code, Some(125));
+    assert!(!page.contains(".SH EXTRA"), "{page}");
+    for name in ["palisade", "palisade-policy-show", "palisade-trust"] {
+        let page = std::fs::read_to_string(world.project.path(format!("{name}.1"))).unwrap();
+        let title = format!("\n.TH {name} 1 \" \" \"palisade 0.1.0\" Palisade\n");
+        assert!(page.contains(&title), "{page}");
+    }
+    for name in ["palisade-markdown-help.1", "palisade-help.1", "palisade-policy-help.1"] {
+        assert!(!world.project.path(name).exists(), "{name}");
+    }
+}
+
+#[test]
+fn a_manual_that_cannot_be_written_says_where_and_why() {
+    let world = World::new();
+    let gone = world.run(&["man", "--dir", "gone"]);
+    assert_eq!(gone.code, Some(125));
+    assert!(gone.stderr.contains("cannot write gone/palisade.1"), "{}", gone.stderr);
+    assert!(gone.stderr.contains("hint: the folder must exist: mkdir -p gone"), "{}", gone.stderr);
+    let file = world.run(&["man", "--dir", "Cargo.toml"]);
+    assert_eq!(file.code, Some(125));
+    assert!(file.stderr.contains("hint: Cargo.toml is no folder"), "{}", file.stderr);
 }
 
 #[test]

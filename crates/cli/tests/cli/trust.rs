@@ -113,13 +113,47 @@ fn where_there_is_nothing_to_trust_nothing_is_asked() {
 
 #[test]
 fn no_project_may_say_certain_things_even_when_trusted() {
-    let world = World::with_policy("require: none\nnetwork: { mode: disabled }\n");
+    let world = World::with_policy(
+        "require: none\nnested: userns\nroot: /srv\nnetwork: { mode: disabled }\n",
+    );
+    let looked = world.run(&["trust", "--show"]);
+    let (open, never) = looked.stdout.split_once("No project may say, trusted or not").unwrap();
+    assert!(open.contains("They would open:\n  network.mode: disabled"), "{open}");
+    for said in ["require: none", "nested: userns", "root: /srv"] {
+        assert!(!open.contains(said), "trust would not open it: {open}");
+        assert!(never.contains(said), "{never}");
+    }
+
     let ran = world.run(&["trust", "--yes"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("No project may say, trusted or not:\n  require: none"));
+    assert!(ran.stdout.contains("No project may say, trusted or not"), "{}", ran.stdout);
     let shown = world.json(&["policy", "show", "--json"]);
     assert_eq!(
         (&shown["require"], &shown["policy"]["network"]["mode"]),
         (&json!("full"), &json!("disabled"))
     );
+    assert_eq!(shown["root"]["path"], "/home/dev/app");
+}
+
+#[test]
+fn what_no_project_may_say_is_nothing_to_trust() {
+    let world = World::with_policy("require: none\n");
+    let state = world.json(&["trust", "--show", "--json"]);
+    assert_eq!((&state["widens"], &state["never"][0]["key"]), (&json!([]), &json!("require")));
+    assert_eq!(world.run(&["trust"]).code, Some(0), "there is nothing to ask");
+    assert_eq!(world.home.files_below("").len(), 0, "and nothing is remembered");
+}
+
+#[test]
+fn what_other_files_allow_already_is_shown_before_it_is_trusted_too() {
+    let user = "network: { mode: allow-list, allow: [docs.example.com] }\n";
+    let project = "network: { allow: [docs.example.com, evil.example.com] }\n";
+    let world = World::with_policy(project).user_policy(user);
+    let state = world.json(&["trust", "--show", "--json"]);
+    assert_eq!(state["widens"][0]["value"], "evil.example.com");
+    assert_eq!(state["later"][0]["value"], "docs.example.com");
+    let looked = world.run(&["trust", "--show"]).stdout;
+    let (open, later) = looked.split_once("They also say what other files allow already").unwrap();
+    assert!(open.contains("evil.example.com") && !open.contains("docs.example.com"), "{open}");
+    assert!(later.contains("docs.example.com") && !later.contains("evil.example.com"), "{later}");
 }

@@ -3,20 +3,23 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use palisade::Request;
+use palisade::policy::lint::Lint;
 use palisade::policy::text::visible;
-use palisade::{OpenError, Request};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Output, Place};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, problem};
 use crate::ui::{Format, Ui};
 
 /// Check policy files
 ///
-/// Reads each file, and what it includes, as a native policy, and prints every problem the way a
-/// compiler does: file, line, column, what was expected, a hint. Relative paths in the files start
-/// at the project's root. The file `-` is standard input, as YAML.
+/// Reads each file, what it includes and the profiles it names, and prints every problem the way a
+/// compiler does: file, line, column, what was expected, a hint. Files of other systems are told by
+/// their name, then by their keys; DIALECT:FILE says which it is. Relative paths in the files start
+/// at the project's root. The file `-` is standard input, as YAML. Warnings say what a sound file
+/// opens that its author may not mean.
 ///
 /// Exit codes: 0 all files are sound, 125 at least one is not.
 ///
@@ -25,7 +28,15 @@ use crate::ui::{Format, Ui};
 pub(crate) struct CheckArgs {
     /// Files to check; `-` for standard input
     #[arg(value_name = "FILE", required = true)]
-    files: Vec<PathBuf>,
+    files: Vec<String>,
+
+    /// System the files are written for, such as `srt`, where their names and keys do not tell
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+
+    /// Fail on warnings too
+    #[arg(long)]
+    deny_warnings: bool,
 
     #[command(flatten)]
     place: Place,
@@ -45,12 +56,13 @@ impl CheckArgs {
         let mut exit = Exit::Success;
         let mut report = Vec::new();
         for file in &self.files {
-            let failure = check(file, &root, &request).err().map(Failure::from);
+            let found = self.look(file, &root, &request);
+            let bad = found.failure.is_some() || self.deny_warnings && !found.warnings.is_empty();
             match self.format() {
-                Format::Json => report.push(entry(file, failure.as_ref())),
-                Format::Human => say(ui, file, failure.as_ref(), exit)?,
+                Format::Json => report.push(found.json(file)),
+                Format::Human => found.say(ui, file, exit)?,
             }
-            if failure.is_some() {
+            if bad {
                 exit = Exit::Failed;
             }
         }
@@ -58,6 +70,27 @@ impl CheckArgs {
             ui.json(&Json::Array(report))?;
         }
         Ok(exit)
+    }
+
+    fn look(&self, file: &str, root: &Path, request: &Request) -> Found {
+        let checked = if file == "-" {
+            request.check_stream(STDIN, io::stdin(), root)
+        } else {
+            request.check_file(&in_dialect(self.dialect.as_deref(), file), root)
+        };
+        let checked = checked.and_then(|checked| Ok((checked.lints()?, checked)));
+        match checked {
+            Ok((lints, checked)) => {
+                let notes = checked.readings.iter().flat_map(|reading| &reading.notes);
+                let notes =
+                    notes.map(|note| Complaint { screen: note.to_string(), json: problem(note) });
+                let warnings = notes.chain(lints.iter().map(Complaint::of_lint)).collect();
+                Found { dialect: Some(checked.dialect), warnings, failure: None }
+            }
+            Err(error) => {
+                Found { dialect: None, warnings: Vec::new(), failure: Some(error.into()) }
+            }
+        }
     }
 
     /// Returns the folder that relative paths start from. A file can be checked where there is no
@@ -71,36 +104,81 @@ impl CheckArgs {
     }
 }
 
-fn check(file: &Path, root: &Path, request: &Request) -> Result<(), OpenError> {
-    if file == Path::new("-") {
-        request.check_stream(STDIN, io::stdin(), root)
-    } else {
-        palisade::check_file(file, root, request)
-    }
+/// Puts the dialect in front of a file's name, as `--policy` takes it.
+pub(super) fn in_dialect(dialect: Option<&str>, file: &str) -> String {
+    dialect.map_or_else(|| file.to_owned(), |dialect| format!("{dialect}:{file}"))
 }
 
 const STDIN: &str = "<stdin>";
 
-fn name(file: &Path) -> String {
-    if file == Path::new("-") { STDIN.into() } else { file.to_string_lossy().into() }
+/// What became of one file.
+struct Found {
+    dialect: Option<&'static str>,
+    warnings: Vec<Complaint>,
+    failure: Option<Failure>,
 }
 
-/// Says what became of one file; between two screens of problems stands a blank line.
-fn say(ui: &Ui, file: &Path, failure: Option<&Failure>, so_far: Exit) -> Result<(), Failure> {
-    let Some(failure) = failure else {
-        return ui.data(&format!("{}: ok (native)\n", visible(&name(file))));
-    };
-    if so_far == Exit::Failed {
-        ui.say("");
+/// A warning, for a person and for a program.
+struct Complaint {
+    screen: String,
+    json: Json,
+}
+
+impl Complaint {
+    fn of_lint(lint: &Lint) -> Self {
+        let place =
+            lint.origin.as_ref().map(|origin| format!("\n  --> {origin}")).unwrap_or_default();
+        let screen = format!(
+            "warning[{}]: {}{place}\n   = {}\n\nhint: {}",
+            lint.code,
+            visible(&lint.message),
+            lint.explanation,
+            visible(&lint.fix),
+        );
+        let at = lint.origin.as_ref().and_then(|origin| origin.place);
+        let json = json!({
+            "severity": "warning", "code": lint.code, "message": lint.message,
+            "line": at.map(|place| place.line), "column": at.map(|place| place.column),
+            "expected": lint.explanation, "hint": lint.fix,
+        });
+        Self { screen, json }
     }
-    ui.say(&failure.screen());
-    Ok(())
 }
 
-fn entry(file: &Path, failure: Option<&Failure>) -> Json {
-    json!({
-        "file": name(file),
-        "ok": failure.is_none(),
-        "problems": failure.map(Failure::problems).unwrap_or_default(),
-    })
+impl Found {
+    /// Says what became of the file; between two screens of problems stands a blank line.
+    fn say(&self, ui: &Ui, file: &str, so_far: Exit) -> Result<(), Failure> {
+        if let Some(failure) = &self.failure {
+            if so_far == Exit::Failed {
+                ui.say("");
+            }
+            ui.say(&failure.screen());
+            return Ok(());
+        }
+        for warning in &self.warnings {
+            ui.say(&format!("{}\n", warning.screen));
+        }
+        let (name, dialect) = (visible(name(file)), self.dialect.unwrap_or_default());
+        let warned = match self.warnings.len() {
+            0 => String::new(),
+            1 => ", 1 warning".into(),
+            many => format!(", {many} warnings"),
+        };
+        ui.data(&format!("{name}: ok ({dialect}{warned})\n"))
+    }
+
+    fn json(&self, file: &str) -> Json {
+        let warnings = self.warnings.iter().map(|warning| warning.json.clone());
+        let problems = self.failure.as_ref().map(Failure::problems).unwrap_or_default();
+        json!({
+            "file": name(file),
+            "dialect": self.dialect,
+            "ok": self.failure.is_none(),
+            "problems": problems.into_iter().chain(warnings).collect::<Vec<Json>>(),
+        })
+    }
+}
+
+fn name(file: &str) -> &str {
+    if file == "-" { STDIN } else { file }
 }

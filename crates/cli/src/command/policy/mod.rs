@@ -1,6 +1,8 @@
 //! `palisade policy`: what holds, and whether a file is sound.
 
 mod check;
+mod export;
+mod import;
 mod schema;
 mod show;
 
@@ -8,12 +10,14 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
-/// Show the policy in force, or check a policy file
+/// Show, check and translate policies
 #[derive(Debug, clap::Subcommand)]
 #[command(arg_required_else_help = true)]
 pub(crate) enum PolicyCommand {
     Show(show::ShowArgs),
     Check(check::CheckArgs),
+    Import(import::ImportArgs),
+    Export(export::ExportArgs),
     /// Print the JSON Schema of policy files
     ///
     /// Editors use it to complete and check `policy.yaml` while it is written.
@@ -27,6 +31,8 @@ impl PolicyCommand {
         match self {
             Self::Show(args) => args.format(),
             Self::Check(args) => args.format(),
+            Self::Import(args) => args.format(),
+            Self::Export(args) => args.format(),
             Self::Schema => Format::Human,
         }
     }
@@ -35,6 +41,8 @@ impl PolicyCommand {
         match self {
             Self::Show(args) => args.run(ui),
             Self::Check(args) => args.run(ui),
+            Self::Import(args) => args.run(ui),
+            Self::Export(args) => args.run(ui),
             Self::Schema => schema::run(ui),
         }
     }

@@ -3,7 +3,6 @@
 mod json;
 mod yaml;
 
-use palisade::policy::key::Row;
 use palisade::policy::text::visible;
 use palisade::root::Found;
 use palisade::{Agreement, Session};
@@ -61,7 +60,7 @@ impl ShowArgs {
         request.task.clone_from(&self.task);
         let session = Session::open(&request)?;
         let origins = if self.origin { Origins::Shown } else { Origins::Hidden };
-        let rows = rows_in_force(&session);
+        let rows = session.rows();
         match self.format() {
             Format::Human => {
                 crate::command::warn(ui, &session);
@@ -71,19 +70,6 @@ impl ShowArgs {
         }
         Ok(Exit::Success)
     }
-}
-
-/// Returns the rows without the rules of an untrusted project that allow something: they give no
-/// verdict, and whoever saved this output would otherwise bring them to life.
-fn rows_in_force(session: &Session) -> Vec<Row> {
-    let mut rows = session.rows();
-    for row in &mut rows {
-        row.values.retain(|value| {
-            let mut ignored = session.ignored().iter().filter(|part| part.key == row.key);
-            !ignored.any(|part| part.origin == value.origin)
-        });
-    }
-    rows
 }
 
 /// Returns how the project was found, for people.

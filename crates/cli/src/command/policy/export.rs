@@ -1,0 +1,95 @@
+//! `palisade policy export`: the policy in force in another system's form. Changes nothing.
+
+use palisade::policy::dialect::{DIALECTS, Lost};
+use palisade::policy::text::visible;
+use palisade::{Session, export};
+use serde_json::{Value as Json, json};
+
+use crate::args::{Output, Selection};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::{Format, Ui};
+
+/// Write the policy in force for another system
+///
+/// Prints the policy in the form of the named system. What that system cannot say is listed on
+/// standard error, key by key.
+///
+/// Exit codes: 0 written, 125 a file cannot be used, or --deny-warnings and something was lost.
+///
+/// Example: palisade policy export --to srt
+#[derive(Debug, clap::Args)]
+pub(crate) struct ExportArgs {
+    /// System to write for: native, srt, agentao, bloom, seatbelt or proxy
+    #[arg(long, value_name = "NAME")]
+    to: String,
+
+    /// Fail if anything could not be carried over
+    #[arg(long)]
+    deny_warnings: bool,
+
+    /// Agent the policy is for
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Task the policy is for
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
+
+    #[command(flatten)]
+    selection: Selection,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+impl ExportArgs {
+    pub(super) fn format(&self) -> Format {
+        self.output.format()
+    }
+
+    pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        let mut request = self.selection.request()?;
+        request.agent.clone_from(&self.agent);
+        request.task.clone_from(&self.task);
+        let session = Session::open(&request)?;
+        let Some(written) = export(&session, &request, &self.to) else {
+            let writers = DIALECTS.iter().filter(|dialect| dialect.write.is_some());
+            let names: Vec<&str> = writers.map(|dialect| dialect.name).collect();
+            let message = format!("cannot write for `{}`", visible(&self.to));
+            return Err(
+                Failure::new("no-writer", message).hint(format!("known: {}", names.join(", ")))
+            );
+        };
+        let exit = if self.deny_warnings && !written.lost.is_empty() {
+            Exit::Failed
+        } else {
+            Exit::Success
+        };
+        if self.format() == Format::Json {
+            let lost: Vec<Json> = written
+                .lost
+                .iter()
+                .map(|Lost { key, value, why }| json!({ "key": key, "value": value, "why": why }))
+                .collect();
+            ui.json(&json!({ "dialect": self.to, "text": written.text, "lost": lost }))?;
+            return Ok(exit);
+        }
+        for warning in session.warnings() {
+            ui.say(&format!("warning: {warning}"));
+        }
+        if !written.lost.is_empty() {
+            let lines = written
+                .lost
+                .iter()
+                .map(|Lost { key, value, why }| format!("\n  {key}: {} ({why})", visible(value)));
+            ui.say(&format!(
+                "warning: {} cannot say everything; left out:{}",
+                self.to,
+                lines.collect::<String>()
+            ));
+        }
+        ui.data(&written.text)?;
+        Ok(exit)
+    }
+}

@@ -1,0 +1,77 @@
+//! `palisade policy import`: another system's file as a native one. Changes nothing.
+
+use std::path::PathBuf;
+
+use palisade::policy::text::visible;
+use serde_json::{Value as Json, json};
+
+use super::check::in_dialect;
+use crate::args::{Output, Place};
+use crate::exit::Exit;
+use crate::failure::{Failure, problem};
+use crate::ui::{Format, Ui};
+
+/// Translate another system's policy file
+///
+/// Prints what the file says as a native policy file. What a native file cannot say, and what means
+/// nothing here, is listed on standard error. DIALECT: without a file reads the files that the
+/// system documents.
+///
+/// Exit codes: 0 translated, 125 the file cannot be used.
+///
+/// Example: palisade policy import ~/.srt-settings.json
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImportArgs {
+    /// File to translate, as FILE, DIALECT:FILE or DIALECT:
+    #[arg(value_name = "FILE")]
+    file: String,
+
+    /// System the file is written for, where its name and keys do not tell
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+impl ImportArgs {
+    pub(super) fn format(&self) -> Format {
+        self.output.format()
+    }
+
+    pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        let request = self.place.request()?;
+        let root: PathBuf = match request.project() {
+            Ok(project) => project.path,
+            Err(error) if self.place.root.is_some() => return Err(error.into()),
+            Err(_) => request.cwd.clone(),
+        };
+        let named = in_dialect(self.dialect.as_deref(), &self.file);
+        let checked = request.check_file(&named, &root)?;
+        let text = checked.native_text();
+        let notes: Vec<_> = checked.readings.iter().flat_map(|reading| &reading.notes).collect();
+        let off = checked.readings.iter().flat_map(|reading| reading.document.enabled.values());
+        let off: Vec<String> =
+            off.filter(|switch| !switch.value).map(|switch| switch.origin.to_string()).collect();
+        if self.format() == Format::Json {
+            let notes: Vec<Json> = notes.into_iter().map(problem).collect();
+            ui.json(&json!({ "dialect": checked.dialect, "policy": text, "notes": notes, "switched_off": off }))?;
+            return Ok(Exit::Success);
+        }
+        for note in notes {
+            ui.say(&format!("{note}\n"));
+        }
+        for origin in off {
+            let origin = visible(&origin);
+            ui.say(&format!(
+                "warning[switched-off]: the file switches confinement off: {origin}\n\n\
+                 hint: a native file has no such switch; the translation confines\n"
+            ));
+        }
+        ui.data(&text)?;
+        Ok(Exit::Success)
+    }
+}
