@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::Write;
+use std::process::Command;
 
 use palisade_policy::schema;
 
 use crate::failure::Failure;
 use crate::finding::{Ending, Finding};
 use crate::tree::Tree;
-use crate::{rows, spec};
+use crate::{program, rows};
 
 /// Whether a document that differs is rewritten or reported.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -78,7 +79,7 @@ pub(crate) fn sync(tree: &Tree, file: &str, wanted: &str, mode: Mode) -> Result<
 }
 
 /// Says which document was written; what is unchanged needs no line.
-pub(crate) fn report(out: &mut dyn Write, synced: Synced) -> Result<(), Failure> {
+fn report(out: &mut dyn Write, synced: Synced) -> Result<(), Failure> {
     match synced {
         Synced::Same | Synced::Stale { .. } => Ok(()),
         Synced::Written { file } => Ok(writeln!(out, "written: {file}")?),
@@ -87,12 +88,19 @@ pub(crate) fn report(out: &mut dyn Write, synced: Synced) -> Result<(), Failure>
 
 /// Returns every generated document with the text it should have.
 fn documents(tree: &Tree) -> Result<Vec<(&'static str, String)>, Failure> {
-    let rows = rows::markdown(&spec::rows(tree)?, &spec::reds(tree)?);
     Ok(vec![
-        (rows::DOCUMENT, rows),
+        (rows::DOCUMENT, rows::document(tree)?),
         ("schema/policy.json", schema::json()),
         ("docs/policy.md", schema::markdown()),
+        ("docs/cli.md", command_line(tree)?),
     ])
+}
+
+/// Returns what the built command says of itself.
+fn command_line(tree: &Tree) -> Result<String, Failure> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["run", "--quiet", "-p", "palisade-cli", "--", "markdown-help"]);
+    program::capture(cargo.current_dir(tree.root()))
 }
 
 fn first_difference(found: &str, wanted: &str) -> Option<usize> {

@@ -19,7 +19,7 @@ impl Failure {
 
     /// Refuses an argument that the command does not know.
     pub(crate) fn argument(command: &str, argument: &str) -> Self {
-        Self(format!("`{command}` does not know `{argument}`; run `cargo xtask` for the list"))
+        Self(format!("`{command}` does not know `{argument}`; see `cargo xtask {command} --help`"))
     }
 }
 

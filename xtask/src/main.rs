@@ -26,18 +26,56 @@ use std::{env, io};
 use failure::Failure;
 use finding::Ending;
 
-const USAGE: &str = "\
-usage: cargo xtask COMMAND
+/// What a task does when it is called.
+type Run = fn(&[String], &mut dyn Write) -> Result<Ending, Failure>;
 
-  arch [--json]                  edges between crates, purity, sizes, packages, hygiene
-  rows [--json] [--missing]      which acceptance and escape rows have a test
-  rows --write | --check         regenerate docs/rows.md, or fail if it is stale
-  red [ROW...]                   replay spec/red.json: each row's test must be able to fail
-  docs [--check]                 write the generated documents, or fail if one is stale
-  dist                           static release binary at target/dist/palisade
-  startup [--runs N]             start-up time of that binary beside /bin/true
-  fuzz [TARGET...] [--seconds S] fuzz each target for S seconds (60)
-";
+/// One task: its name, what may follow it and what that does, and who does it.
+struct Task {
+    name: &'static str,
+    usage: &'static [(&'static str, &'static str)],
+    run: Run,
+}
+
+const TASKS: [Task; 7] = [
+    Task {
+        name: "arch",
+        usage: &[("[--json]", "edges between crates, purity, sizes, packages, hygiene")],
+        run: arch::run,
+    },
+    Task {
+        name: "rows",
+        usage: &[
+            ("[--json | --missing]", "which acceptance and escape rows have a test"),
+            ("--check", "the same, and fail if docs/rows.md is stale"),
+        ],
+        run: rows::run,
+    },
+    Task {
+        name: "red",
+        usage: &[("[ROW...]", "replay spec/red.json: each row's test must be able to fail")],
+        run: red::run,
+    },
+    Task {
+        name: "docs",
+        usage: &[("[--check]", "write every generated document, or fail if one is stale")],
+        run: docs::run,
+    },
+    Task {
+        name: "dist",
+        usage: &[("", "static release binary at target/dist/palisade")],
+        run: dist::run,
+    },
+    Task {
+        name: "startup",
+        usage: &[("[--runs N]", "start-up time of that binary beside /bin/true (1000 runs)")],
+        run: startup::run,
+    },
+    Task {
+        name: "fuzz",
+        usage: &[("[TARGET...] [--seconds S]", "fuzz each target for S seconds (60)")],
+        run: fuzz::run,
+    },
+];
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
@@ -54,17 +92,70 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(arguments: &[String], out: &mut dyn Write) -> Result<Ending, Failure> {
-    let Some((command, rest)) = arguments.split_first() else {
-        return Err(Failure::new(USAGE));
+    let Some((name, rest)) = arguments.split_first() else {
+        return Err(Failure::new(format!("no command\n\n{}", usage(&TASKS))));
     };
-    match command.as_str() {
-        "arch" => arch::run(rest, out),
-        "rows" => rows::run(rest, out),
-        "red" => red::run(rest, out),
-        "docs" => docs::run(rest, out),
-        "dist" => dist::run(rest, out),
-        "startup" => startup::run(rest, out),
-        "fuzz" => fuzz::run(rest, out),
-        unknown => Err(Failure::new(format!("no command `{unknown}`\n\n{USAGE}"))),
+    if asks_for_help(name) {
+        write!(out, "{}", usage(&TASKS))?;
+        return Ok(Ending::Clean);
+    }
+    let Some(task) = TASKS.iter().find(|task| task.name == name) else {
+        return Err(Failure::new(format!("no command `{name}`\n\n{}", usage(&TASKS))));
+    };
+    if rest.iter().any(|argument| asks_for_help(argument)) {
+        write!(out, "{}", usage([task]))?;
+        return Ok(Ending::Clean);
+    }
+    (task.run)(rest, out)
+}
+
+fn asks_for_help(argument: &str) -> bool {
+    argument == "--help" || argument == "-h"
+}
+
+fn usage<'t>(tasks: impl IntoIterator<Item = &'t Task>) -> String {
+    let mut text = String::from("usage: cargo xtask COMMAND\n\n");
+    for Task { name, usage, .. } in tasks {
+        for (arguments, what) in *usage {
+            let call = format!("{name} {arguments}");
+            text.push_str(&format!("  {call:<31}{what}\n"));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(line: &str) -> Result<(Ending, String), Failure> {
+        let arguments: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let mut out = Vec::new();
+        let ending = dispatch(&arguments, &mut out)?;
+        Ok((ending, String::from_utf8_lossy(&out).into_owned()))
+    }
+
+    #[test]
+    fn help_is_an_answer_and_not_a_failure() {
+        for line in ["--help", "-h", "--help docs"] {
+            let (ending, text) = answer(line).unwrap();
+            assert_eq!(ending, Ending::Clean, "{line}");
+            let listed = TASKS.iter().all(|task| text.contains(&format!("\n  {} ", task.name)));
+            assert!(listed, "{line}: {text}");
+        }
+        for task in &TASKS {
+            let (ending, text) = answer(&format!("{} --help", task.name)).unwrap();
+            assert_eq!(ending, Ending::Clean, "{}", task.name);
+            assert_eq!(text.lines().count(), 2 + task.usage.len(), "only its own lines: {text}");
+            assert!(text.contains(task.name), "{text}");
+        }
+    }
+
+    #[test]
+    fn no_command_and_an_unknown_one_are_failures_that_list_what_there_is() {
+        for line in ["", "ach", "help", "--no-such"] {
+            let failure = answer(line).unwrap_err().to_string();
+            assert!(failure.contains("  arch [--json]"), "{line}: {failure}");
+        }
     }
 }

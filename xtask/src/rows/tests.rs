@@ -1,7 +1,7 @@
 use super::*;
 
 fn row(name: &str) -> Row {
-    Row { name: name.to_owned(), behaviour: format!("what {name} | promises") }
+    Row { name: name.to_owned(), behaviour: format!("what {name} \\| promises, `*` and *") }
 }
 
 fn red(row: &str, test: &str) -> Red {
@@ -67,18 +67,23 @@ fn a_change_must_fit_the_file_exactly_once() {
 }
 
 #[test]
-fn the_document_has_a_line_per_change_and_keeps_its_columns() {
+fn the_document_says_each_promise_once_with_its_tests_and_changes() {
     let mut with_marks = red("a001", "m::a001_x");
     with_marks.from = "a || `b`".to_owned();
-    let text = markdown(&[row("a001")], &[red("a002", "n::a002_y"), with_marks]);
-    let lines: Vec<_> = text.lines().filter(|line| line.starts_with("| a")).collect();
+    let tests = named("f.rs", "fn a001_y() {} fn a001_x() {}");
+    let rows = [row("a001"), row("a002"), row("e001")];
+    let reds = [red("a001", "n::a001_x"), with_marks];
+    let text = document::markdown(&rows, &ByRow::new(&tests), &reds);
+    assert!(text.contains("acceptance 1/2, escapes 0/1"), "{text}");
+    let (_, sections) = text.split_once("\n## ").unwrap();
     assert_eq!(
-        lines,
-        [
-            "| a001 | what a001 \\| promises | `m::a001_x` | `crates/p/src/lib.rs` | \
-             `` a \\|\\| `b` `` becomes `a != b` |",
-            "| a002 |  | `n::a002_y` | `crates/p/src/lib.rs` | `a == b` becomes `a != b` |",
-        ]
+        sections,
+        "a001\n\nwhat a001 | promises, `*` and \\*\n\n\
+         - `a001_x` in `f.rs`\n  \
+           - `crates/p/src/lib.rs`: `a == b` becomes `a != b`\n  \
+           - `crates/p/src/lib.rs`: `` a || `b` `` becomes `a != b`\n\
+         - `a001_y` in `f.rs`\n",
+        "a row without a test has no section"
     );
 }
 
@@ -86,7 +91,5 @@ fn the_document_has_a_line_per_change_and_keeps_its_columns() {
 fn the_summary_counts_rows_and_not_tests() {
     let rows = [row("a001"), row("a002"), row("e001")];
     let tests = named("f.rs", "fn a001_x() {} fn a001_y() {}");
-    let tests: Vec<_> = tests.iter().collect();
-    let text = summary(&rows, |row| if row.name == "a001" { &tests } else { &[] });
-    assert_eq!(text, "acceptance 1/2, escapes 0/1");
+    assert_eq!(ByRow::new(&tests).summary(&rows), "acceptance 1/2, escapes 0/1");
 }
