@@ -344,7 +344,7 @@ fn a_task_is_not_let_out_because_its_agent_is_not_believed() {
         Layer::User,
         Document { enabled: [(Scope::Base, off.clone())].into(), ..Document::default() },
     );
-    let task = crate::policy::Task { agent: Some("claude".into()), ..Default::default() };
+    let task = Task { agent: Some("claude".into()), ..Default::default() };
     let tasks = [("t".into(), task)].into();
     stack.push(
         Layer::Project,
