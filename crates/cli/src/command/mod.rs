@@ -6,7 +6,7 @@ mod markdown;
 pub(crate) mod policy;
 pub(crate) mod trust;
 
-use palisade::Session;
+use palisade::{Session, Warning};
 
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
@@ -44,7 +44,11 @@ pub(crate) fn version(text: &str) -> Exit {
 /// Says what a person should know of a session.
 fn warn(ui: &Ui, session: &Session) {
     for warning in session.warnings() {
-        ui.say(&format!("warning: {warning}"));
+        if let Warning::Text(problem) = warning {
+            ui.say(&format!("{problem}\n")); // it has a heading of its own
+        } else {
+            ui.say(&format!("warning: {warning}"));
+        }
         if let Some(hint) = warning.hint() {
             ui.say(&format!("hint: {hint}"));
         }

@@ -1,7 +1,7 @@
 //! The documents say what the binary does.
 //!
 //! In README.md and the guide, a fenced `yaml` block that starts with `# some/file.yaml` is that
-//! file, and in `console` blocks each `$ palisade …` is run, in order, in one project. A remark
+//! file, a block `json some/file.json` is that one, and in `console` blocks each `$ palisade …` is run, in order, in one project. A remark
 //! `# exit N` behind the command names the exit code (0 otherwise). The lines below it must be in
 //! the output; a line `…` stands for anything.
 
@@ -47,6 +47,9 @@ fn replay(name: &str) -> usize {
                     world.write(file, lines.join("\n") + "\n");
                 }
             }
+            _ if language.starts_with("json ") => {
+                world.write(&language["json ".len()..], lines.join("\n") + "\n");
+            }
             "console" => {
                 let mut output = String::new();
                 for line in lines {
@@ -82,6 +85,7 @@ fn same(shown: &str, line: &str) -> bool {
 fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("README.md") >= 1);
     assert!(replay("docs/guide/getting-started.md") >= 8);
+    assert!(replay("docs/guide/other-systems.md") >= 8);
 }
 
 #[test]

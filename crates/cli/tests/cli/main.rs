@@ -9,6 +9,7 @@ mod bad_input;
 mod documents;
 mod kit;
 mod policy_check;
+mod policy_convert;
 mod policy_show;
 mod round_trip;
 mod surface;

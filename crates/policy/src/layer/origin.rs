@@ -81,7 +81,13 @@ impl Origin {
 
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.layer)?;
+        match (&self.layer, &self.file) {
+            // Another system's file that replaces a built-in list speaks as low as that list.
+            (Layer::Preset, Some(file)) if !file.starts_with("policies/") => {
+                f.write_str("in place of a built-in list,")?;
+            }
+            (layer, _) => write!(f, "{layer}")?,
+        }
         if let Some(file) = &self.file {
             write!(f, " {}", visible(file))?;
         }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::{Context, Finding};
+use crate::layer::Origin;
 use crate::name::PathPattern;
 use crate::policy::{Policy, Profile};
 
@@ -120,22 +121,24 @@ pub(super) fn credentials_visible(policy: &Policy, context: &Context<'_>) -> Vec
 
 pub(super) fn credentials_unhidden(policy: &Policy, context: &Context<'_>) -> Vec<Finding> {
     let Some(home) = context.anchors.home.as_deref() else { return Vec::new() };
-    let mut found = Vec::new();
+    let mut found: Vec<(&Origin, Vec<String>)> = Vec::new();
     for open in policy.files.unhide.entries() {
-        let names: Vec<String> = CREDENTIALS
-            .iter()
-            .filter(|name| touches(&open.value, &home.join(name)))
-            .map(|name| format!("`~/{name}`"))
-            .collect();
-        if !names.is_empty() {
-            found.push(Finding {
-                message: format!("`files.unhide` takes {} off the hidden ones", names.join(", ")),
-                fix: "leave it hidden; hand a command the one secret it needs by `env.pass`".into(),
-                origin: Some(open.origin.clone()),
-            });
+        let touched = CREDENTIALS.iter().filter(|name| touches(&open.value, &home.join(name)));
+        let names = touched.map(|name| format!("`~/{name}`"));
+        // What one statement takes off the list is one finding.
+        match found.iter_mut().find(|(origin, _)| **origin == open.origin) {
+            Some((_, known)) => known.extend(names),
+            None => found.push((&open.origin, names.collect())),
         }
     }
+    let found = found.into_iter().filter(|(_, names)| !names.is_empty());
     found
+        .map(|(origin, names)| Finding {
+            message: format!("`files.unhide` takes {} off the hidden ones", names.join(", ")),
+            fix: "leave it hidden; hand a command the one secret it needs by `env.pass`".into(),
+            origin: Some(origin.clone()),
+        })
+        .collect()
 }
 
 /// Returns whether a profile is one under which something is written.

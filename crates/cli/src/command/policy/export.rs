@@ -75,9 +75,7 @@ impl ExportArgs {
             ui.json(&json!({ "dialect": self.to, "text": written.text, "lost": lost }))?;
             return Ok(exit);
         }
-        for warning in session.warnings() {
-            ui.say(&format!("warning: {warning}"));
-        }
+        crate::command::warn(ui, &session);
         if !written.lost.is_empty() {
             let lines = written
                 .lost

@@ -1,0 +1,120 @@
+//! `palisade policy import` and `export`, and telling dialects apart.
+
+use serde_json::json;
+
+use crate::kit::World;
+
+const SRT: &str = r#"{
+  "filesystem": { "denyRead": ["~/.ssh", "~/.aws", "~/.gnupg"], "allowWrite": ["."], "denyWrite": [".env"] },
+  "network": { "allowedDomains": ["example.com"], "deniedDomains": [] }
+}"#;
+
+#[test]
+fn a200_the_dialect_is_told_by_name_then_by_shape_and_doubt_asks() {
+    let world = World::new();
+    #[rustfmt::skip]
+    let cases = [
+        // file                 text                                                             told
+        ("policy.yaml",         "network: { mode: deny-all }",                                   "native"),
+        ("p.yaml",              "version: 1\nfiles: { hide: [x] }",                              "native"),
+        (".srt-settings.json",  SRT,                                                             "srt"),
+        ("whatever.json",       SRT,                                                             "srt"),
+        ("sandbox.json",        r#"{ "enabled": true }"#,                                        "agentao"),
+        ("a.json",              r#"{ "default_profile": "readonly" }"#,                          "agentao"),
+        ("b.yaml",              "agent: { claude: { sandbox: { enabled: true } } }",             "bloom"),
+        ("c.yaml",              "sandboxing: { enabled: true }",                                 "proxy"),
+        ("settings.json",       r#"{ "permissions": { "deny": ["Read(./.env)"] }, "model": "x" }"#, "claude"),
+        ("r.json",              r#"{ "denylist": ["rm"], "timeout_seconds": 5 }"#,               "runner"),
+        ("s.sb",                "(version 1)(allow default)",                                    "seatbelt"),
+    ];
+    for (file, text, told) in cases {
+        world.write(file, text);
+        let report = world.json(&["policy", "check", "--json", file]);
+        assert_eq!(
+            (&report[0]["ok"], &report[0]["dialect"]),
+            (&json!(true), &json!(told)),
+            "{report}"
+        );
+    }
+    // Two systems could have written this.
+    world.write(
+        "d.yaml",
+        "sandboxing: { enabled: true }\nagent: { a: { sandbox: { enabled: true } } }\n",
+    );
+    let doubt = world.run(&["policy", "check", "d.yaml"]);
+    assert_eq!(doubt.code, Some(125));
+    assert!(doubt.stderr.contains("error[ambiguous-dialect]"), "{}", doubt.stderr);
+    for dialect in ["proxy", "bloom"] {
+        let named = world.run(&["policy", "check", "--dialect", dialect, "d.yaml"]);
+        assert_eq!(named.code, Some(0), "{dialect}: {}", named.stderr);
+    }
+}
+
+#[test]
+fn a181_a_file_of_any_system_in_a_project_only_narrows() {
+    let world = World::new();
+    world.write(
+        ".agentao/sandbox.json",
+        r#"{ "enabled": true, "default_profile": "workspace-write" }"#,
+    );
+    let show = |world: &World| world.json(&["policy", "show", "--json", "--policy", "agentao:"]);
+    let before = show(&world);
+    assert_eq!(before["policy"]["network"]["mode"], "deny-all", "not trusted");
+    assert!(before["ignored"].to_string().contains("workspace-write"), "{}", before["ignored"]);
+    world.write(".agentao/sandbox.json", r#"{ "enabled": false }"#);
+    assert_eq!(show(&world)["require"], "full", "and cannot switch anything off");
+    world.write(".agentao/sandbox.json", r#"{ "enabled": true, "default_profile": "readonly" }"#);
+    assert_eq!(show(&world)["policy"]["files"]["write"], json!([]), "what narrows holds");
+}
+
+#[test]
+fn a182_checking_sandbox_json_checks_the_profiles_it_names() {
+    let world = World::new();
+    world.write("profiles/mine.sb", "(version 1)(deny default)(allow process*)(allow file-read*)");
+    world.write("profiles/broken.sb", "(version 1)(deny default");
+    let check = |profile: &str| {
+        let text =
+            json!({ "enabled": true, "profiles_dir": "./profiles", "default_profile": profile });
+        world.write(".agentao/sandbox.json", text.to_string());
+        world.run(&["policy", "check", ".agentao/sandbox.json"])
+    };
+    assert_eq!(check("mine").code, Some(0), "{}", check("mine").stderr);
+    let broken = check("broken");
+    assert_eq!(broken.code, Some(125));
+    assert!(broken.stderr.contains("broken.sb:1:"), "{}", broken.stderr);
+    let unknown = check("nobody");
+    assert_eq!(unknown.code, Some(125));
+    assert!(unknown.stderr.contains("workspace-write-no-network"), "{}", unknown.stderr);
+}
+
+#[test]
+fn what_is_imported_means_the_same() {
+    let world = World::new();
+    world.write("s.json", SRT);
+    let imported = world.run(&["policy", "import", "s.json"]);
+    assert_eq!(imported.code, Some(0), "{}", imported.stderr);
+    world.write("native.yaml", &imported.stdout);
+    let with = |file: &str| world.json(&["policy", "show", "--json", "--policy", file]);
+    let (theirs, ours) = (with("s.json"), with("native.yaml"));
+    for key in ["network", "limits", "env"] {
+        assert_eq!(theirs["policy"][key], ours["policy"][key], "{key}");
+    }
+    for key in ["write", "hide", "allow_read"] {
+        assert_eq!(theirs["policy"]["files"][key], ours["policy"]["files"][key], "{key}");
+    }
+}
+
+#[test]
+fn what_an_export_cannot_say_is_listed() {
+    let world = World::new()
+        .user_policy("version: 1\nnetwork: { mode: monitor }\nlimits: { timeout: 5s }\n");
+    let export = world.run(&["policy", "export", "--to", "srt"]);
+    assert_eq!(export.code, Some(0), "{}", export.stderr);
+    assert!(export.stderr.contains("limits.timeout: 5s"), "{}", export.stderr);
+    let strict = world.run(&["policy", "export", "--to", "srt", "--deny-warnings"]);
+    assert_eq!(strict.code, Some(125));
+    let native = world.run(&["policy", "export", "--to", "native"]);
+    assert_eq!((native.code, native.stderr.as_str()), (Some(0), ""), "ours says everything");
+    let object = world.json(&["policy", "export", "--to", "bloom", "--json"]);
+    assert!(object["lost"].as_array().is_some_and(|lost| !lost.is_empty()), "{object}");
+}
