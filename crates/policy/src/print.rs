@@ -60,7 +60,8 @@ fn add(lines: &mut Vec<Line>, row: &Row, key: &str, indent: usize, comment: Comm
             let objects = row.values.iter().any(|value| value.value.is_object());
             let short = comment.is_none() && !objects && inline.chars().count() <= WIDTH;
             if items.is_empty() || short {
-                lines.push(Line { text: inline, comment: None });
+                let comment = row.said.as_ref().filter(|_| items.is_empty()).and_then(said);
+                lines.push(Line { text: inline, comment });
                 return;
             }
             lines.push(Line { text: format!("{pad}{key}:"), comment: None });

@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::setting::bare;
 use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced};
-use crate::layer::Layer;
+use crate::layer::{Layer, Origin};
 use crate::text::Node;
 
 /// Whether one entry of a list stands for everything another stands for.
@@ -22,12 +22,14 @@ pub struct Grants<T> {
     explicit: Option<Vec<Sourced<T>>>,
     /// What a profile supplies until a layer says otherwise.
     default: Option<Vec<Sourced<T>>>,
+    /// Who wrote the list last: an empty one has no entry to tell.
+    said: Option<Origin>,
 }
 
 impl<T> Grants<T> {
     /// Makes a list, as a layer would say it.
     pub fn new(entries: Vec<Sourced<T>>) -> Self {
-        Self { explicit: Some(entries), default: None }
+        Self { explicit: Some(entries), default: None, said: None }
     }
 
     /// Returns the entries in force, each with its origin.
@@ -51,6 +53,9 @@ impl<T> Grants<T> {
     pub(crate) fn said_by(&mut self, layer: Layer) {
         let entries = self.explicit.iter_mut().chain(&mut self.default).flatten();
         entries.for_each(|entry| entry.origin.layer = layer);
+        if let Some(said) = &mut self.said {
+            said.layer = layer;
+        }
     }
 }
 
@@ -63,13 +68,14 @@ impl<T: Covers> Grants<T> {
 
 impl<T> Default for Grants<T> {
     fn default() -> Self {
-        Self { explicit: None, default: None }
+        Self { explicit: None, default: None, said: None }
     }
 }
 
 impl<T: Item + Covers> Field for Grants<T> {
     fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
-        read_list(node, cx).map(Self::new)
+        let entries = read_list(node, cx)?;
+        Some(Self { said: Some(cx.origin(node.span)), ..Self::new(entries) })
     }
 
     fn merge(&mut self, above: Self) {
@@ -77,11 +83,12 @@ impl<T: Item + Covers> Field for Grants<T> {
             *self = above;
         } else if let Some(more) = above.explicit {
             self.explicit.get_or_insert_default().extend(more);
+            self.said = above.said.or(self.said.take());
         }
     }
 
     fn into_default(self) -> Self {
-        Self { default: self.explicit.or(self.default), explicit: None }
+        Self { default: self.explicit.or(self.default), explicit: None, said: self.said }
     }
 
     fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>) {
@@ -92,7 +99,7 @@ impl<T: Item + Covers> Field for Grants<T> {
         if kept.is_empty() && !wider.is_empty() || self.entries() == base.entries() {
             *self = base.clone();
         } else {
-            *self = Self::new(kept);
+            *self = Self { said: self.said.take(), ..Self::new(kept) };
         }
         ignored.extend(wider.into_iter().map(|Sourced { value, origin }| Ignored {
             key: key.into(),
@@ -103,7 +110,8 @@ impl<T: Item + Covers> Field for Grants<T> {
 
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
         let stated = self.explicit.is_some() || self.default.is_some();
-        out.push(Row { stated, ..list_row(key, self.entries()) });
+        let said = self.said.clone();
+        out.push(Row { stated, said, ..list_row(key, self.entries()) });
     }
 
     fn schema() -> Json {
@@ -135,7 +143,7 @@ pub(super) fn list_row<T: Item>(key: &str, entries: &[Sourced<T>]) -> Row {
             values.push(Sourced { value, origin: entry.origin.clone() });
         }
     }
-    Row { key: key.into(), form: RowForm::List, stated: !values.is_empty(), values }
+    Row { key: key.into(), form: RowForm::List, stated: !values.is_empty(), said: None, values }
 }
 
 pub(super) fn list_schema<T: Item>() -> Json {

@@ -63,6 +63,8 @@ pub struct Row {
     pub form: RowForm,
     /// Whether anybody said anything; an empty list is a statement.
     pub stated: bool,
+    /// Who wrote the list, which tells even of an empty one whence it comes.
+    pub said: Option<Origin>,
     /// Each value with its origin.
     pub values: Vec<Sourced<Json>>,
 }

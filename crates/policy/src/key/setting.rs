@@ -85,7 +85,13 @@ impl<T: Item + Strictness> Field for Setting<T> {
             .sourced()
             .map(|sourced| Sourced { value: sourced.value.json(), origin: sourced.origin.clone() });
         let values: Vec<_> = values.into_iter().collect();
-        out.push(Row { key: key.into(), form: RowForm::One, stated: !values.is_empty(), values });
+        out.push(Row {
+            key: key.into(),
+            form: RowForm::One,
+            stated: !values.is_empty(),
+            said: None,
+            values,
+        });
     }
 
     fn schema() -> Json {

@@ -70,7 +70,13 @@ impl Field for Variables {
             Sourced { value, origin: sourced.origin.clone() }
         });
         let values: Vec<_> = values.collect();
-        out.push(Row { key: key.into(), form: RowForm::Map, stated: !values.is_empty(), values });
+        out.push(Row {
+            key: key.into(),
+            form: RowForm::Map,
+            stated: !values.is_empty(),
+            said: None,
+            values,
+        });
     }
 
     fn schema() -> Json {
