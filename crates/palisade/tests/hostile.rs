@@ -195,3 +195,50 @@ fn the_root_that_a_users_file_names_is_not_too_wide() {
         assert_eq!(code(Session::open(&request(&project, &home))), "root-too-wide", "{root}");
     }
 }
+
+#[test]
+fn a_project_does_not_choose_the_workspace_of_a_users_profile() {
+    let profile = "(version 1)(deny default)(allow process*)(allow file-read*)\
+                   (allow file-write* (subpath (param \"_RW1\")))";
+    let home = Home::new().file(".agentao/profiles/custom.sb", profile).file(
+        ".agentao/sandbox.json",
+        r#"{"enabled":true,"profiles_dir":"profiles","default_profile":"custom"}"#,
+    );
+    let project = Project::new().file(".agentao/sandbox.json", r#"{"workspace_root":"/srv"}"#);
+    let mut request = request(&project, &home);
+    request.policies = vec!["agentao:".into()];
+    let session = Session::open(&request).unwrap();
+    assert_eq!(shown(&session, "files.write"), [project.root().display().to_string()]);
+}
+
+#[test]
+fn a_file_of_the_project_is_the_projects_whoever_includes_its_system() {
+    let home = user("version: 1\ninclude: ['proxy:']\n");
+    let text =
+        "sandboxing: { enabled: false, allow_parent_access: true, excluded_tools: ['.*'] }\n";
+    let project = Project::new().file("config/config.yaml", text);
+    let session = Session::open(&request(&project, &home)).unwrap();
+    assert_eq!(session.policy().tools.allow_parent.value().0, 0);
+    assert!(shown(&session, "tools.exclude").is_empty());
+    // A person who names it for this run has looked at it.
+    let mut named = request(&project, &Home::new());
+    named.policies = vec!["proxy:".into()];
+    assert_eq!(Session::open(&named).unwrap().policy().tools.allow_parent.value().0, 1);
+}
+
+#[test]
+fn what_is_translated_says_no_more() {
+    let home = Home::new();
+    let project = Project::new()
+        .file("top.yaml", "version: 1\ninclude: [strict.yaml]\nfiles: { write: [.] }\n")
+        .file("strict.yaml", "version: 1\nfiles: { hide: [secret] }\n")
+        .file(
+            "s.json",
+            r#"{"filesystem":{"denyRead":[],"allowWrite":["."]},"network":{"allowedDomains":[]}}"#,
+        );
+    let request = request(&project, &home);
+    let (text, _) = request.check_file("top.yaml", project.root()).unwrap().native_text();
+    assert!(text.contains("secret"), "what it includes is part of it: {text}");
+    let (text, lost) = request.check_file("s.json", project.root()).unwrap().native_text();
+    assert!(!text.contains("unhide") && lost.len() == 1, "{text}\n{lost:?}");
+}

@@ -4,11 +4,11 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use palisade_policy::dialect::{self, Reading};
-use palisade_policy::key::Field;
-use palisade_policy::layer::{Choice, Stack, Trust, resolve};
+use palisade_policy::key::{Field, Grants};
+use palisade_policy::layer::{Choice, Layer, Stack, Trust, resolve};
 use palisade_policy::lint::{self, Lint};
 use palisade_policy::name::{Anchors, Folder};
-use palisade_policy::policy::{Document, Profile};
+use palisade_policy::policy::{Document, Policy, Profile};
 use palisade_policy::text::Source;
 
 use super::broken;
@@ -52,23 +52,47 @@ impl Checked {
         Ok(lint::lint(&policy, &context))
     }
 
-    /// Returns all that the file says as one native document, as text.
-    pub fn native_text(&self) -> String {
-        let mut whole = Document::default();
-        for Document { policy, agents, tasks, .. } in
-            self.readings.iter().map(|r| r.document.clone())
-        {
-            whole.policy.merge(policy);
+    /// Returns all that the file and its includes say as one native document, as text, and what
+    /// is not in it.
+    pub fn native_text(&self) -> (String, Vec<&'static str>) {
+        let (mut whole, mut lost) = (Document::default(), Vec::new());
+        for Document { policy, agents, tasks, .. } in self.stack.documents().cloned() {
+            whole.policy.merge(self.portable(policy, &mut lost));
             for (name, policy) in agents {
-                whole.agents.entry(name).or_default().merge(policy);
+                whole.agents.entry(name).or_default().merge(self.portable(policy, &mut lost));
             }
             for (name, task) in tasks {
                 let known = whole.tasks.entry(name).or_default();
-                known.policy.merge(task.policy);
+                known.policy.merge(self.portable(task.policy, &mut lost));
                 known.agent = task.agent.or(known.agent.take());
             }
         }
-        dialect::write_document(&whole, &self.anchors)
+        lost.sort_unstable();
+        lost.dedup();
+        (dialect::write_document(&whole, &self.anchors), lost)
+    }
+
+    /// Makes a policy say in a native file no more than it says here.
+    fn portable(&self, policy: Policy, lost: &mut Vec<&'static str>) -> Policy {
+        let in_file = policy
+            .profile
+            .sourced()
+            .is_some_and(|profile| matches!(profile.value, Profile::File(_)));
+        let mut policy = if in_file && policy.root.sourced().is_some() {
+            lost.push("the profile is written out: a native file has no workspace beside the root");
+            self.stack.written_out(&policy)
+        } else {
+            policy
+        };
+        // Such an entry takes back our list alone; in a native file it would reach further.
+        let unhide = policy.files.unhide.entries();
+        let (ours, own): (Vec<_>, Vec<_>) =
+            unhide.iter().cloned().partition(|entry| entry.origin.layer == Layer::Preset);
+        if !ours.is_empty() {
+            lost.push("what the built-in list hides stays hidden; `files.unhide` would lift it");
+            policy.files.unhide = if own.is_empty() { Grants::default() } else { Grants::new(own) };
+        }
+        policy
     }
 }
 

@@ -250,8 +250,14 @@ impl<'a> Loader<'a> {
         let places =
             with_surroundings(self.request, self.anchors, |around| (dialect.places)(around));
         let mut texts = Vec::new();
-        for place in places.iter().filter(|place| voice != Layer::Project || place.layer == voice) {
-            texts.extend(read_if_there(place.layer, &place.path, self.place(place.layer))?);
+        for place in &places {
+            // A file that lies in the project is the project's, unless a person names the system
+            // for this run: an `include` in a file of theirs has not looked at it.
+            let inside = place.path.starts_with(&self.anchors.root) && voice <= Layer::Project;
+            let layer = if inside { Layer::Project } else { place.layer };
+            if voice != Layer::Project || layer == Layer::Project {
+                texts.extend(read_if_there(layer, &place.path, self.place(layer))?);
+            }
         }
         if texts.is_empty() {
             let looked = places.into_iter().map(|place| place.path).collect();

@@ -9,6 +9,8 @@ use crate::text::Node;
 
 /// A rule that may stand in a list of rules.
 pub trait RuleItem: Item {
+    /// Returns how strict its verdict is; 0 refuses.
+    fn rank(&self) -> u8;
     /// Returns whether the rule can make a verdict wider than it would be without it.
     fn widens(&self) -> bool;
 }
@@ -99,7 +101,12 @@ impl<R: RuleItem> Field for RuleLists<R> {
             .lists
             .iter()
             .flat_map(|list| list.rules.iter().filter(move |rule| !dead(list, rule)).cloned());
-        let rules: Vec<_> = rules.collect();
+        let mut rules: Vec<_> = rules.collect();
+        // Between lists the strictest wins, within one the first: as one list, what refuses comes
+        // first. That is at least as strict, whatever is written behind it.
+        if self.lists.iter().filter(|list| !list.rules.is_empty()).count() > 1 {
+            rules.sort_by_key(|rule| rule.value.rank());
+        }
         out.push(Row { stated: !self.lists.is_empty(), ..list_row(key, &rules) });
     }
 

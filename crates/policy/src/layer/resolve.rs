@@ -54,13 +54,30 @@ impl Stack {
     }
 
     /// Returns the folder that a file means by the workspace, where it names another than the root
-    /// together with the profile that stands at `profile`.
+    /// together with the profile that stands at `profile`. Only the voice that chose the profile
+    /// says so: a project may repeat a choice of the user's, and not move its workspace.
     pub fn workspace_of(&self, profile: &Origin) -> Option<&Folder> {
-        let policies = self.documents.iter().flat_map(|(_, doc)| doc.policies());
         let chooses = |policy: &&Policy| {
-            policy.profile.sourced().is_some_and(|chosen| chosen.origin == *profile)
+            let chosen = policy.profile.sourced().map(|chosen| &chosen.origin);
+            let rules = policy.commands.rules.lists().iter().flat_map(|list| &list.rules);
+            rules.map(|rule| &rule.origin).chain(chosen).any(|origin| origin == profile)
         };
-        policies.filter(chooses).find_map(|policy| policy.root.sourced()).map(|root| &root.value)
+        let policies = self.documents.iter().flat_map(|(_, doc)| doc.policies());
+        let roots = policies.filter(chooses).filter_map(|policy| policy.root.sourced());
+        let mut own = roots.filter(|root| root.origin.layer == profile.layer);
+        own.next().map(|root| &root.value)
+    }
+
+    /// Returns a policy with what its profile supplies written out, where that stands in a file.
+    pub fn written_out(&self, policy: &Policy) -> Policy {
+        let mut whole = self.with_profile(policy.clone());
+        whole.profile = Setting::default();
+        whole
+    }
+
+    /// Returns every document, in the order it was added.
+    pub fn documents(&self) -> impl Iterator<Item = &Document> {
+        self.documents.iter().map(|(_, document)| document)
     }
 
     /// Returns the layers that are found by themselves, without options and files named for one run.

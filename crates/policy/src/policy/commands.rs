@@ -156,6 +156,15 @@ impl Item for Rule {
 }
 
 impl RuleItem for Rule {
+    fn rank(&self) -> u8 {
+        match self.action {
+            Some(Action::Deny) => 0,
+            Some(Action::Ask) => 1,
+            None => 2,
+            Some(Action::Allow) => 3,
+        }
+    }
+
     fn widens(&self) -> bool {
         self.action == Some(Action::Allow) || self.profile.is_some()
     }

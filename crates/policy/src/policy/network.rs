@@ -164,6 +164,14 @@ impl Item for HttpRule {
 }
 
 impl RuleItem for HttpRule {
+    fn rank(&self) -> u8 {
+        match self.action {
+            Action::Deny => 0,
+            Action::Ask => 1,
+            Action::Allow => 3,
+        }
+    }
+
     fn widens(&self) -> bool {
         self.action == Action::Allow
     }

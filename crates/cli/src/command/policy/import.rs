@@ -51,18 +51,21 @@ impl ImportArgs {
         };
         let named = in_dialect(self.dialect.as_deref(), &self.file);
         let checked = request.check_file(&named, &root)?;
-        let text = checked.native_text();
+        let (text, lost) = checked.native_text();
         let notes: Vec<_> = checked.readings.iter().flat_map(|reading| &reading.notes).collect();
         let off = checked.readings.iter().flat_map(|reading| reading.document.enabled.values());
         let off: Vec<String> =
             off.filter(|switch| !switch.value).map(|switch| switch.origin.to_string()).collect();
         if self.format() == Format::Json {
             let notes: Vec<Json> = notes.into_iter().map(problem).collect();
-            ui.json(&json!({ "dialect": checked.dialect, "policy": text, "notes": notes, "switched_off": off }))?;
+            ui.json(&json!({ "dialect": checked.dialect, "policy": text, "notes": notes, "lost": lost, "switched_off": off }))?;
             return Ok(Exit::Success);
         }
         for note in notes {
             ui.say(&format!("{note}\n"));
+        }
+        for lost in lost {
+            ui.say(&format!("warning[lost]: {lost}\n"));
         }
         for origin in off {
             let origin = visible(&origin);

@@ -79,6 +79,10 @@ impl<'a> Profiles<'a> {
             let root = || Folder::literal(&self.around.anchors.root).ok();
             let folder = said.value.clone().or_else(root);
             let folder = folder.map(|folder| said.sourced(folder));
+            // Every profile means this folder by `_RW1`, also one that a rule picks.
+            if self.holds.rules.is_some() {
+                policy.root = folder.clone().map(Setting::new).unwrap_or_default();
+            }
             match profile.value {
                 Profile::WorkspaceWrite | Profile::WorkspaceWriteNoNetwork => {
                     policy.files.write = Grants::new(folder.into_iter().collect());

@@ -415,3 +415,18 @@ fn the_profiles_of_rules_are_files_too() {
         stack.profile_files().iter().map(|file| file.value.to_string()).collect();
     assert_eq!(named, ["/work/app/b.yaml", "/work/app/a.yaml"]);
 }
+
+#[test]
+fn lists_of_rules_shown_as_one_are_no_wider() {
+    let layers = [
+        (Layer::User, "commands: { rules: [{ tool: git, action: allow }] }"),
+        (
+            Layer::CommandLine,
+            "commands: { rules: [{ tool: git, args: { command: push }, action: deny }] }",
+        ),
+    ];
+    let mut rows = Vec::new();
+    resolved(&layers, Trust::NotTrusted).policy.rows("", &mut rows);
+    let rules = rows.into_iter().find(|row| row.key == "commands.rules").unwrap();
+    assert_eq!(rules.values[0].value["action"], "deny", "the first match would decide");
+}
