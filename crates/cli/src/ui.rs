@@ -51,6 +51,16 @@ impl Ui {
         }
     }
 
+    /// Prints a text that is written for another program. A terminal is not that program: it gets
+    /// what it would act on spelled out.
+    pub(crate) fn foreign(&self, text: &str) -> Result<(), Failure> {
+        if !io::stdout().is_terminal() {
+            return self.data(text);
+        }
+        let lines: Vec<String> = text.split('\n').map(visible).collect();
+        self.data(&lines.join("\n"))
+    }
+
     /// Prints a value for programs.
     pub(crate) fn json(&self, value: &Json) -> Result<(), Failure> {
         // What a terminal acts on stands only inside text, where an escape means the same.

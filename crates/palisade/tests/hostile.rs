@@ -242,3 +242,64 @@ fn what_is_translated_says_no_more() {
     let (text, lost) = request.check_file("s.json", project.root()).unwrap().native_text();
     assert!(!text.contains("unhide") && lost.len() == 1, "{text}\n{lost:?}");
 }
+
+#[test]
+fn a_projects_file_brings_no_variable_into_force() {
+    let home = user("version: 1\ntools: { enabled: true, strict: true }\n")
+        .var("ENABLE_SANDBOXING", "false")
+        .var("SANDBOXING_ALLOW_PARENT_ACCESS", "true");
+    let project = Project::new()
+        .file("config.yaml", "sandboxing: { enabled: true }\n")
+        .file(POLICY, "include: ['proxy:../config.yaml']\n");
+    let tools = &Session::open(&request(&project, &home)).unwrap().policy().tools.clone();
+    assert!(tools.enabled.value().0 && tools.strict.value().0);
+    assert_eq!(tools.allow_parent.value().0, 0);
+}
+
+#[test]
+fn a_file_that_is_a_whole_policy_stands_in_place_of_the_lists_below() {
+    let home = user("version: 1\nfiles: { write: [., /var/data] }\n");
+    let project = Project::new()
+        .file("x.sb", "(version 1)(allow default)(deny file-write*)(deny network*)")
+        .file(
+            "s.json",
+            r#"{"filesystem":{"denyRead":[],"allowWrite":[]},"network":{"allowedDomains":[]}}"#,
+        );
+    for named in ["x.sb", "s.json"] {
+        let mut request = request(&project, &home);
+        request.policies = vec![named.into()];
+        assert!(shown(&Session::open(&request).unwrap(), "files.write").is_empty(), "{named}");
+        let file = format!("include: ['../{named}']\n");
+        let project = Project::new()
+            .file(POLICY, file)
+            .file("x.sb", std::fs::read(project.path("x.sb")).unwrap())
+            .file("s.json", std::fs::read(project.path("s.json")).unwrap());
+        let session = Session::open(&self::request(&project, &home)).unwrap();
+        assert!(shown(&session, "files.write").is_empty(), "{named} in a project narrows");
+    }
+}
+
+#[test]
+fn checking_and_translating_prints_no_file_outside_in_any_dialect() {
+    let outside =
+        Project::new().file("keys", "SECRETWORD another\n").file("keys.sb", "SECRETWORD another\n");
+    let secret = outside.root().display().to_string();
+    let home = Home::new();
+    let text = format!(r#"{{"enabled":true,"default_profile":"keys","profiles_dir":"{secret}"}}"#);
+    let project = Project::new()
+        .file(".agentao/sandbox.json", text)
+        .symlink("sandbox.json", outside.path("keys"))
+        .symlink("config/config.yaml", outside.path("keys"));
+    let request = request(&project, &home);
+    for named in
+        [".agentao/sandbox.json", "sandbox.json", "agentao:sandbox.json", "proxy:", "agentao:"]
+    {
+        let found = request.check_file(named, project.root());
+        let told = found.as_ref().err().map(|error| {
+            let lines: Vec<String> = error.diagnostics().iter().map(ToString::to_string).collect();
+            format!("{error}\n{}", lines.join("\n"))
+        });
+        assert!(!told.unwrap_or_default().contains("SECRETWORD"), "{named}");
+        assert!(found.is_err(), "{named}");
+    }
+}

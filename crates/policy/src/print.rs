@@ -123,7 +123,7 @@ fn flow(value: &Json) -> String {
 }
 
 /// Writes text, in quotes unless it is plain beyond doubt.
-fn scalar(text: &str) -> String {
+pub(crate) fn scalar(text: &str) -> String {
     let hidden = visible(text) != text;
     if !hidden && is_plain(text) {
         text.into()

@@ -8,7 +8,7 @@ use palisade_policy::key::{Field, Grants};
 use palisade_policy::layer::{Choice, Layer, Stack, Trust, resolve};
 use palisade_policy::lint::{self, Lint};
 use palisade_policy::name::{Anchors, Folder};
-use palisade_policy::policy::{Document, Policy, Profile};
+use palisade_policy::policy::{Document, Include, Policy, Profile};
 use palisade_policy::text::Source;
 
 use super::broken;
@@ -16,7 +16,7 @@ use super::error::OpenError;
 use super::load::{Group, Loader, Text, found_texts, read_named};
 use super::locate::find_root;
 use super::request::Request;
-use crate::read::{Place, read_policy_file, read_policy_stream};
+use crate::read::{Place, read_policy_stream};
 use crate::root::ProjectRoot;
 
 /// What `policy check` and `policy import` learn of one file.
@@ -56,7 +56,12 @@ impl Checked {
     /// is not in it.
     pub fn native_text(&self) -> (String, Vec<&'static str>) {
         let (mut whole, mut lost) = (Document::default(), Vec::new());
-        for Document { policy, agents, tasks, .. } in self.stack.documents().cloned() {
+        for (layer, document) in self.stack.documents() {
+            if layer == Layer::Project {
+                lost.push("the project's own files are left out; translate them by name");
+                continue;
+            }
+            let Document { policy, agents, tasks, .. } = document.clone();
             whole.policy.merge(self.portable(policy, &mut lost));
             for (name, policy) in agents {
                 whole.agents.entry(name).or_default().merge(self.portable(policy, &mut lost));
@@ -104,7 +109,10 @@ impl Request {
     ///
     /// Every problem of the file.
     pub fn check_file(&self, named: &str, root: &Path) -> Result<Checked, OpenError> {
-        self.check(read_named(&self.cwd, self.layer(), Place::Named, named)?, root)
+        // The lines of a faulty file are printed, so a file of the project leads to no other place.
+        let lies_in = self.cwd.join(&*Include::new(named).path).starts_with(root);
+        let place = if lies_in { Place::InProject { root, uid: self.uid() } } else { Place::Named };
+        self.check(read_named(&self.cwd, self.layer(), place, named)?, root)
     }
 
     /// Reads a policy text from a stream and says what is in it, as [`Request::check_file`] does
@@ -140,16 +148,10 @@ impl Request {
 
     fn check(&self, group: Group, root: &Path) -> Result<Checked, OpenError> {
         let anchors = Anchors { root: root.into(), home: self.places().home };
-        // The lines of a faulty file are printed, so a file of the project leads to no other place.
         let in_project = Place::InProject { root, uid: self.uid() };
         let mut loader = Loader::new(self, in_project, &anchors)?;
         let lies_in = |text: &Text| text.path.is_relative() || text.path.starts_with(root);
         loader.contained = group.texts().iter().any(lies_in);
-        if loader.contained {
-            for text in group.texts().iter().filter(|text| text.path.starts_with(root)) {
-                read_policy_file(&text.path, in_project)?;
-            }
-        }
         let (Group::Texts(dialect, _) | Group::Places(dialect, _)) = &group;
         let dialect = dialect.name;
         let readings = loader.add(group, &mut Vec::new())?;

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use palisade_policy::dialect::{self, Dialect, Input, Reading};
-use palisade_policy::key::{Ignored, Setting, Sourced};
+use palisade_policy::key::{Field, Ignored, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Origin, Stack};
 use palisade_policy::name::{Anchors, Invalid};
 use palisade_policy::policy::{Document, Include, Policy, Profile};
@@ -197,8 +197,11 @@ impl<'a> Loader<'a> {
         let inputs: Vec<Input<'_>> =
             texts.iter().map(|text| Input { source: &text.source, layer: text.layer }).collect();
         let readings =
-            with_surroundings(self.request, self.anchors, |around| (dialect.read)(&inputs, around))
-                .map_err(broken)?;
+            with_surroundings(self.request, self.anchors, self.reach(&texts), |around| {
+                (dialect.read)(&inputs, around)
+            })
+            .map_err(broken)?;
+        let readings = self.heard(dialect, &texts, readings);
         for text in &texts {
             self.files.push(LoadedFile {
                 layer: text.layer,
@@ -232,6 +235,27 @@ impl<'a> Loader<'a> {
         Ok(readings)
     }
 
+    /// Returns how far the paths that these texts name are believed.
+    fn reach(&self, texts: &[Text]) -> Place<'a> {
+        let project = texts.iter().all(|text| text.layer == Layer::Project);
+        if project { self.in_project } else { self.place(Layer::CommandLine) }
+    }
+
+    /// Keeps of what a dialect read what its texts may say. A project's file brings no variable
+    /// into force, and a file that is a whole policy stands in place of the lists below it.
+    fn heard(&self, dialect: &Dialect, texts: &[Text], mut readings: Vec<Reading>) -> Vec<Reading> {
+        if !texts.is_empty() && texts.iter().all(|text| text.layer == Layer::Project) {
+            readings.retain(|reading| reading.layer == Layer::Project);
+        }
+        if matches!(dialect.name, "seatbelt" | "srt") {
+            for Reading { document: Document { policy, .. }, .. } in &mut readings {
+                policy.files.write = std::mem::take(&mut policy.files.write).into_default();
+                policy.network.allow = std::mem::take(&mut policy.network.allow).into_default();
+            }
+        }
+        readings
+    }
+
     /// Reads what an `include` names. A project's can only name files of the project.
     fn included(&self, include: &Include, folder: &Path, layer: Layer) -> Result<Group, OpenError> {
         let named = match (&include.dialect, include.path.strip_prefix("~/"), &self.anchors.home) {
@@ -247,8 +271,9 @@ impl<'a> Loader<'a> {
     /// Reads the files that lie where a system documents them. A project's voice reaches only the
     /// files of the project.
     fn documented(&self, dialect: &'static Dialect, voice: Layer) -> Result<Vec<Text>, OpenError> {
-        let places =
-            with_surroundings(self.request, self.anchors, |around| (dialect.places)(around));
+        let places = with_surroundings(self.request, self.anchors, Place::Named, |around| {
+            (dialect.places)(around)
+        });
         let mut texts = Vec::new();
         for place in &places {
             // A file that lies in the project is the project's, unless a person names the system
@@ -256,7 +281,10 @@ impl<'a> Loader<'a> {
             let inside = place.path.starts_with(&self.anchors.root) && voice <= Layer::Project;
             let layer = if inside { Layer::Project } else { place.layer };
             if voice != Layer::Project || layer == Layer::Project {
-                texts.extend(read_if_there(layer, &place.path, self.place(layer))?);
+                // Whose voice it has is one thing, where its path may lead another.
+                let lies_in = place.path.starts_with(&self.anchors.root);
+                let reach = if lies_in { self.in_project } else { self.place(layer) };
+                texts.extend(read_if_there(layer, &place.path, reach)?);
             }
         }
         if texts.is_empty() {

@@ -24,6 +24,7 @@ pub use load::LoadedFile;
 pub use request::{Request, Speaker};
 
 use crate::places::Places;
+use crate::read::Place;
 use crate::root::ProjectRoot;
 use crate::trust::{ContentHash, Status, TrustError, TrustStore};
 use load::Loaded;
@@ -231,7 +232,9 @@ pub fn revoke(request: &Request) -> Result<(ProjectRoot, bool), OpenError> {
 pub fn export(session: &Session, request: &Request, dialect: &str) -> Option<Written> {
     let write = palisade_policy::dialect::named(dialect)?.write?;
     let anchors = Anchors { root: session.root.path.clone(), home: request.places().home };
-    Some(world::with_surroundings(request, &anchors, |around| write(session.policy(), around)))
+    Some(world::with_surroundings(request, &anchors, Place::Named, |around| {
+        write(session.policy(), around)
+    }))
 }
 
 impl From<TrustError> for OpenError {

@@ -52,7 +52,8 @@ impl Loader<'_> {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("sb") => {
                 let params = Params::of_root(workspace);
-                let read = with_surroundings(self.request, self.anchors, |around| {
+                let place = self.place(layer);
+                let read = with_surroundings(self.request, self.anchors, place, |around| {
                     seatbelt::read_profile(source, &params, layer, around)
                 });
                 let (policy, notes) = read.map_err(broken)?;

@@ -12,13 +12,15 @@ use crate::read::{Place, read_policy_file};
 /// Most names that are looked at in one folder.
 const MAX_NAMES: usize = 10_000;
 
-/// Hands the surroundings of `request` to `ask`.
+/// Hands the surroundings of `request` to `ask`; other files are read as far as `place` allows.
 pub(super) fn with_surroundings<T>(
     request: &Request,
     anchors: &Anchors,
+    place: Place<'_>,
     ask: impl FnOnce(&Surroundings<'_>) -> T,
 ) -> T {
     let var = |name: &str| request.var(name).map(|value| value.to_string_lossy().into_owned());
+    let read = |path: &Path| read_policy_file(path, place).map_err(|error| error.to_string());
     ask(&Surroundings {
         anchors,
         cwd: &request.cwd,
@@ -46,8 +48,4 @@ fn list(folder: &Path) -> Vec<String> {
         entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     names.sort_unstable();
     names
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    read_policy_file(path, Place::Named).map_err(|error| error.to_string())
 }

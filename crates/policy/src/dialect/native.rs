@@ -67,13 +67,13 @@ pub fn write_document(document: &Document, anchors: &Anchors) -> String {
         }
         text.push_str(&format!("\n{section}:\n"));
         for (name, agent, policy) in parts {
-            let agent = agent.map(|agent| format!("agent: {}\n", Json::from(agent)));
+            let agent = agent.map(|agent| format!("agent: {}\n", print::scalar(agent)));
             let body = format!("{}{}", agent.unwrap_or_default(), part(policy, anchors));
             if body.trim().is_empty() {
-                text.push_str(&format!("  {}: {{}}\n", Json::from(&**name)));
+                text.push_str(&format!("  {}: {{}}\n", print::scalar(name)));
                 continue;
             }
-            text.push_str(&format!("  {}:\n", Json::from(&**name)));
+            text.push_str(&format!("  {}:\n", print::scalar(name)));
             let lines = body.lines().filter(|line| !line.is_empty());
             lines.for_each(|line| text.push_str(&format!("    {line}\n")));
         }

@@ -75,9 +75,9 @@ impl Stack {
         whole
     }
 
-    /// Returns every document, in the order it was added.
-    pub fn documents(&self) -> impl Iterator<Item = &Document> {
-        self.documents.iter().map(|(_, document)| document)
+    /// Returns every document with its layer, in the order it was added.
+    pub fn documents(&self) -> impl Iterator<Item = (Layer, &Document)> {
+        self.documents.iter().map(|(layer, document)| (*layer, document))
     }
 
     /// Returns the layers that are found by themselves, without options and files named for one run.

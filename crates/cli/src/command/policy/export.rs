@@ -87,7 +87,7 @@ impl ExportArgs {
                 lines.collect::<String>()
             ));
         }
-        ui.data(&written.text)?;
+        ui.foreign(&written.text)?;
         Ok(exit)
     }
 }

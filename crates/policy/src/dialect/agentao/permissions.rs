@@ -124,6 +124,7 @@ fn read_action(at: usize, rule: &Node, cx: &mut Reader<'_>) -> Option<Action> {
 /// Reads a tool's name: an expression that fills it, or where it is none, the name itself.
 fn read_tool(field: &str, node: &Node, action: Action, cx: &mut Reader<'_>) -> Option<ToolPattern> {
     let text = text_of(field, node, cx)?;
+    cx.count_regex(node)?;
     let parsed: Result<ToolPattern, Invalid> = match text.parse() {
         Err(invalid) if !text.is_empty() => {
             equality(field, node, &invalid, cx);
@@ -160,6 +161,7 @@ fn read_args(field: &str, node: &Node, cx: &mut Reader<'_>) -> Option<BTreeMap<S
     for Entry { key, value, .. } in entries {
         let field = format!("{field}.{}", visible(key));
         let text = text_of(&field, value, cx)?;
+        cx.count_regex(value)?;
         let pattern = text.parse().or_else(|invalid| {
             equality(&field, value, &invalid, cx);
             format!(r"\A{}\z", fancy_regex::escape(text)).parse()

@@ -80,7 +80,7 @@ impl<'a> Profiles<'a> {
             let folder = said.value.clone().or_else(root);
             let folder = folder.map(|folder| said.sourced(folder));
             // Every profile means this folder by `_RW1`, also one that a rule picks.
-            if self.holds.rules.is_some() {
+            if self.holds.rules.as_ref().is_some_and(|rules| !rules.value.is_empty()) {
                 policy.root = folder.clone().map(Setting::new).unwrap_or_default();
             }
             match profile.value {

@@ -170,8 +170,8 @@ fn workspace_root(
 ) -> Option<String> {
     let root = &around.anchors.root;
     let folder = match profile {
-        Profile::Readonly => return None,
-        Profile::File(_) => policy.root.sourced().map(|folder| folder.value.path())?,
+        // Nothing is writable by default, but a rule may pick a profile that means this folder.
+        Profile::Readonly | Profile::File(_) => policy.root.sourced().map(|folder| folder.value.path())?,
         Profile::WorkspaceWrite | Profile::WorkspaceWriteNoNetwork => {
             let mut folders: Vec<PathBuf> = Vec::new();
             for folder in policy.files.write.values() {

@@ -25,6 +25,14 @@ pub(super) struct File {
 
 /// Agents that Bloom itself starts.
 const AGENTS: [&str; 6] = ["claude", "copilot", "codex", "goose", "opencode", "cursor"];
+/// Most agents or tasks in one file: each becomes a whole policy.
+const MOST: usize = 1_000;
+
+fn too_many(what: &str, node: &Node, cx: &mut Reader<'_>) {
+    let message = format!("more than {MOST} {what}");
+    cx.report(cx.complaint("too-many-sections", message, node.span));
+}
+
 /// Keys beside the agents that name none.
 const RESERVED: [&str; 3] = ["defaultInteractive", "defaultNonInteractive", "timeout"];
 
@@ -91,6 +99,9 @@ impl File {
         let Value::Map(entries) = &node.value else {
             return wrong("agent", "a map of agents", node, cx).unwrap_or_default();
         };
+        if entries.len() > MOST {
+            return too_many("agents", node, cx);
+        }
         for entry in entries.iter().filter(|entry| !RESERVED.contains(&&*entry.key)) {
             let name = visible(&entry.key);
             if !matches!(entry.value.value, Value::Map(_)) {
@@ -112,6 +123,8 @@ impl File {
 
     fn take_tasks(&mut self, node: &Node, cx: &mut Reader<'_>) {
         match &node.value {
+            Value::List(items) if items.len() > MOST => too_many("tasks", node, cx),
+            Value::Map(entries) if entries.len() > MOST => too_many("tasks", node, cx),
             Value::List(items) => {
                 for item in items {
                     self.take_listed(item, cx);

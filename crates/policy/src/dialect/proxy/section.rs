@@ -196,6 +196,7 @@ impl Lowering<'_, '_> {
         let wanted = items.len();
         for (text, node) in items {
             let whole = unanchored(text);
+            self.cx.count_regex(node)?;
             match whole.unwrap_or(text).parse::<ToolRegex>() {
                 Ok(value) => {
                     let known = self.ours.patterns.values().any(|tool| includes(&value, tool));
