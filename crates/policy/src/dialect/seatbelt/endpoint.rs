@@ -13,6 +13,8 @@ use crate::text::visible;
 pub(super) enum Endpoint {
     /// An address of a network.
     Address {
+        /// Whose end.
+        side: Side,
         /// Whether every protocol is meant.
         protocols: Protocols,
         /// Which host.
@@ -20,8 +22,22 @@ pub(super) enum Endpoint {
         /// Which port; none means every one.
         port: Option<Port>,
     },
-    /// A Unix socket; no places means every one.
-    Unix(Vec<Place>),
+    /// A Unix socket.
+    Unix {
+        /// Whose end.
+        side: Side,
+        /// Where it lies; no places means every one.
+        places: Vec<Place>,
+    },
+}
+
+/// Which end of a connection is meant.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Side {
+    /// The confined program's own.
+    Local,
+    /// The other one.
+    Remote,
 }
 
 /// Which protocols an end is about.
@@ -46,18 +62,21 @@ pub(super) fn read(
     known: Known<'_>,
     cx: &mut Reader<'_>,
 ) -> Option<Endpoint> {
+    let side = if head == "local" { Side::Local } else { Side::Remote };
     let protocol = rest.first().and_then(Expr::symbol);
     match (protocol, rest) {
-        (Some("unix" | "unix-socket"), [_]) => Some(Endpoint::Unix(Vec::new())),
+        (Some("unix" | "unix-socket"), [_]) => Some(Endpoint::Unix { side, places: Vec::new() }),
         (Some("unix" | "unix-socket"), [_, path]) => match Filter::read(path, known, cx)?.test {
-            Test::Path(places) => Some(Endpoint::Unix(places)),
+            Test::Path(places) => Some(Endpoint::Unix { side, places }),
             Test::All(_)
             | Test::Any(_)
             | Test::Foreign
             | Test::Network(_)
             | Test::Not(_)
             | Test::Vnode => {
-                complain(cx, "address", "expected the path of a socket".into(), path.span)
+                let message = "expected the path of a socket".into();
+                let hint = "such as (remote unix-socket (literal \"/run/example.sock\"))";
+                complain(cx, "address", message, hint, path.span)
             }
         },
         (
@@ -78,7 +97,7 @@ pub(super) fn read(
                 cx.report(problem.expected("`*` or `localhost`, a colon, and a port or `*`"));
                 return None;
             };
-            Some(Endpoint::Address { protocols, host, port })
+            Some(Endpoint::Address { side, protocols, host, port })
         }
         _ => {
             let message = format!("`{head}` takes a protocol and an address");

@@ -104,6 +104,8 @@ const OURS: &[&str] = &[
     "vnode-type",
 ];
 
+const A_FILTER: &str = "a filter is a list such as (subpath \"/usr\")";
+
 impl Filter {
     /// Reads a filter; problems go to the reader.
     pub(super) fn read(expr: &Expr, known: Known<'_>, cx: &mut Reader<'_>) -> Option<Self> {
@@ -112,6 +114,7 @@ impl Filter {
                 cx,
                 "filter",
                 format!("expected a filter, found {}", expr.kind()),
+                A_FILTER,
                 expr.span,
             );
         };
@@ -121,7 +124,8 @@ impl Filter {
             read.into_iter().collect()
         };
         if rest.is_empty() && !matches!(head, "local" | "remote") {
-            return complain(cx, "filter", format!("`{}` says nothing", visible(head)), expr.span);
+            let message = format!("`{}` says nothing", visible(head));
+            return complain(cx, "filter", message, A_FILTER, expr.span);
         }
         let test = match head {
             "require-all" => Test::All(several(cx)?),
@@ -133,6 +137,7 @@ impl Filter {
                         cx,
                         "filter",
                         "`require-not` takes one filter".into(),
+                        "put several into one (require-any …)",
                         expr.span,
                     );
                 }
@@ -167,7 +172,7 @@ impl Filter {
             }
             None => {
                 let message = format!("expected a filter, found {}", expr.kind());
-                complain::<()>(cx, "filter", message, expr.span);
+                complain::<()>(cx, "filter", message, A_FILTER, expr.span);
             }
         }
     }
@@ -234,7 +239,8 @@ fn at_home(
     let home = known.around.anchors.home.as_deref().and_then(Path::to_str);
     let Some(home) = home else {
         let message = format!("`{head}` needs a home folder, and there is none");
-        return complain(cx, "path-home", message, expr.span);
+        let hint = "write the whole path with (subpath \"…\") or (literal \"…\")";
+        return complain(cx, "path-home", message, hint, expr.span);
     };
     let mut found = Vec::new();
     for part in rest {

@@ -132,7 +132,8 @@ impl Rules {
             let name = visible(name);
             if operation == Operation::Always && verdict == Verdict::Deny {
                 let message = format!("`{name}` cannot be denied here");
-                cx.report(cx.complaint("not-expressible", message, span));
+                let problem = cx.complaint("not-expressible", message, span);
+                cx.report(problem.hint("leave it out: no wall here can deny it"));
             } else if operation == Operation::Foreign {
                 note(cx, "no-linux-meaning", format!("`{name}` has no meaning on Linux"), span);
             } else {
@@ -156,7 +157,8 @@ impl Rules {
                 (self.default, self.default_span) = (verdict, span);
                 if filter.is_some() {
                     let message = "`default` takes no filter".into();
-                    cx.report(cx.complaint("rule", message, whole.span));
+                    let problem = cx.complaint("rule", message, whole.span);
+                    cx.report(problem.hint("name operations, such as file-read*, to use filters"));
                 }
             } else {
                 self.rules.push(Rule {

@@ -39,11 +39,19 @@ pub(super) struct Known<'a> {
 /// Longest string that is read; no longer path can be opened.
 const LONGEST: usize = 4096;
 
+const SHORTER: &str = "no path is longer than 4096 bytes; name a folder further up";
+
 /// Works out a string: one that is written, a parameter, or several put together.
 pub(super) fn string(expr: &Expr, known: Known<'_>, cx: &mut Reader<'_>) -> Option<String> {
     if let Some(text) = expr.text() {
         if text.len() > LONGEST {
-            return complain(cx, "path-length", "the string is too long".into(), expr.span);
+            return complain(
+                cx,
+                "path-length",
+                "the string is too long".into(),
+                SHORTER,
+                expr.span,
+            );
         }
         return Some(text.into());
     }
@@ -65,7 +73,13 @@ pub(super) fn string(expr: &Expr, known: Known<'_>, cx: &mut Reader<'_>) -> Opti
             for part in parts {
                 text.push_str(&string(part, known, cx)?);
                 if text.len() > LONGEST {
-                    return complain(cx, "path-length", "the string is too long".into(), expr.span);
+                    return complain(
+                        cx,
+                        "path-length",
+                        "the string is too long".into(),
+                        SHORTER,
+                        expr.span,
+                    );
                 }
             }
             Some(text)
@@ -92,12 +106,14 @@ pub(super) fn accept<T>(result: Result<T, Invalid>, span: Span, cx: &mut Reader<
         .ok()
 }
 
+/// Files a complaint, and what to do about it.
 pub(super) fn complain<T>(
     cx: &mut Reader<'_>,
     code: &'static str,
     message: String,
+    hint: &'static str,
     span: Span,
 ) -> Option<T> {
-    cx.report(cx.complaint(code, message, span));
+    cx.report(cx.complaint(code, message, span).hint(hint));
     None
 }

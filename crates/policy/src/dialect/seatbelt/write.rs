@@ -12,7 +12,7 @@ use crate::dialect::{Lost, Surroundings, Written};
 use crate::key::Field;
 use crate::layer::Layer;
 use crate::name::PathPattern;
-use crate::policy::{NetworkMode, Policy};
+use crate::policy::{NetworkMode, Policy, Preset};
 
 /// Writes a policy as a profile.
 pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
@@ -95,9 +95,18 @@ impl Writer<'_> {
             }
             NetworkMode::Monitor => {
                 self.text.push_str("(allow network-outbound)\n");
+                self.text.push_str(NO_SOCKETS);
                 self.lose("network.mode", mode.to_string(), "a profile records nothing");
+                let ports: Vec<_> = network.host_ports.values().map(ToString::to_string).collect();
+                let shown = if ports.is_empty() { "none".into() } else { ports.join(" ") };
+                let why = "where connections are open, every port of the host is";
+                self.lose("network.host_ports", shown, why);
             }
-            NetworkMode::Disabled => self.text.push_str("(allow network*)\n"),
+            // The host's own network, its ports included.
+            NetworkMode::Disabled => {
+                self.text.push_str("(allow network*)\n");
+                self.text.push_str(NO_SOCKETS);
+            }
         }
         if mode != NetworkMode::Disabled {
             if network.local_binding.value().0 {
@@ -125,12 +134,21 @@ impl Writer<'_> {
         }
     }
 
-    /// Lists the keys that no profile has. What Palisade itself brings is not a policy's loss.
+    /// Lists the keys that no profile has. What Palisade itself brings is not a policy's loss, and
+    /// neither is what the usual preset brings; what another one brings was asked for.
     fn rest(&mut self, policy: &Policy) {
+        let brought = match policy.preset.value() {
+            Preset::Confined => Layer::Preset,
+            Preset::AgentaoFullAccess
+            | Preset::AgentaoPlan
+            | Preset::AgentaoReadOnly
+            | Preset::AgentaoWorkspaceWrite
+            | Preset::Runner => Layer::BuiltIn,
+        };
         let mut rows = Vec::new();
         policy.rows("", &mut rows);
         for row in rows.into_iter().filter(|row| !SAID.contains(&&*row.key)) {
-            for value in row.values.iter().filter(|value| value.origin.layer > Layer::Preset) {
+            for value in row.values.iter().filter(|value| value.origin.layer > brought) {
                 let shown =
                     value.value.as_str().map_or_else(|| value.value.to_string(), str::to_owned);
                 self.lose(&row.key, shown, "a profile has no such key");
@@ -167,6 +185,9 @@ impl Writer<'_> {
         self.lost.push(Lost { key: key.into(), value, why });
     }
 }
+
+/// All connections are allowed before: those to the host's sockets are not meant.
+const NO_SOCKETS: &str = "(deny network-outbound (remote unix-socket))\n";
 
 const NO_REGEX: &str = "no filter of a profile says the same";
 

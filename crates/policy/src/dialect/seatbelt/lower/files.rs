@@ -158,7 +158,8 @@ fn folder(entry: &Entry, cx: &mut Reader<'_>) -> Option<Folder> {
         return Some(folder);
     }
     let message = format!("`{}` names no single folder to write to", visible(&shown));
-    inexpressible(cx, message, entry.span);
+    let hint = "name one folder with (subpath \"…\")";
+    inexpressible(cx, message, hint, entry.span);
     None
 }
 
@@ -175,5 +176,6 @@ fn disagree(earlier: &Entry, later: &Entry, cx: &mut Reader<'_>) {
     );
     let line = cx.origin(earlier.span).place.map_or(0, |place| place.line);
     let problem = cx.complaint("not-expressible", message, later.span);
-    cx.report(problem.expected(format!("line {line} says otherwise")));
+    let hint = "let the two name different folders, or leave one of them out";
+    cx.report(problem.expected(format!("line {line} says otherwise")).hint(hint));
 }

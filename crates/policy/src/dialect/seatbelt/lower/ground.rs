@@ -10,7 +10,7 @@ use super::super::place::{Place, Reach, is_temporary, lies_in, overlap};
 use super::super::rule::{Rule, Rules, Verdict, note};
 use super::super::string::Known;
 use super::inexpressible;
-use super::terms::{Kinds, MOST, Term, terms};
+use super::terms::{Budget, FEWER, Kinds, MOST, Term, terms};
 use crate::dialect::FileKind;
 use crate::key::Reader;
 use crate::name::PathPattern;
@@ -23,6 +23,8 @@ pub(super) struct Ground<'a> {
     known: Known<'a>,
     /// How many places were taken in; past the limit nothing more is.
     taken: usize,
+    /// How much work the rules may still ask for.
+    budget: Budget,
     /// Every path the profile names: one that lies below another shows that to be a folder.
     named: BTreeSet<PathBuf>,
 }
@@ -50,7 +52,8 @@ impl<'a> Ground<'a> {
         for filter in rules.rules.iter().filter_map(|rule| rule.filter.as_ref()) {
             collect(filter, &mut named);
         }
-        let mut ground = Self { entries: Vec::new(), access, known, taken: 0, named };
+        let mut ground =
+            Self { entries: Vec::new(), access, known, taken: 0, budget: Budget::new(), named };
         if let Ok(Place { pattern, .. }) = Place::everything() {
             let (verdict, span) = (rules.default, rules.default_span);
             let breadth = Breadth::Several;
@@ -62,9 +65,12 @@ impl<'a> Ground<'a> {
     /// Takes in one rule.
     pub(super) fn take(&mut self, rule: &Rule, cx: &mut Reader<'_>) {
         let Rule { verdict, filter, span, .. } = rule;
+        if self.taken > MOST {
+            return; // complained about already
+        }
         let kinds = if *verdict == Verdict::Deny { Kinds::Ignored } else { Kinds::Refused };
         let found = match filter {
-            Some(filter) => terms(filter, kinds),
+            Some(filter) => terms(filter, kinds, &mut self.budget),
             None => Ok(Place::everything()
                 .map(|place| vec![Term { place, except: Vec::new() }])
                 .unwrap_or_default()),
@@ -72,19 +78,22 @@ impl<'a> Ground<'a> {
         match found {
             Ok(found) => {
                 for term in found {
-                    if self.taken > MOST {
-                        return; // complained about already
+                    let steps = (1 + term.except.len()) * self.entries.len();
+                    let affordable = self.budget.spend(steps);
+                    if affordable {
+                        self.take_term(&term, rule, cx);
                     }
-                    self.take_term(&term, rule, cx);
                     self.taken = self.entries.len().max(self.taken + 1);
-                    if self.taken > MOST {
-                        inexpressible(cx, "the profile names too many places".into(), *span);
+                    if self.taken > MOST || !affordable {
+                        self.taken = MOST + 1;
+                        let message = "the profile names too many places".into();
+                        inexpressible(cx, message, FEWER, *span);
                         self.entries.truncate(1);
                         return;
                     }
                 }
             }
-            Err(refusal) => inexpressible(cx, refusal.why, refusal.span),
+            Err(refusal) => inexpressible(cx, refusal.why, refusal.hint, refusal.span),
         }
     }
 
@@ -98,8 +107,12 @@ impl<'a> Ground<'a> {
             }
             if breadth == Breadth::Part {
                 let message = "only all of `file-write*` can be allowed, not a part of it".into();
-                return inexpressible(cx, message, span);
+                let hint = "allow file-write* there, or leave the rule out";
+                return inexpressible(cx, message, hint, span);
             }
+        }
+        if verdict == Verdict::Allow && self.is_missing(&term.place, span, cx) {
+            return;
         }
         let mut again = Vec::new();
         for place in &term.except {
@@ -110,7 +123,8 @@ impl<'a> Ground<'a> {
             let folder = except.literal().is_some_and(|path| self.is_folder(&path));
             if place.reach == Reach::Exact && (folder || except.has_wildcard()) {
                 let message = "an exception for a folder without what it holds cannot be kept";
-                return inexpressible(cx, message.into(), span);
+                let hint = "except what it holds too, with (subpath \"…\")";
+                return inexpressible(cx, message.into(), hint, span);
             }
             if except.covers(&pattern) {
                 return; // nothing is left of the place
@@ -121,7 +135,9 @@ impl<'a> Ground<'a> {
                     || except.covers(&entry.pattern)
             });
             if !clear || !pattern.covers(except) {
-                return inexpressible(cx, "this exception cannot be kept".into(), span);
+                let message = "this exception cannot be kept".into();
+                let hint = "write it as a (deny …) of its own after this rule";
+                return inexpressible(cx, message, hint, span);
             }
             let before = self.entries.iter().filter(|entry| overlap(&entry.pattern, except));
             again.extend(before.map(|entry| {
@@ -129,6 +145,9 @@ impl<'a> Ground<'a> {
                 let pattern = if inside { entry.pattern.clone() } else { except.clone() };
                 Entry { pattern, ..entry.clone() }
             }));
+            if again.len() > MOST {
+                break; // too many already: the profile is refused
+            }
         }
         let unsure = |entry: &&Entry| {
             entry.verdict == Verdict::Deny
@@ -167,7 +186,8 @@ impl<'a> Ground<'a> {
                     "`{}` could be a folder, and what that holds must stay closed",
                     shown()
                 );
-                inexpressible(cx, message, span);
+                let hint = "name each file with (literal \"…\") or a folder with (subpath \"…\")";
+                inexpressible(cx, message, hint, span);
                 return None;
             }
             (Reach::Exact, None, Verdict::Deny) => {
@@ -181,6 +201,30 @@ impl<'a> Ground<'a> {
             (Reach::Exact, Some(_), _) | (Reach::Tree, ..) => {}
         }
         Some(pattern.clone())
+    }
+
+    /// Returns whether nothing must be opened at a single path because nothing lies there yet: a
+    /// folder made there later would open all it holds. What is only read needs no more than a
+    /// note, as nobody inside can make a folder where nothing is writable.
+    fn is_missing(&self, place: &Place, span: Span, cx: &mut Reader<'_>) -> bool {
+        let pattern = &place.pattern;
+        let Some(path) = pattern.literal().filter(|_| place.reach == Reach::Exact) else {
+            return false;
+        };
+        if lies_in(pattern, "/dev") || (self.known.around.kind)(&path).is_some() {
+            return false;
+        }
+        let before = self.entries.iter().rfind(|entry| entry.pattern.covers(pattern));
+        if before.is_some_and(|entry| entry.verdict == Verdict::Allow) {
+            return self.access == Access::Write; // open already
+        }
+        let shown = visible(&pattern.to_string());
+        let message = match self.access {
+            Access::Read => format!("nothing lies at `{shown}` yet; a folder there is read whole"),
+            Access::Write => format!("nothing lies at `{shown}` yet, and so it stays closed"),
+        };
+        note(cx, "missing", message, span);
+        self.access == Access::Write
     }
 
     /// A folder alone, without what it holds: never widened to that.

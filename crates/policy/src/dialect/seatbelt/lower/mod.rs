@@ -26,6 +26,7 @@ fn sourced<T>(value: T, span: Span, cx: &Reader<'_>) -> Sourced<T> {
     Sourced { value, origin: cx.origin(span) }
 }
 
-fn inexpressible(cx: &mut Reader<'_>, message: String, span: Span) {
-    cx.report(cx.complaint("not-expressible", message, span));
+/// Files an error about what cannot be enforced as written, and what can be written instead.
+fn inexpressible(cx: &mut Reader<'_>, message: String, hint: &'static str, span: Span) {
+    cx.report(cx.complaint("not-expressible", message, span).hint(hint));
 }

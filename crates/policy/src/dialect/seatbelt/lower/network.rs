@@ -1,6 +1,6 @@
 //! `network`: whether anything connects, and the few ends that a profile can name.
 
-use super::super::endpoint::{Endpoint, Protocols, Where};
+use super::super::endpoint::{Endpoint, Protocols, Side, Where};
 use super::super::filter::{Filter, Test};
 use super::super::operation::{Operation, Ways};
 use super::super::place::Place;
@@ -91,20 +91,25 @@ impl State {
                 protocols: Protocols::Every,
                 host: Where::Anywhere,
                 port: None,
+                ..
             }) => self.take_all(verdict, ways, span, Sockets::Not),
-            Test::Network(Endpoint::Address { host, port, .. }) => {
-                let narrow = Narrow { host: *host, port: *port };
+            Test::Network(Endpoint::Address { side, host, port, .. }) => {
+                let narrow = Narrow { side: *side, host: *host, port: *port };
                 match verdict {
                     Verdict::Allow => self.allow(narrow, ways, filter.span, cx),
                     Verdict::Deny => self.deny(narrow, ways, filter.span, cx),
                 }
             }
-            Test::Network(Endpoint::Unix(places)) => {
-                self.take_sockets(places, verdict, ways, filter.span, cx);
+            Test::Network(Endpoint::Unix { side, places }) => {
+                self.take_sockets((*side, places), verdict, ways, filter.span, cx);
             }
-            Test::Path(places) => self.take_sockets(places, verdict, ways, filter.span, cx),
+            Test::Path(places) => {
+                self.take_sockets((Side::Remote, places), verdict, ways, filter.span, cx);
+            }
             Test::All(_) | Test::Foreign | Test::Not(_) | Test::Vnode => {
-                inexpressible(cx, "connections cannot be told apart by this".into(), filter.span);
+                let message = "connections cannot be told apart by this".into();
+                let hint = "use (remote …), (local …), or no filter at all";
+                inexpressible(cx, message, hint, filter.span);
             }
         }
     }
@@ -120,58 +125,81 @@ impl State {
     }
 
     fn allow(&mut self, end: Narrow, ways: Ways, span: Span, cx: &mut Reader<'_>) {
-        let outbound = matches!(ways, Ways::All | Ways::Outbound) && !self.is_open(Ways::Outbound);
-        let inbound = matches!(ways, Ways::All | Ways::Inbound) && !self.is_open(Ways::Inbound);
-        match (end.host, end.port) {
-            (Where::Anywhere, _) if outbound => {
+        if matches!(ways, Ways::All | Ways::Outbound) && !self.is_open(Ways::Outbound) {
+            self.allow_outbound(end, span, cx);
+        }
+        if matches!(ways, Ways::All | Ways::Inbound) && !self.is_open(Ways::Inbound) {
+            self.allow_inbound(end, ways, span, cx);
+        }
+    }
+
+    /// Only the other end of what goes out can be named, and only on the host.
+    fn allow_outbound(&mut self, end: Narrow, span: Span, cx: &mut Reader<'_>) {
+        match (end.host, end.side, end.port) {
+            (Where::Anywhere, ..) => {
                 let message =
                     "only all connections can be allowed, not one port or protocol of all hosts";
-                inexpressible(cx, message.into(), span);
+                let hint = "allow all with (allow network-outbound), or list hosts in a policy's \
+                            `network.allow`";
+                inexpressible(cx, message.into(), hint, span);
             }
-            (Where::Localhost, Some(port)) if outbound || inbound => {
-                if outbound {
-                    self.host_ports.push((port, span));
-                    let port = port.number();
-                    let message = format!(
-                        "inside, the host's port {port} is `host.palisade.internal:{port}`"
-                    );
-                    note(cx, "localhost", message, span);
-                }
-                if inbound {
-                    self.publish.push((port, span));
-                }
+            (Where::Localhost, Side::Remote, Some(port)) => {
+                self.host_ports.push((port, span));
+                let port = port.number();
+                let message =
+                    format!("inside, the host's port {port} is `host.palisade.internal:{port}`");
+                note(cx, "localhost", message, span);
             }
-            (Where::Anywhere, Some(port)) if inbound => self.publish.push((port, span)),
-            (Where::Localhost, None) if outbound || inbound => {
+            (Where::Localhost, Side::Remote, None) | (Where::Localhost, Side::Local, _) => {
                 let message = "inside, `localhost` is the sandbox's own; the host's stays closed";
                 note(cx, "localhost", message.into(), span);
             }
-            (Where::Anywhere, None) if inbound => {
+        }
+    }
+
+    /// Only the own end of what comes in can be named.
+    fn allow_inbound(&mut self, end: Narrow, ways: Ways, span: Span, cx: &mut Reader<'_>) {
+        match (end.side, end.port) {
+            (Side::Local, Some(port)) => self.publish.push((port, span)),
+            (Side::Remote, Some(_)) if ways == Ways::Inbound => {
+                let message = "what comes in cannot be told apart by where it comes from".into();
+                let hint = "name the own port: (allow network-inbound (local ip \"localhost:…\"))";
+                inexpressible(cx, message, hint, span);
+            }
+            (Side::Local, None) | (Side::Remote, _) => {
                 let message = "servers inside are reachable only through `network.publish`";
                 note(cx, "localhost", message.into(), span);
             }
-            (Where::Anywhere | Where::Localhost, _) => {}
         }
     }
 
     fn deny(&mut self, end: Narrow, ways: Ways, span: Span, cx: &mut Reader<'_>) {
         if self.is_open(ways) {
             let message = "where connections are open, single ends of them cannot be closed".into();
-            return inexpressible(cx, message, span);
+            let hint = "deny all of them, or list hosts in a policy's `network.deny`";
+            return inexpressible(cx, message, hint, span);
         }
         // What is left to close are single ports; a part of the protocols closes them whole.
-        let keeps = |found: &(Port, Span)| end.port.is_some_and(|port| port != found.0);
-        if matches!(ways, Ways::All | Ways::Outbound) {
-            self.host_ports.retain(keeps);
-        }
-        if matches!(ways, Ways::All | Ways::Inbound) {
-            self.publish.retain(keeps);
+        for (ways_in, side, ports) in [
+            ([Ways::All, Ways::Outbound], Side::Remote, &mut self.host_ports),
+            ([Ways::All, Ways::Inbound], Side::Local, &mut self.publish),
+        ] {
+            if !ways_in.contains(&ways) || ports.is_empty() {
+                continue;
+            }
+            if end.port.is_some() && end.side != side {
+                let message = "ports are allowed before, and by this end they cannot be told apart";
+                let hint = "name the same end in both, `remote` going out and `local` coming in";
+                inexpressible(cx, message.into(), hint, span);
+                return;
+            }
+            ports.retain(|found| end.port.is_some_and(|port| port != found.0));
         }
     }
 
     fn take_sockets(
         &mut self,
-        places: &[Place],
+        (side, places): (Side, &[Place]),
         verdict: Verdict,
         ways: Ways,
         span: Span,
@@ -182,10 +210,15 @@ impl State {
             return note(cx, "unix-socket", message, span);
         }
         match verdict {
+            Verdict::Allow if side == Side::Local => {
+                let message = "this is only about the own end; the host's sockets stay closed";
+                note(cx, "unix-socket", message.into(), span);
+            }
             Verdict::Deny if self.unix.is_empty() => {} // the host's are closed anyway
             Verdict::Deny if places.is_empty() => self.unix.clear(),
             Verdict::Deny => {
-                inexpressible(cx, "single sockets cannot be closed again".into(), span);
+                let message = "single sockets cannot be closed again".into();
+                inexpressible(cx, message, "allow only those that are meant", span);
             }
             Verdict::Allow if places.is_empty() => {
                 self.unix.extend(Place::everything().ok().map(|place| (place.pattern, span)));
@@ -230,6 +263,7 @@ impl State {
 /// An address that is not every one.
 #[derive(Clone, Copy)]
 struct Narrow {
+    side: Side,
     host: Where,
     port: Option<Port>,
 }

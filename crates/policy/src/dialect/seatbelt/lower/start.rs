@@ -24,7 +24,9 @@ pub(super) fn check(rules: &Rules, cx: &mut Reader<'_>) {
             }
             State::Some(span) => {
                 let message = format!("`{name}` for some programs only cannot be enforced here");
-                inexpressible(cx, message, span);
+                let hint =
+                    "allow it without a filter, and list programs under `commands` of a policy";
+                inexpressible(cx, message, hint, span);
             }
         }
     }

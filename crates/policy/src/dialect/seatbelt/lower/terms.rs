@@ -24,45 +24,111 @@ pub(super) enum Kinds {
 #[derive(Clone, Debug)]
 pub(super) struct Refusal {
     pub(super) why: String,
+    pub(super) hint: &'static str,
     pub(super) span: Span,
 }
 
 /// More places than this in one profile are not followed.
 pub(super) const MOST: usize = 1000;
 
+/// More places and exceptions than this in one filter are not followed: exceptions multiply with
+/// the places they are taken from.
+const HEAVIEST: usize = 10_000;
+
+/// What to do about too many places.
+pub(super) const FEWER: &str = "name the folders above them instead, or split the profile";
+
+/// How much work a profile may still ask for. It bounds time and memory whatever the rules say.
+#[derive(Debug)]
+pub(super) struct Budget(usize);
+
+impl Budget {
+    /// Returns what one profile may ask for.
+    pub(super) fn new() -> Self {
+        Self(500_000)
+    }
+
+    /// Takes some of it; false once there is no more.
+    pub(super) fn spend(&mut self, steps: usize) -> bool {
+        self.0 = self.0.saturating_sub(steps);
+        self.0 > 0
+    }
+}
+
 /// Takes a filter apart.
-pub(super) fn terms(filter: &Filter, kinds: Kinds) -> Result<Vec<Term>, Refusal> {
-    let refuse = |why: &str| Err(Refusal { why: why.into(), span: filter.span });
-    let found = match &filter.test {
-        Test::Path(places) => places.iter().cloned().map(plain).collect(),
+pub(super) fn terms(
+    filter: &Filter,
+    kinds: Kinds,
+    budget: &mut Budget,
+) -> Result<Vec<Term>, Refusal> {
+    let span = filter.span;
+    let refuse = |why: &str, hint| Err(Refusal { why: why.into(), hint, span });
+    let mut found = Vec::new();
+    match &filter.test {
+        Test::Path(places) => found.extend(places.iter().cloned().map(plain)),
         Test::Any(parts) => {
-            let mut found = Vec::new();
+            let mut weight = 0;
             for part in parts {
-                found.extend(terms(part, kinds)?);
+                let more = terms(part, kinds, budget)?;
+                weight += more.iter().map(Term::weight).sum::<usize>();
+                check(weight, budget, span)?;
+                found.extend(more);
             }
-            found
         }
-        Test::Not(inner) => vec![without(terms(inner, Kinds::Refused)?, filter.span)?],
+        Test::Not(inner) => found.push(without(terms(inner, Kinds::Refused, budget)?, span)?),
         Test::All(parts) => {
-            let mut found = vec![plain(everything(filter.span)?)];
+            found.push(plain(everything(span)?));
             for part in parts {
-                let more = terms(part, kinds)?;
-                let mut both = Vec::new();
-                for (a, b) in found.iter().flat_map(|a| more.iter().map(move |b| (a, b))) {
-                    both.extend(intersect(a, b, filter.span)?);
-                    if both.len() > MOST {
-                        return refuse("it names too many places");
-                    }
-                }
-                found = both;
+                let more = terms(part, kinds, budget)?;
+                found = common(&found, &more, budget, span)?;
             }
-            found
         }
-        Test::Vnode if kinds == Kinds::Ignored => vec![plain(everything(filter.span)?)],
-        Test::Vnode => return refuse("the kind of a file cannot be enforced here"),
-        Test::Foreign | Test::Network(_) => return refuse("this filter is not about files"),
-    };
-    if found.len() > MOST { refuse("it names too many places") } else { Ok(found) }
+        Test::Vnode if kinds == Kinds::Ignored => found.push(plain(everything(span)?)),
+        Test::Vnode => {
+            let hint = "leave `vnode-type` out, or deny instead of allowing";
+            return refuse("the kind of a file cannot be enforced here", hint);
+        }
+        Test::Foreign | Test::Network(_) => {
+            let hint = "rules about files take filters such as (subpath \"…\")";
+            return refuse("this filter is not about files", hint);
+        }
+    }
+    if found.len() > MOST { Err(too_many(span)) } else { Ok(found) }
+}
+
+impl Term {
+    /// Returns how many places it holds.
+    fn weight(&self) -> usize {
+        1 + self.except.len()
+    }
+}
+
+/// Returns what lies in a term of both lists.
+fn common(
+    some: &[Term],
+    others: &[Term],
+    budget: &mut Budget,
+    span: Span,
+) -> Result<Vec<Term>, Refusal> {
+    let (mut both, mut weight) = (Vec::new(), 0);
+    for (a, b) in some.iter().flat_map(|a| others.iter().map(move |b| (a, b))) {
+        check(weight, budget, span)?;
+        if let Some(term) = intersect(a, b, span)? {
+            weight += term.weight();
+            check(weight, budget, span)?;
+            both.push(term);
+        }
+    }
+    Ok(both)
+}
+
+/// Counts one step, and refuses what grew too large.
+fn check(weight: usize, budget: &mut Budget, span: Span) -> Result<(), Refusal> {
+    if weight <= HEAVIEST && budget.spend(1) { Ok(()) } else { Err(too_many(span)) }
+}
+
+fn too_many(span: Span) -> Refusal {
+    Refusal { why: "it names too many places".into(), hint: FEWER, span }
 }
 
 fn plain(place: Place) -> Term {
@@ -70,13 +136,18 @@ fn plain(place: Place) -> Term {
 }
 
 fn everything(span: Span) -> Result<Place, Refusal> {
-    Place::everything().map_err(|invalid| Refusal { why: invalid.to_string(), span })
+    Place::everything().map_err(|invalid| Refusal {
+        why: invalid.to_string(),
+        hint: "name folders by absolute paths",
+        span,
+    })
 }
 
 /// Returns everything but some places.
 fn without(terms: Vec<Term>, span: Span) -> Result<Term, Refusal> {
     if terms.iter().any(|term| !term.except.is_empty()) {
-        return Err(Refusal { why: "`require-not` of an exception is not followed".into(), span });
+        let why = "`require-not` of an exception is not followed".into();
+        return Err(Refusal { why, hint: "say it without the double negation", span });
     }
     let except = terms.into_iter().map(|term| term.place).collect();
     Ok(Term { place: everything(span)?, except })
@@ -91,7 +162,7 @@ fn intersect(a: &Term, b: &Term, span: Span) -> Result<Option<Term>, Refusal> {
         narrower(&a.place, &b.place)
     } else if super::super::place::overlap(&a.place.pattern, &b.place.pattern) {
         let why = "what these filters have in common cannot be said".into();
-        return Err(Refusal { why, span });
+        return Err(Refusal { why, hint: "name what they share with one (subpath \"…\")", span });
     } else {
         return Ok(None);
     };

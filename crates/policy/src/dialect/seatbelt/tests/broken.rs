@@ -120,3 +120,64 @@ fn a_profile_under_which_nothing_runs_or_only_some_programs_is_refused() {
         assert_eq!(codes(&read_text(text).err().unwrap_or_default()), wanted, "{text}");
     }
 }
+
+#[test]
+fn exceptions_that_multiply_are_refused_before_they_fill_the_memory() {
+    let list = |count: usize, one: &dyn Fn(usize) -> String| -> String {
+        (0..count).map(one).collect::<Vec<_>>().join(" ")
+    };
+    let product = |places: usize, exceptions: usize, times: usize| {
+        let places = list(places, &|at| format!("(subpath \"/a/{at}\")"));
+        let except = list(exceptions, &|at| format!("(regex #\"^/b/x{at}(/|$)\")"));
+        let nots = format!("(require-not (require-any {except}))").repeat(times);
+        format!("(allow file-read* (require-all (require-any {places}) {nots}))")
+    };
+    let many = |places: usize| list(places, &|at| format!("(subpath \"/a/{at}\")"));
+    let pairs = format!("(require-any {})", many(900)).repeat(8);
+    let rules = product(90, 100, 1).repeat(30); // each fits, together they do not
+    let table = [
+        product(300, 100, 1),
+        product(900, 900, 8),
+        product(20, 100, 8),
+        format!("(deny file-read* (require-all {pairs}))"),
+        rules,
+    ];
+    for text in table {
+        let problems = read_rules(&text).unwrap_err();
+        assert!(codes(&problems).contains(&"not-expressible"), "{problems:?}");
+        assert!(problems[0].to_string().contains("too many places"), "{}", problems[0]);
+    }
+    let (policy, _) = read_rules(&product(20, 100, 1)).unwrap();
+    assert_eq!(files(&policy)[1].len(), 20, "a usual number is read");
+}
+
+#[test]
+fn what_cannot_be_enforced_says_what_to_do_instead() {
+    let table = [
+        "(allow file-read* \"/usr\")",
+        "(allow file-read* (subpath))",
+        "(allow file-read* (require-not (subpath \"/a\") (subpath \"/b\")))",
+        "(allow file-read* (target self))",
+        "(allow file-read* (require-not (require-not (subpath \"/a\"))))",
+        "(allow file-read* (require-not (literal \"/usr\")))",
+        "(allow file-read* (require-all (vnode-type DIRECTORY) (subpath \"/a\")))",
+        "(allow file-read* (regex #\"^/a/[^/]*$\"))",
+        "(allow file-write-data (subpath \"/a\"))",
+        "(allow file-write* (prefix \"/a/b\"))",
+        "(allow file-write*)(deny file-write* (subpath \"/a\"))(allow file-write* (subpath \"/a/b\"))",
+        "(allow network-outbound (remote unix-socket (target self)))",
+        "(allow network-outbound (remote ip \"*:443\"))",
+        "(allow network-outbound (target self))",
+        "(allow network*)(deny network-outbound (remote ip \"*:25\"))",
+        "(allow network-inbound (remote ip \"localhost:3000\"))",
+        "(deny file-map-executable)",
+        "(deny process-exec (literal \"/x\"))",
+        "(allow default (subpath \"/a\"))",
+    ];
+    for rules in table {
+        for problem in read_rules(rules).unwrap_err() {
+            assert!(problem.to_string().contains("\n"), "{rules}");
+            assert!(format!("{problem:?}").contains("hint: Some("), "{rules}: {problem:?}");
+        }
+    }
+}

@@ -119,6 +119,38 @@ fn a_literal_never_grows_into_what_a_folder_holds() {
 }
 
 #[test]
+fn where_nothing_lies_yet_a_literal_opens_nothing_for_writing() {
+    let table = [
+        ("(allow file-write* (literal \"/a/file\"))", "/ |  | /a/file | ", &[][..]),
+        ("(allow file-write* (literal \"/a/new\"))", "/ |  |  | ", &["missing"]),
+        ("(allow file-write* (path \"/a/new\"))", "/ |  |  | ", &["missing"]),
+        ("(allow file-write* (regex #\"^/a/new$\"))", "/ |  |  | ", &["missing"]),
+        (
+            "(allow file-write* (require-all (subpath \"/a\") (literal \"/a/new\")))",
+            "/ |  |  | ",
+            &["missing"],
+        ),
+        (
+            "(allow file-write* (subpath \"/a\"))(deny file-write* (subpath \"/a/new\"))(allow file-write* (literal \"/a/new\"))",
+            "/ |  | /a | /a/new",
+            &["missing"],
+        ),
+        (
+            "(allow file-write* (subpath \"/a\"))(allow file-write* (literal \"/a/new\"))",
+            "/ |  | /a | ",
+            &[],
+        ),
+        ("(allow file-write* (subpath \"/a/new\"))", "/ |  | /a/new | ", &[]),
+        ("(allow file-write* (literal \"/dev/null\"))", "/ |  |  | ", &[]),
+        ("(allow file-read* (literal \"/a/new\"))", "/ | /a/new |  | ", &["missing"]),
+    ];
+    for (rules, wanted, notes) in table {
+        assert_eq!(meaning(rules), wanted, "{rules}");
+        assert_eq!(codes(&read_rules(rules).unwrap().1), notes, "{rules}");
+    }
+}
+
+#[test]
 fn exceptions_leave_what_was_said_before() {
     let table = [
         (

@@ -43,6 +43,25 @@ fn connections_are_open_or_closed_by_the_last_rule() {
         ("(allow network-outbound (remote ip \"localhost:*\"))", "deny-all"),
         ("(allow network-outbound (remote tcp \"localhost:8080\"))", "deny-all host 8080"),
         ("(allow network-inbound (local ip \"*:3000\"))", "deny-all publish 3000"),
+        // Which end is meant matters.
+        ("(allow network-outbound (local ip \"localhost:5432\"))", "deny-all"),
+        ("(allow network* (local ip \"localhost:3000\"))", "deny-all publish 3000"),
+        ("(allow network* (remote ip \"localhost:5432\"))", "deny-all host 5432"),
+        ("(allow network-inbound (remote ip \"localhost:*\"))", "deny-all"),
+        ("(allow network-bind (remote ip \"localhost:5432\"))", "deny-all"),
+        ("(allow network-inbound (remote ip \"localhost:3000\"))", "error: not-expressible"),
+        ("(allow network-inbound (remote ip \"*:3000\"))", "error: not-expressible"),
+        ("(allow network-outbound (local ip \"*:5432\"))", "error: not-expressible"),
+        ("(allow network-outbound (local unix-socket))", "deny-all"),
+        ("(allow network* (local unix-socket (subpath \"/run/x\")))", "deny-all"),
+        (
+            "(allow network-outbound (remote ip \"localhost:1\"))(deny network-outbound (local ip \"localhost:1\"))",
+            "error: not-expressible",
+        ),
+        (
+            "(allow network-inbound (local ip \"localhost:1\"))(deny network-inbound (remote ip \"localhost:*\"))",
+            "deny-all",
+        ),
         ("(allow network-outbound (remote ip \"localhost:1\"))(deny network*)", "deny-all"),
         (
             "(allow network-outbound (remote ip \"localhost:1\"))(deny network* (remote ip \"localhost:*\"))",

@@ -1,6 +1,7 @@
 //! From policies to profiles.
 
 use super::*;
+use crate::layer::{Choice, Stack, Trust, resolve};
 
 fn native(text: &str) -> Policy {
     Document::parse(&Source::new("policy.yaml", text), Layer::User, &anchors()).unwrap().policy
@@ -32,7 +33,7 @@ fn what_the_language_can_say_comes_back() {
         assert_eq!(written.lost, [], "{text}");
         assert_eq!(files(&policy).map(|list| list.join(" ")).join(" | "), wanted, "{text}");
     }
-    for (mode, lost) in [("deny-all", 0), ("disabled", 0), ("monitor", 1)] {
+    for (mode, lost) in [("deny-all", 0), ("disabled", 0), ("monitor", 2)] {
         let (written, policy) = write_and_read(&format!("network: {{ mode: {mode} }}"));
         assert_eq!(policy.network.mode.value().to_string(), mode);
         assert_eq!(written.lost.len(), lost, "{mode}");
@@ -67,4 +68,46 @@ fn what_the_language_cannot_say_is_listed_and_closed() {
         assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll, "{text}");
         assert_eq!(files(&policy)[1], [""; 0], "{text}: nothing is opened in its place");
     }
+}
+
+#[test]
+fn open_connections_do_not_open_the_sockets_of_the_host() {
+    let closed = "(deny network-outbound (remote unix-socket))\n";
+    for mode in ["monitor", "disabled"] {
+        let text = format!("network: {{ mode: {mode}, host_ports: [8080], unix: [/run/x] }}");
+        let (written, policy) = write_and_read(&text);
+        let (before, after) = written.text.split_once(closed).unwrap();
+        assert!(before.contains("(allow network"), "{mode}");
+        assert!(after.contains("(remote unix-socket (subpath \"/run/x\"))"), "{mode}");
+        assert!(!after.contains("(allow network-outbound)"), "{mode}");
+        assert!(!after.contains("(allow network*)"), "{mode}");
+        assert_eq!(shown(policy.network.unix.values()), ["/run/x"], "{mode}");
+        let ports = written.lost.iter().find(|lost| lost.key == "network.host_ports");
+        let wanted = (mode == "monitor").then_some("8080"); // else they are the host's own
+        assert_eq!(ports.map(|lost| lost.value.as_str()), wanted, "{mode}");
+    }
+    let (written, _) = write_and_read("network: { mode: monitor }");
+    assert!(written.lost.iter().any(|l| l.key == "network.host_ports" && l.value == "none"));
+    let (written, _) = write_and_read("network: { mode: deny-all, unix: [/run/x] }");
+    assert!(!written.text.contains("(allow network-outbound)"));
+}
+
+#[test]
+fn what_a_chosen_preset_brings_is_listed() {
+    let lost = |preset: &str| -> Vec<String> {
+        let text = format!("version: 1\npreset: {preset}\n");
+        let document =
+            Document::parse(&Source::new("policy.yaml", &text), Layer::User, &anchors()).unwrap();
+        let mut stack = Stack::new(&anchors()).unwrap();
+        stack.push(Layer::User, document);
+        let policy = resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy;
+        let written = with_world(|around| write::write(&policy, around));
+        written.lost.into_iter().map(|lost| lost.key).collect()
+    };
+    let has = |keys: &[String], key: &str| keys.iter().any(|found| found == key);
+    let runner = lost("runner");
+    assert!(has(&runner, "commands.deny"), "{runner:?}");
+    assert!(has(&runner, "limits.timeout"), "{runner:?}");
+    let usual = lost("confined");
+    assert!(!has(&usual, "commands.deny"), "{usual:?}");
 }
