@@ -3,19 +3,31 @@
 use serde_json::Value as Json;
 
 use super::grants::{list_row, list_schema, read_list};
+use super::setting::bare;
 use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Sourced};
+use crate::layer::Layer;
 use crate::text::Node;
 
 /// Things that are refused. Every layer may add, none may remove.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusals<T> {
     entries: Vec<Sourced<T>>,
+    /// Built-in entries that a file of another system takes off, as that system documents. Native
+    /// files have no words for it.
+    lifted: Vec<Sourced<T>>,
 }
 
 impl<T> Refusals<T> {
     /// Makes a list, as a layer would say it.
     pub fn new(entries: Vec<Sourced<T>>) -> Self {
-        Self { entries }
+        Self { entries, lifted: Vec::new() }
+    }
+
+    /// Takes entries off the built-in list, and off no other.
+    #[must_use]
+    pub fn lifting(mut self, built_in: Vec<Sourced<T>>) -> Self {
+        self.lifted.extend(built_in);
+        self
     }
 
     /// Returns the entries in force, each with its origin.
@@ -37,7 +49,18 @@ impl<T> Refusals<T> {
 
 impl<T> Default for Refusals<T> {
     fn default() -> Self {
-        Self { entries: Vec::new() }
+        Self { entries: Vec::new(), lifted: Vec::new() }
+    }
+}
+
+impl<T: PartialEq> Refusals<T> {
+    /// Leaves out the built-in entries that were taken off.
+    pub(crate) fn apply_lifts(&mut self) {
+        let lifted = &self.lifted;
+        self.entries.retain(|entry| {
+            entry.origin.layer != Layer::BuiltIn
+                || !lifted.iter().any(|lift| lift.value == entry.value)
+        });
     }
 }
 
@@ -48,13 +71,21 @@ impl<T: Item> Field for Refusals<T> {
 
     fn merge(&mut self, above: Self) {
         self.entries.extend(above.entries);
+        self.lifted.extend(above.lifted);
     }
 
     fn into_default(self) -> Self {
         self
     }
 
-    fn clamp(&mut self, base: &Self, _key: &str, _ignored: &mut Vec<Ignored>) {
+    fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>) {
+        for Sourced { value, origin } in
+            self.lifted.iter().filter(|lift| !base.lifted.contains(lift))
+        {
+            let value = format!("{} (lifted)", bare(&value.json()));
+            ignored.push(Ignored { key: key.into(), value, origin: origin.clone() });
+        }
+        self.lifted.clone_from(&base.lifted);
         for entry in &base.entries {
             if !self.entries.contains(entry) {
                 self.entries.push(entry.clone());

@@ -67,6 +67,7 @@ impl Policy {
     /// Between an `unhide` and a `hide` of the same layer the stricter wins, and an `unhide` never
     /// reaches what a higher layer hides.
     pub(crate) fn apply_unhide(&mut self) {
+        self.files.protect.apply_lifts();
         let unhide = self.files.unhide.clone();
         self.files.hide.retain(|hidden| {
             !unhide.entries().iter().any(|open| {

@@ -171,7 +171,9 @@ fn workspace_root(
     let root = &around.anchors.root;
     let folder = match profile {
         // Nothing is writable by default, but a rule may pick a profile that means this folder.
-        Profile::Readonly | Profile::File(_) => policy.root.sourced().map(|folder| folder.value.path())?,
+        Profile::Readonly | Profile::File(_) => {
+            policy.root.sourced().map(|folder| folder.value.path())?
+        }
         Profile::WorkspaceWrite | Profile::WorkspaceWriteNoNetwork => {
             let mut folders: Vec<PathBuf> = Vec::new();
             for folder in policy.files.write.values() {

@@ -10,12 +10,21 @@
 /// no control character.
 const INERT: &str = r"[^;&|<>()$`\\\x00-\x1f\x7f]*";
 
+/// What `*` stands for where the program acts on its own arguments: nor may a quote, a brace or a
+/// wildcard spell an argument that the guard would have seen.
+const PLAIN: &str = r#"[^;&|<>()$`\\"'{}\[\]*?\x00-\x1f\x7f]*"#;
+
 /// Where a command can start in a text. Blanks are those of a shell: others are part of a word, and
 /// classes of Unicode would make every rule slow to compile.
-const START: &str = r#"(?:^|[;&|(){}`\n\r!]|(?:^|[ \t;])(?:then|do|else|elif|if|while|until)[ \t\n]|[ \t]-(?:exec|execdir|ok|okdir)[ \t]|[ \t]-[A-Za-z]*c[ \t]+["']?)"#;
+const START: &str = r#"(?:^|[;&|(){}`\n\r!]|(?:^|[ \t;\n\r&|(){}])(?:then|do|else|elif|if|while|until|coproc|time)[ \t\n\r]|[ \t]-(?:exec|execdir|ok|okdir)[ \t]|[ \t]-[A-Za-z]*c[ \t]+["']?)"#;
 
-/// What can stand between that place and the command: assignments, and launchers with their words.
-const LEAD: &str = r"[ \t\r\n]*(?:[A-Za-z_][A-Za-z0-9_]*=[^ \t\r\n]*[ \t]+)*(?:(?:[^ \t\r\n;&|()]*/)?(?:timeout|time|nice|nohup|stdbuf|command|builtin|noglob|xargs|sudo|doas|env|exec|eval|setsid|ionice|watch|flock)[ \t]+(?:[^ \t\r\n;&|()]+[ \t]+)*)?";
+/// A word of a shell, with its quotes.
+const WORD: &str =
+    r#"(?:"(?:[^"\\]|\\(?s:.))*"|\$'(?:[^'\\]|\\(?s:.))*'|'[^']*'|\\(?s:.)|[^ \t\r\n])"#;
+
+/// What can stand between that place and the command, behind assignments and redirections:
+/// launchers with their words.
+const LAUNCHER: &str = r"(?:(?:[^ \t\r\n;&|()]*/)?(?:timeout|time|nice|nohup|stdbuf|command|builtin|noglob|xargs|sudo|doas|env|exec|eval|setsid|ionice|watch|flock)[ \t]+(?:[^ \t\r\n;&|()]+[ \t]+)*)?";
 
 /// What can stand right before a command's name: an escape, a quote, folders.
 const NAME: &str = r#"[\\"']?(?:[^ \t\r\n;&|()"']*/)?"#;
@@ -66,23 +75,24 @@ impl Specifier {
     /// Returns the expression of a rule that allows; none if the specifier must not allow anything.
     pub(super) fn allowing(&self) -> Option<String> {
         let Self::Text { pieces, end } = self else { return None };
-        let first = pieces.first().and_then(|piece| piece.split_whitespace().next());
-        let first = first.unwrap_or_default();
+        let program = program(pieces);
         let has_wildcard = pieces.len() > 1 || *end == End::Words;
-        if has_wildcard && LAUNCHERS.contains(&first) {
+        if has_wildcard && LAUNCHERS.contains(&&*program) {
             return None;
         }
         // `find` runs and deletes by its own arguments.
-        let guard = match first {
-            "find" if has_wildcard => r"(?!.* -(?:exec|execdir|ok|okdir|delete|fls|fprint))",
-            _ => "",
+        let (guard, any) = match &*program {
+            "find" if has_wildcard => {
+                (r#"(?!.*[ "']-(?:exec|execdir|ok|okdir|delete|fls|fprint))"#, PLAIN)
+            }
+            _ => ("", INERT),
         };
         let body: Vec<String> = pieces.iter().map(|piece| literal(piece, " +")).collect();
         let rest = match end {
             End::Exact => String::new(),
-            End::Words => format!("(?: {INERT})?"),
+            End::Words => format!("(?: {any})?"),
         };
-        Some(format!("^{guard}{}{rest}$", body.join(INERT)))
+        Some(format!("^{guard}{}{rest}$", body.join(any)))
     }
 
     /// Returns the expression of a rule that denies or asks; none if it is about every command.
@@ -95,8 +105,22 @@ impl Specifier {
             End::Exact => format!(r"[ \t]*{END}"),
             End::Words => format!(r"(?:[ \t]|{END})"),
         };
-        Some(format!("{START}{LEAD}{NAME}{}{rest}", body.join("(?s:.)*")))
+        Some(format!("{START}{}{NAME}{}{rest}", lead(), body.join("(?s:.)*")))
     }
+}
+
+/// Returns what can stand between the place where a command can start and its name.
+fn lead() -> String {
+    let assignment = format!(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\] \t]*\])?\+?={WORD}*");
+    let redirection = format!(r"[0-9]*[<>]+[&|]?[ \t]*{WORD}+");
+    format!(r"(?:[ \t\r\n]|\\\r?\n)*(?:(?:{assignment}|{redirection})[ \t]+)*{LAUNCHER}")
+}
+
+/// Returns the name of the program that a specifier begins with, without folders and quotes.
+fn program(pieces: &[String]) -> String {
+    let first = pieces.first().and_then(|piece| piece.split_whitespace().next());
+    let name = first.and_then(|first| first.rsplit('/').next()).unwrap_or_default();
+    name.replace(['"', '\'', '\\'], "")
 }
 
 /// Takes a text literally, but for its blanks.

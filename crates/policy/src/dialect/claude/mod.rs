@@ -75,7 +75,10 @@ fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
     let parsed: Vec<Result<Node, Diagnostic>> =
         inputs.iter().map(|input| json::parse(input.source)).collect();
     let managed = inputs.iter().zip(&parsed).filter(|(input, _)| input.layer == Layer::System);
-    let managed = Managed::gather(managed.filter_map(|(_, node)| node.as_ref().ok()));
+    let managed = Managed::gather(
+        managed.filter_map(|(_, node)| node.as_ref().ok()),
+        Writes::settle(parsed.iter().filter_map(|node| node.as_ref().ok())),
+    );
     all(inputs.iter().zip(parsed).map(|(input, node)| {
         let node = node.map_err(|problem| vec![problem])?;
         let base = base(input, around);
@@ -113,11 +116,31 @@ fn lower(
     Document { policy, ..Document::default() }
 }
 
-/// What an administrator's file reserves for itself: then other files open nothing of that kind.
+/// What one file decides for all: what an administrator's reserves for itself, where other files
+/// then open nothing, and whether anything is writable.
 struct Managed {
     domains: Reserved,
     reads: Reserved,
     rules: Reserved,
+    writes: Writes,
+}
+
+/// Whether files can make folders writable.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Writes {
+    Granted,
+    /// Some file starts in the mode `plan`.
+    Never,
+}
+
+impl Writes {
+    fn settle<'n>(mut nodes: impl Iterator<Item = &'n Node>) -> Self {
+        let plans = |node: &Node| {
+            let mode = node.find("permissions").and_then(|section| section.find("defaultMode"));
+            mode.and_then(Node::text) == Some("plan")
+        };
+        if nodes.any(plans) { Self::Never } else { Self::Granted }
+    }
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -127,7 +150,7 @@ enum Reserved {
 }
 
 impl Managed {
-    fn gather<'n>(nodes: impl Iterator<Item = &'n Node>) -> Self {
+    fn gather<'n>(nodes: impl Iterator<Item = &'n Node>, writes: Writes) -> Self {
         let nodes: Vec<&Node> = nodes.collect();
         let reserved = |way: &[&str]| {
             let on = |node: &&Node| {
@@ -140,6 +163,7 @@ impl Managed {
             domains: reserved(&["sandbox", "network", "allowManagedDomainsOnly"]),
             reads: reserved(&["sandbox", "filesystem", "allowManagedReadPathsOnly"]),
             rules: reserved(&["allowManagedPermissionRulesOnly"]),
+            writes,
         }
     }
 }

@@ -7,10 +7,11 @@
 //! | `/x` | the settings' own project, or `~/.claude` |
 //! | `./x`, `x` | the current folder |
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::command::escape;
-use crate::name::{Anchors, Invalid, PathPattern};
+use crate::name::{Anchors, Found, Invalid, PathPattern, Pattern};
 use crate::policy::Action;
 use crate::text::visible;
 
@@ -50,38 +51,90 @@ pub(super) fn pattern(
 /// Returns an expression for the path argument of a tool.
 ///
 /// A path with `..` in it is never allowed by its text, and always falls under a rule that refuses
-/// or asks: what it leads to is not in the text.
+/// or asks: what it leads to is not in the text. Such a rule also sees through `//` and `/./`, and
+/// through paths that start at the current folder.
 pub(super) fn expression(pattern: &PathPattern, action: Action, cwd: &Path) -> String {
-    let body = body(pattern);
+    // A pattern prints itself absolute, in one spelling, a backslash before what is literal.
+    let text = pattern.to_string();
+    let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
     if action == Action::Allow {
+        let body = absolute(&parts, "/");
         return format!(r"(?s)^(?!.*(?:^|/)\.\.(?:/|$)){body}(?:/.*)?$");
     }
-    let here: String = cwd.to_string_lossy().chars().map(escape).collect();
-    let spelled = match body.strip_prefix(&format!("{here}/")) {
-        Some(rest) => format!("(?:{here}/|(?:\\./)*){rest}"),
-        None => body,
-    };
-    format!(r"(?s)(?:^|/)\.\.(?:/|$)|^{spelled}(?:/.*)?$")
+    let mut spelled = vec![absolute(&parts, SLASH)];
+    spelled.extend(rests(&parts, cwd).into_iter().map(relative));
+    format!(r"(?s)(?:^|/)\.\.(?:/|$)|^(?:{})(?:/.*)?$", spelled.join("|"))
 }
 
-/// Translates a pattern as it prints itself: absolute, one spelling, a backslash before what is
-/// literal.
-fn body(pattern: &PathPattern) -> String {
-    let text = pattern.to_string();
-    if text == "/" {
-        return String::new();
-    }
+/// The spellings of one `/`.
+const SLASH: &str = r"/+(?:\./+)*";
+
+fn absolute(parts: &[&str], slash: &str) -> String {
     let mut out = String::new();
-    for component in text.split('/').skip(1) {
+    for part in parts {
         // `**` takes its own slash along, so that it can stand for no folder at all.
-        if component == "**" {
+        if *part == "**" {
             out.push_str("(?:/[^/]*)*");
         } else {
-            out.push('/');
-            out.push_str(&name(component));
+            out.push_str(slash);
+            out.push_str(&name(part));
         }
     }
     out
+}
+
+/// Spells what is left of a pattern below the current folder.
+fn relative(parts: &[&str]) -> String {
+    let Some((last, folders)) = parts.split_last() else {
+        return "(?:[^/].*)?".into(); // the current folder itself, so everything in it
+    };
+    let mut out = String::from(r"(?:\./+)*");
+    for part in folders {
+        match *part {
+            "**" => out.push_str("(?:[^/]+/+)*"),
+            part => out.extend([&*name(part), SLASH]),
+        }
+    }
+    out.push_str(&if *last == "**" { "(?:[^/].*)?".into() } else { name(last) });
+    out
+}
+
+/// Returns what is left of a pattern when the current folder is taken from its front, in every way
+/// that this can be done; none if nothing below that folder can match.
+fn rests<'p>(parts: &'p [&'p str], cwd: &Path) -> Vec<&'p [&'p str]> {
+    // Where in the pattern one can be; `**` may stand for nothing.
+    let settled = |mut places: BTreeSet<usize>| {
+        for (place, part) in parts.iter().enumerate() {
+            if *part == "**" && places.contains(&place) {
+                places.insert(place + 1);
+            }
+        }
+        places
+    };
+    let mut places = settled(BTreeSet::from([0]));
+    let cwd = cwd.to_string_lossy();
+    for folder in cwd.split('/').filter(|folder| !folder.is_empty()) {
+        let next = places.iter().filter_map(|place| match parts.get(*place) {
+            // The pattern is used up: all below is meant.
+            None | Some(&"**") => Some(*place),
+            Some(part) => can_be(part, folder).then_some(place + 1),
+        });
+        places = settled(next.collect());
+    }
+    // What `**` stands before is included in what it begins.
+    let begun =
+        |place: usize| place > 0 && parts[place - 1] == "**" && places.contains(&(place - 1));
+    places.iter().filter(|place| !begun(**place)).map(|place| &parts[*place..]).collect()
+}
+
+/// Returns whether a component of a pattern can be the name of a folder; in doubt it can.
+fn can_be(part: &str, folder: &str) -> bool {
+    let expression = name(part);
+    if !part.contains(['*', '?', '[']) {
+        return expression == folder.chars().map(escape).collect::<String>();
+    }
+    let pattern = format!("(?s)^{expression}$").parse::<Pattern>();
+    pattern.map_or(true, |pattern| pattern.search(folder) != Found::No)
 }
 
 fn name(component: &str) -> String {

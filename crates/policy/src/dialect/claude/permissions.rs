@@ -6,7 +6,7 @@ use super::super::srt::lower::items;
 use super::super::srt::schema::note;
 use super::command::{Specifier, escape};
 use super::{Managed, path, sandbox};
-use crate::key::{Field as _, Grants, Reader, Refusals, RuleLists, Setting, Sourced};
+use crate::key::{Field as _, Reader, Refusals, RuleLists, Setting, Sourced};
 use crate::name::{DeniedHost, PathPattern};
 use crate::policy::{Action, Policy, Profile};
 use crate::text::{Entry, Node, Span, Value, visible};
@@ -42,10 +42,9 @@ pub(super) fn lower(
     if !items(Some(&rules)).is_empty() {
         policy.commands.rules = RuleLists::read(&rules, cx).unwrap_or_default();
     }
-    let planning = policy.profile.is_explicit();
-    if let Some(more) = node.find("additionalDirectories").filter(|_| !planning) {
+    if let Some(more) = node.find("additionalDirectories") {
         let folders = sandbox::directories(more, around, cx);
-        sandbox::add_writable(folders, more, around, policy, cx);
+        sandbox::add_writable(folders, more, managed, around, policy, cx);
     }
 }
 
@@ -222,7 +221,6 @@ impl List<'_, '_, '_> {
             Some("plan") => {
                 let origin = self.cx.origin(mode.span);
                 self.policy.profile = Setting::new(Sourced { value: Profile::Readonly, origin });
-                self.policy.files.write = Grants::default();
                 let message = "`plan` holds for as long as this file says so: nothing is writable";
                 note(self.cx, "stricter", message.into(), mode);
             }

@@ -8,7 +8,7 @@ use super::super::srt::lower::{
     connections, credentials, find, folders, hosts, is_on, items, network_mode, patterns,
 };
 use super::super::srt::schema::note;
-use super::Managed;
+use super::{Managed, Writes};
 use crate::key::{Grants, Reader, Refusals, Setting, Sourced};
 use crate::name::{Anchors, Folder};
 use crate::policy::{Policy, Require};
@@ -53,7 +53,7 @@ fn files(
 ) {
     if let Some(write) = find(node, "allowWrite") {
         let more = folders(Some(write), around, cx);
-        add_writable(more, write, around, policy, cx);
+        add_writable(more, write, managed, around, policy, cx);
     }
     policy.files.protect = Refusals::new(patterns(find(node, "denyWrite"), cx));
     policy.files.hide = Refusals::new(patterns(find(node, "denyRead"), cx));
@@ -70,14 +70,19 @@ fn files(
     }
 }
 
-/// Adds folders to the working folder, which Claude Code can always write.
+/// Adds folders to the working folder, which Claude Code can always write but in the mode `plan`.
 pub(super) fn add_writable(
     more: Vec<Sourced<Folder>>,
     said: &Node,
+    managed: &Managed,
     around: &Surroundings<'_>,
     policy: &mut Policy,
-    cx: &Reader<'_>,
+    cx: &mut Reader<'_>,
 ) {
+    if managed.writes == Writes::Never {
+        let message = "a file starts in the mode `plan`: this makes nothing writable";
+        return note(cx, "stricter", message.into(), said);
+    }
     let mut write = policy.files.write.entries().to_vec();
     if !policy.files.write.is_explicit() {
         let root = Folder::literal(&around.anchors.root).ok();

@@ -62,7 +62,11 @@ pub(super) fn verdict(reading: &Reading, tool: &str, args: &[(&str, &str)]) -> O
         rule.tool.matches(tool) == Found::Yes
             && rule.args.iter().all(|(name, pattern)| {
                 let given = args.iter().find(|(arg, _)| arg == name);
-                given.is_some_and(|(_, text)| pattern.search(text) == Found::Yes)
+                given.is_some_and(|(_, text)| match pattern.search(text) {
+                    Found::No => false,
+                    Found::Undecided => rule.action != Some(Action::Allow),
+                    Found::Yes => true,
+                })
             })
             && rule.domain.as_ref().is_none_or(|domain| {
                 let given = args.iter().find(|(arg, _)| *arg == &*domain.url_arg);
@@ -153,6 +157,28 @@ fn modes_that_restrict_are_kept() {
     assert_eq!(plan.document.policy.profile.value(), Profile::Readonly);
     let policy = resolved(&[(Layer::User, &plan.document)], Trust::NotTrusted).policy;
     assert_eq!(shown(policy.files.write.values()), Vec::<String>::new());
+
+    // Nor does another file undo it, before it or after it, of the same layer or not.
+    let planning = r#"{"permissions":{"defaultMode":"plan"}}"#;
+    let more = [
+        r#"{"permissions":{"additionalDirectories":["/x"]}}"#,
+        r#"{"sandbox":{"filesystem":{"allowWrite":["/y"]}}}"#,
+        r#"{"permissions":{"defaultMode":"acceptEdits","additionalDirectories":["/x"]}}"#,
+    ];
+    for (more, other) in more.iter().flat_map(|more| [(more, Layer::User), (more, Layer::System)]) {
+        let [plan, more] = [planning, more].map(|text| Source::new("/s.json", text));
+        let plan = Input { source: &plan, layer: Layer::User };
+        let more = Input { source: &more, layer: other };
+        let writable = |inputs: &[Input<'_>]| {
+            let readings = around(|around| read(inputs, around)).unwrap();
+            let said: Vec<_> = readings.iter().map(|one| (one.layer, &one.document)).collect();
+            let policy = resolved(&said, Trust::NotTrusted).policy;
+            shown(policy.files.write.values())
+        };
+        assert_eq!(writable(&[plan, more]), Vec::<String>::new(), "{more:?}");
+        assert_eq!(writable(&[more, plan]), Vec::<String>::new(), "{more:?}");
+        assert_eq!(writable(&[more]).len(), 2, "{more:?}");
+    }
 
     let text = r#"{"permissions":{"defaultMode":"dontAsk","allow":["Read"]}}"#;
     let quiet = reading(text);

@@ -49,9 +49,14 @@ fn filesystem(
     }
     policy.files.hide = Refusals::new(hidden);
     if let Some(node) = find(node, "allowGitConfig").filter(|node| is_on(node)) {
-        let message = "`filesystem.allowGitConfig`: `.git/config` stays protected, because it can \
-                       name programs that run outside; `.git/hooks` stays protected in any case";
-        note(cx, "stricter", message.into(), node);
+        let message = "`filesystem.allowGitConfig`: `.git/config` can be changed, and it can name \
+                       programs that run outside; `.git/hooks` stays protected in any case";
+        note(cx, "git-config", message.into(), node);
+        let config = "**/.git/config".parse::<PathPattern>();
+        let config = config.and_then(|config| config.anchored(around.anchors));
+        let origin = cx.origin(node.span);
+        let lifted = config.into_iter().map(|value| Sourced { value, origin: origin.clone() });
+        policy.files.protect = std::mem::take(&mut policy.files.protect).lifting(lifted.collect());
     }
 }
 

@@ -9,7 +9,7 @@ use super::domain::{spell_address, spell_denied, spell_granted};
 use super::path::{SettingsPath, spell};
 use crate::dialect::{Lost, Surroundings, Written};
 use crate::key::{Field as _, Row};
-use crate::name::{DeniedHost, Folder, PathPattern};
+use crate::name::{DeniedHost, Folder, HostPattern, PathPattern};
 use crate::policy::{NetworkMode, Policy};
 
 /// Writes the settings.
@@ -25,25 +25,32 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
 fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
     let said = &policy.network;
     let (mut denied, mut addresses, mut by_address) = (Vec::new(), Vec::new(), Vec::new());
-    for host in said.deny.values() {
-        match (spell_denied(host), spell_address(host)) {
+    let listed = said.mode.value() == NetworkMode::AllowList;
+    let granted: Vec<&HostPattern> =
+        said.allow.values().filter(|host| listed && !said.ask.cover(host)).collect();
+    // srt asks nobody, so what a wider pattern allows must not let through what is asked about.
+    let asked = said.ask.values().filter(|_| !granted.is_empty());
+    let asked = asked.map(|host| ("network.ask", DeniedHost::from(host.clone())));
+    let refused = said.deny.values().map(|host| ("network.deny", host.clone()));
+    for (key, host) in refused.chain(asked) {
+        match (spell_denied(&host), spell_address(&host)) {
             (Some(spellings), _) => add(&mut denied, spellings),
             (None, Some(network)) => {
                 by_address.push(host);
                 add(&mut addresses, vec![network]);
             }
             (None, None) => lost.push(Lost {
-                key: "network.deny".into(),
+                key: key.into(),
                 value: host.to_string(),
                 why: "srt cannot refuse this pattern: the settings are wider than the policy here",
             }),
         }
     }
     let mut allowed = Vec::new();
-    for host in said.allow.values().filter(|_| said.mode.value() == NetworkMode::AllowList) {
+    for host in granted {
         // For srt an address that is allowed by name of itself is reached in spite of
         // `deniedResolvedAddresses`; for us the refusal wins.
-        if by_address.iter().any(|network: &&DeniedHost| network.cancels(host)) {
+        if by_address.iter().any(|network: &DeniedHost| network.cancels(host)) {
             continue;
         }
         match spell_granted(host) {
@@ -118,12 +125,19 @@ fn filesystem(
     section.insert("allowWrite".into(), json!(write));
     let protect = paths(said.protect.values(), "files.protect", wider, lost);
     section.insert("denyWrite".into(), json!(protect));
-    for pattern in said.protect.values().filter(|path| path.has_wildcard() && !is_mandatory(path)) {
-        lost.push(Lost {
-            key: "files.protect".into(),
-            value: pattern.to_string(),
-            why: "it is written, but srt on Linux passes over wildcards in `denyWrite`",
-        });
+    let hidden = said.hide.values().map(|path| ("files.hide", path));
+    let protected = said.protect.values().map(|path| ("files.protect", path));
+    // What srt cannot spell is on the list already.
+    let inexact = |path: &PathPattern| path.has_wildcard() && spell(path).is_some();
+    for (key, pattern) in hidden.chain(protected).filter(|(_, path)| inexact(path)) {
+        let why = match key {
+            "files.hide" => "it is written, but srt looks once, at its start, for what matches",
+            _ if is_mandatory(pattern) => {
+                "it is written, but srt looks once, at its start, and three folders deep"
+            }
+            _ => "it is written, but srt on Linux passes over wildcards in `denyWrite`",
+        };
+        lost.push(Lost { key: key.into(), value: pattern.to_string(), why });
     }
     section
 }

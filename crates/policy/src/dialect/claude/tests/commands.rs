@@ -44,6 +44,18 @@ fn a_rule_that_allows_never_reaches_another_command() {
         ("Bash(find *)",            "find . -delete",                   false),
         ("Bash(watch *)",           "watch rm x",                       false),
         ("Bash(setsid:*)",          "setsid rm x",                      false),
+        ("Bash(/usr/bin/find *)",   "/usr/bin/find . -name x",          true),
+        ("Bash(find *)",            "find . \"-delete\"",               false),
+        ("Bash(find *)",            "find . '-delete'",                 false),
+        ("Bash(find *)",            "find . -d''elete",                 false),
+        ("Bash(find *)",            "find . {-delete,-print}",          false),
+        ("Bash(find *)",            "find . -delet?",                   false),
+        ("Bash(/usr/bin/find *)",   "/usr/bin/find . -delete",          false),
+        ("Bash(/usr/bin/find:*)",   "/usr/bin/find . -d\"\"elete",      false),
+        ("Bash(\"find\" *)",        "\"find\" . -delete",               false),
+        ("Bash(find '*')",          "find '-delete'",                   false),
+        ("Bash(/usr/bin/setsid *)", "/usr/bin/setsid rm x",             false),
+        ("Bash(./flock:*)",         "./flock x rm x",                   false),
         ("Bash(a.c)",               "abc",                              false),
     ];
     for (rule, command, allowed) in cases {
@@ -88,6 +100,32 @@ fn a_rule_that_refuses_finds_its_command_wherever_it_starts() {
         ("Bash(npm*)",          "npmx",                                 true),
         ("Bash(*)",             "anything",                             true),
         ("Bash",                "anything",                             true),
+        ("Bash(curl *)",        "if true\nthen curl x\nfi",             true),
+        ("Bash(curl *)",        "for i in 1\ndo curl x\ndone",          true),
+        ("Bash(curl *)",        "if true\r\nthen curl x\r\nfi",         true),
+        ("Bash(curl *)",        ">log curl x",                          true),
+        ("Bash(curl *)",        "2>/dev/null curl x",                   true),
+        ("Bash(curl *)",        "> log curl x",                         true),
+        ("Bash(curl *)",        ">|log curl x",                         true),
+        ("Bash(curl *)",        "2>&1 >log curl x",                     true),
+        ("Bash(curl *)",        "<\"a b\" curl x",                      true),
+        ("Bash(curl *)",        "A='b c' curl x",                       true),
+        ("Bash(curl *)",        "A=\"b c\" curl x",                     true),
+        ("Bash(curl *)",        "A=\"b \\\" c\" curl x",                true),
+        ("Bash(curl *)",        "A=b\\ c curl x",                       true),
+        ("Bash(curl *)",        "A=$'b\\' c' curl x",                   true),
+        ("Bash(curl *)",        "A+=1 B[0]=2 curl x",                   true),
+        ("Bash(curl *)",        "A=1 >log B=2 curl x",                  true),
+        ("Bash(curl *)",        "coproc curl x",                        true),
+        ("Bash(curl *)",        "time curl x",                          true),
+        ("Bash(curl *)",        "! time -p curl x",                     true),
+        ("Bash(curl *)",        "ls && \\\n curl x",                    true),
+        ("Bash(curl *)",        ">log sudo curl x",                     true),
+        ("Bash(curl *)",        "ls >curl.log",                         false),
+        ("Bash(curl *)",        "A='b c' ls curl.md",                   false),
+        ("Bash(curl *)",        "ls > x curl",                          false),
+        ("Bash(curl *)",        "coprocurl x",                          false),
+        ("Bash(curl *)",        ">curl ls",                             false),
         ("Bash(curl *)",        "curlie x",                             false),
         ("Bash(curl *)",        "git commit -m \"use curl here\"",      false),
         ("Bash(curl *)",        "cat curl.md",                          false),
@@ -121,13 +159,27 @@ fn a_refusal_comes_before_a_question_and_that_before_a_permission() {
 
 #[test]
 fn long_and_strange_specifiers_do_no_harm() {
-    for specifier in ["*".repeat(5000), "a*".repeat(2000), "(".repeat(300), "é\u{202e}*".into()] {
+    let stars = ["*".repeat(5000), "a*".repeat(50), "a*".repeat(2000)];
+    for specifier in stars.into_iter().chain(["(".repeat(300), "é*".into(), "é\u{202e}*".into()])
+    {
         for kind in ["allow", "ask", "deny"] {
             let rule = format!("Bash({specifier})");
             let text = serde_json::json!({ "permissions": { kind: [rule] } }).to_string();
-            if let Ok(reading) = read_in(&text, Layer::User) {
-                verdict(&reading, "Bash", &[("command", &"a".repeat(200))]);
-            }
+            // A file that is not read is an error, and starts nothing.
+            let Ok(reading) = read_in(&text, Layer::User) else {
+                let is_refused = specifier.len() == 4000 || specifier.contains('\u{202e}');
+                assert!(is_refused, "{kind} {specifier:.20}");
+                continue;
+            };
+            let command = specifier.replace('*', "");
+            let says = verdict(&reading, "Bash", &[("command", &command)]);
+            let expected = match kind {
+                "ask" => Some(Action::Ask),
+                "deny" => Some(Action::Deny),
+                _ => says.filter(|says| *says == Action::Allow),
+            };
+            assert_eq!(says, expected, "{kind} {specifier:.20}");
+            verdict(&reading, "Bash", &[("command", &"a".repeat(200))]);
         }
     }
 }

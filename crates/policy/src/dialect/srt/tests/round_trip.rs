@@ -88,6 +88,10 @@ fn what_srt_cannot_say_is_listed_and_nothing_wider_is_written() {
         ("network: { ask: [ask.example.com] }",                      "network.ask: ask.example.com"),
         ("files: { hide: ['keys/[!a]'] }",                           "files.hide: /work/app/keys/[!a]"),
         ("files: { protect: ['**/*.lock'] }",                        "files.protect: /work/app/**/*.lock"),
+        ("files: { hide: ['**/*.pem'] }",                            "files.hide: /work/app/**/*.pem"),
+        ("files: { protect: ['**/.git/hooks'] }",                    "files.protect: /work/app/**/.git/hooks"),
+        ("files: { protect: ['keys/[!a]'] }",                        "files.protect: /work/app/keys/[!a]"),
+        ("network: { mode: allow-list, allow: [a.example.com], ask: [.example.com] }", "network.ask: .example.com"),
         ("files: { caches: shared }",                                "files.caches: shared"),
         ("require: landlock",                                        "require: landlock"),
         ("limits: { timeout: 30s }",                                 "limits.timeout: 30s"),
@@ -110,6 +114,19 @@ fn an_address_that_is_refused_as_part_of_a_network_is_not_allowed_by_itself() {
     let settings: Json = serde_json::from_str(&written(&native(text)).text).unwrap();
     assert_eq!(settings["network"]["allowedDomains"], serde_json::json!(["192.0.2.1"]));
     assert_eq!(settings["network"]["deniedResolvedAddresses"], serde_json::json!(["10.0.0.0/8"]));
+}
+
+#[test]
+fn a_host_that_is_asked_about_is_refused_where_nobody_is_asked() {
+    let text = "version: 1\n\
+        network: { mode: allow-list, allow: ['*.example.com', ask.test], \
+                   ask: [api.example.com, ask.test] }\n";
+    let written = written(&native(text));
+    let settings: Json = serde_json::from_str(&written.text).unwrap();
+    let (allowed, denied) = (["*.example.com"], ["api.example.com", "ask.test"]);
+    assert_eq!(settings["network"]["allowedDomains"], serde_json::json!(allowed));
+    assert_eq!(settings["network"]["deniedDomains"], serde_json::json!(denied));
+    assert_eq!(lost(&written), ["network.ask: api.example.com, ask.test"]);
 }
 
 const HOSTS: &[&str] = &[
