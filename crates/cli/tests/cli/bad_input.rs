@@ -129,12 +129,19 @@ fn what_is_not_a_file_gets_one_clear_error() {
         ("gone.yaml", "policy-missing"),
         ("no/such/folder.yaml", "policy-missing"),
         ("socket.yaml", "policy-is-socket"),
-        ("link.yaml", "policy-dangling-link"),
         ("/dev/zero", "policy-is-device"),
     ] {
         expect(&world, &["policy", "check", file], code, file);
         expect(&world, &["policy", "show", "--policy", file], code, file);
     }
+    // Of what lies outside the project nothing is told when its files are checked.
+    expect(&world, &["policy", "check", "link.yaml"], "policy-outside-root", "link.yaml");
+    expect(
+        &world,
+        &["policy", "show", "--policy", "link.yaml"],
+        "policy-dangling-link",
+        "link.yaml",
+    );
 }
 
 #[test]
