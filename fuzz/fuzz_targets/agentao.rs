@@ -12,10 +12,10 @@ use palisade_policy::text::{Diagnostic, Source};
 
 fuzz_target!(|text: &str| {
     let (below, above) = text.split_once("\n%%%\n").unwrap_or((text, text));
-    let anchors = Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) };
+    let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };
     let around = Surroundings {
         anchors: &anchors,
-        cwd: Path::new("/work/app"),
+        cwd: Path::new("/proj/app"),
         var: &|_| None,
         kind: &|_| None,
         list: &|_| Vec::new(),
@@ -24,7 +24,7 @@ fuzz_target!(|text: &str| {
     let agentao = dialect::named("agentao").expect("it is in the table");
     for name in ["sandbox.json", "permissions.json", "mine.json", "mine.yaml"] {
         let below = Source::new(&format!("/home/dev/.agentao/{name}"), below);
-        let above = Source::new(&format!("/work/app/.agentao/{name}"), above);
+        let above = Source::new(&format!("/proj/app/.agentao/{name}"), above);
         let _told = dialect::tell(&below);
         let inputs = [
             Input { source: &below, layer: Layer::User },

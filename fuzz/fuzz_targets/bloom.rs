@@ -15,10 +15,10 @@ fuzz_target!(|text: &str| {
     let (config, tasks) = text.split_once("\n%%%\n").unwrap_or((text, "tasks: []"));
     let bloom = dialect::named("bloom").expect("it is in the table");
     let write = bloom.write.expect("it can write");
-    let anchors = Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) };
+    let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };
     let around = Surroundings {
         anchors: &anchors,
-        cwd: Path::new("/work/app"),
+        cwd: Path::new("/proj/app"),
         var: &|_| None,
         kind: &|_| None,
         list: &|_| Vec::new(),

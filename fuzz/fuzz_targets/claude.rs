@@ -10,16 +10,16 @@ use palisade_policy::policy::Action;
 use palisade_policy::text::{Diagnostic, Source};
 
 fuzz_target!(|text: &str| {
-    let anchors = Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) };
+    let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };
     let around = Surroundings {
         anchors: &anchors,
-        cwd: "/work/app".as_ref(),
+        cwd: "/proj/app".as_ref(),
         var: &|_| None,
         kind: &|_| None,
         list: &|_| Vec::new(),
         read: &|_| Err("there are no other files".into()),
     };
-    let source = Source::new("/work/app/.claude/settings.json", text);
+    let source = Source::new("/proj/app/.claude/settings.json", text);
     if let Err(problem) = tell(&source) {
         check(&[problem]);
     }

@@ -12,12 +12,12 @@ use palisade_policy::text::{Diagnostic, Source};
 use palisade_policy::{Document, Policy};
 
 fuzz_target!(|text: &str| {
-    let anchors = Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) };
+    let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };
     // A comment in the first line is the value of a variable too.
     let first = text.lines().next().and_then(|line| line.strip_prefix('#')).map(str::to_owned);
     let around = Surroundings {
         anchors: &anchors,
-        cwd: "/work/app".as_ref(),
+        cwd: "/proj/app".as_ref(),
         var: &|name| first.clone().filter(|_| name == "SANDBOXING_STRICT_MODE"),
         kind: &|_| None,
         list: &|_| Vec::new(),

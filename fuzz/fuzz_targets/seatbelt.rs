@@ -9,10 +9,10 @@ use palisade_policy::name::Anchors;
 use palisade_policy::text::{Diagnostic, Source};
 
 fuzz_target!(|text: &str| {
-    let anchors = Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) };
+    let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };
     let around = Surroundings {
         anchors: &anchors,
-        cwd: "/work/app".as_ref(),
+        cwd: "/proj/app".as_ref(),
         var: &|_| None,
         kind: &|_| None,
         list: &|_| Vec::new(),

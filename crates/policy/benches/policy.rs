@@ -20,7 +20,7 @@ const LAYERS: [(Layer, &str); 5] = [
 ];
 
 fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 fn start() -> Stack {

@@ -132,7 +132,7 @@ env: { pass: ["LC_*"], set: { A: "b: c # d" } }
 agents: { "a b.c": { network: { mode: deny-all } }, empty: {} }
 tasks: { fetch: { agent: "a b.c", limits: { timeout: 5s } } }
 "#;
-        let anchors = Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) };
+        let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };
         let elsewhere = Anchors { root: "/srv/x".into(), home: Some("/root".into()) };
         let read = |text: &str, anchors: &Anchors| {
             Document::parse(&Source::new("x.yaml", text), Layer::User, anchors)

@@ -8,7 +8,7 @@ use crate::policy::Document;
 use crate::text::Source;
 
 fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 fn resolved(text: &str) -> Policy {
@@ -23,7 +23,7 @@ fn resolved(text: &str) -> Policy {
 fn lints(policy: &Policy) -> Vec<Lint> {
     let checked = ["/home/dev/profiles/checked.sb".parse().unwrap()];
     let anchors = anchors();
-    lint(policy, &Context { anchors: &anchors, cwd: "/work/app/src".as_ref(), checked: &checked })
+    lint(policy, &Context { anchors: &anchors, cwd: "/proj/app/src".as_ref(), checked: &checked })
 }
 
 /// Checks rows of code, policy and whether the lint speaks.
@@ -52,7 +52,7 @@ fn a185_profiles_without_rules_and_odd_write_sets_are_pointed_out() {
         ("L002", "{ profile: readonly, files: { write: [] } }",                      false, "readonly means it"),
         ("L002", "profile: workspace-write",                                         false, "the project is writable"),
         ("L003", "files: { write: [/data] }",                                        true,  "the cwd is elsewhere"),
-        ("L003", "files: { write: [/work/app/srcs] }",                               true,  "a name that begins alike is elsewhere"),
+        ("L003", "files: { write: [/proj/app/srcs] }",                               true,  "a name that begins alike is elsewhere"),
         ("L003", "files: { write: [/data, .] }",                                     false, "one of them holds the cwd"),
         ("L003", "files: { write: [src] }",                                          false, "the cwd itself"),
         ("L004", "files: { write: [/] }",                                            true,  "the whole disk"),

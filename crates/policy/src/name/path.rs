@@ -21,10 +21,10 @@ use super::{Invalid, quote};
 /// ```
 /// use palisade_policy::name::{Anchors, PathPattern};
 ///
-/// let anchors = Anchors { root: "/work/app".into(), home: None };
+/// let anchors = Anchors { root: "/proj/app".into(), home: None };
 /// let keys = "**/*.pem".parse::<PathPattern>()?.anchored(&anchors)?;
-/// assert!(keys.matches("/work/app/tls/server.pem".as_ref()));
-/// assert!(!keys.matches("/work/other/server.pem".as_ref()));
+/// assert!(keys.matches("/proj/app/tls/server.pem".as_ref()));
+/// assert!(!keys.matches("/proj/other/server.pem".as_ref()));
 /// # Ok::<(), palisade_policy::name::Invalid>(())
 /// ```
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]

@@ -10,13 +10,13 @@ use crate::policy::{Action, NetworkMode, Profile, Require, Rule};
 use crate::text::Severity;
 
 pub(super) fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 pub(super) fn around<T>(act: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     act(&Surroundings {
         anchors: &anchors(),
-        cwd: Path::new("/work/app/sub"),
+        cwd: Path::new("/proj/app/sub"),
         var: &|_| None,
         kind: &|_| None,
         list: &|_| Vec::new(),
@@ -25,7 +25,7 @@ pub(super) fn around<T>(act: impl FnOnce(&Surroundings<'_>) -> T) -> T {
 }
 
 pub(super) fn read_in(text: &str, layer: Layer) -> Result<Reading, Vec<Diagnostic>> {
-    let base = if layer == Layer::User { "/home/dev" } else { "/work/app" };
+    let base = if layer == Layer::User { "/home/dev" } else { "/proj/app" };
     let name = &format!("{base}/.claude/settings.json");
     let source = Source::new(name, text);
     let mut readings = around(|around| read(&[Input { source: &source, layer }], around))?;
@@ -97,15 +97,15 @@ fn a_whole_file_is_read_and_what_opens_too_much_is_noted() {
     assert_eq!(policy.commands.rules.lists().len(), 1, "one list, so that deny comes first");
     assert_eq!(
         shown(policy.files.write.values()),
-        ["/work/app", "/work/app/build", "/var/cache/x", "/work/app/docs"]
+        ["/proj/app", "/proj/app/build", "/var/cache/x", "/proj/app/docs"]
     );
     assert_eq!(
         shown(policy.files.hide.values()),
-        ["/home/dev/.tool", "/work/app/sub/.env", "/etc/secrets"]
+        ["/home/dev/.tool", "/proj/app/sub/.env", "/etc/secrets"]
     );
     assert_eq!(
         shown(policy.files.protect.values()),
-        ["/work/app/build/locked", "/home/dev/.config"]
+        ["/proj/app/build/locked", "/home/dev/.config"]
     );
     assert_eq!(policy.network.mode.value(), NetworkMode::AllowList);
     let denied = shown(policy.network.deny.values());
@@ -123,7 +123,7 @@ fn a_project_that_is_not_trusted_opens_nothing() {
     let document = reading(PROJECT).document;
     let without = resolved(&[], Trust::NotTrusted).policy;
     let with = resolved(&[(Layer::Project, &document)], Trust::NotTrusted);
-    let inside = ["/work/app", "/work/app/build", "/work/app/docs"];
+    let inside = ["/proj/app", "/proj/app/build", "/proj/app/docs"];
     assert_eq!(shown(with.policy.files.write.values()), inside, "and not /var/cache/x");
     assert_eq!(with.policy.network.mode.value(), without.network.mode.value());
     assert!(with.ignored.iter().any(|part| part.key == "network.mode"));
@@ -144,8 +144,8 @@ fn the_sandbox_of_a_file_switches_nothing_off() {
     let resolved = resolved(&[(Layer::User, &user.document)], Trust::NotTrusted);
     assert_eq!(resolved.unconfined, None);
     assert_eq!(resolved.policy.require.value(), Require::Full);
-    assert_eq!(verdict(&user, "Read", &[("file_path", "/work/app/sub/.env")]), Some(Action::Deny));
-    assert_eq!(verdict(&user, "Read", &[("file_path", "/work/app/sub/a.rs")]), None);
+    assert_eq!(verdict(&user, "Read", &[("file_path", "/proj/app/sub/.env")]), Some(Action::Deny));
+    assert_eq!(verdict(&user, "Read", &[("file_path", "/proj/app/sub/a.rs")]), None);
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn what_an_administrator_reserves_no_other_file_opens() {
     assert_eq!(user.network.allow.entries(), []);
     assert_eq!(user.files.allow_read.entries(), []);
     assert_eq!(verdict(&readings[1], "Bash", &[("command", "ls")]), None);
-    let path = [("file_path", "/work/app/sub/x")];
+    let path = [("file_path", "/proj/app/sub/x")];
     assert_eq!(verdict(&readings[1], "Read", &path), Some(Action::Deny), "a refusal stays");
     assert_eq!(readings[1].notes.len(), 3);
     // The same words in a file of one's own reserve nothing.

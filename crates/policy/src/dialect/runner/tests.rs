@@ -8,10 +8,10 @@ use crate::name::{Anchors, Folder};
 use crate::policy::Policy;
 
 fn with_world<T>(ask: impl FnOnce(&Surroundings<'_>) -> T) -> T {
-    let anchors = Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) };
+    let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };
     ask(&Surroundings {
         anchors: &anchors,
-        cwd: Path::new("/work/app"),
+        cwd: Path::new("/proj/app"),
         var: &|_| None,
         kind: &|_| None,
         list: &|_| Vec::new(),
@@ -26,7 +26,7 @@ fn load(name: &str, text: &str) -> Result<Reading, Vec<Diagnostic>> {
 }
 
 fn resolved(reading: &Reading) -> Policy {
-    let anchors = Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) };
+    let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };
     let mut stack = Stack::new(&anchors).unwrap();
     stack.push(reading.layer, reading.document.clone());
     resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy
@@ -53,7 +53,7 @@ fn a002_the_five_names_load_and_the_runners_defaults_hold() {
     ] {
         let reading = load(name, text).unwrap();
         let root = reading.document.root.as_ref().map(|root| root.value.clone());
-        assert_eq!(root, Some("/work/app/service".parse::<Folder>().unwrap()), "{name}");
+        assert_eq!(root, Some("/proj/app/service".parse::<Folder>().unwrap()), "{name}");
         let policy = resolved(&reading);
         assert_eq!(policy.preset.value(), Preset::Runner, "{name}");
         let output = policy.limits.output.value().0.map(|size| size.to_string());

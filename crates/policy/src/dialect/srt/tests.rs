@@ -12,18 +12,18 @@ use crate::layer::{Choice, Resolved, Stack, Trust, resolve};
 use crate::policy::{Document, Policy};
 
 pub(super) fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
-/// Calls `act` with a world in which srt was started in `/work/app/sub`, and one folder has the
+/// Calls `act` with a world in which srt was started in `/proj/app/sub`, and one folder has the
 /// name of a pattern.
 pub(super) fn around<T>(act: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     let anchors = anchors();
     let kind =
-        |path: &Path| (path == Path::new("/work/app/sub/pages/[id]")).then_some(FileKind::Folder);
+        |path: &Path| (path == Path::new("/proj/app/sub/pages/[id]")).then_some(FileKind::Folder);
     act(&Surroundings {
         anchors: &anchors,
-        cwd: Path::new("/work/app/sub"),
+        cwd: Path::new("/proj/app/sub"),
         var: &|_| None,
         kind: &kind,
         list: &|_| Vec::new(),

@@ -9,7 +9,7 @@ use crate::policy::{NetworkMode, ShellUse};
 use crate::text::Source;
 
 pub(super) fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 pub(super) fn stack(layers: &[(Layer, &str)]) -> Stack {
@@ -62,7 +62,7 @@ fn a195_without_any_file_the_built_in_default_confines() {
     assert_eq!(policy.require.value(), Require::Full);
     assert_eq!(policy.preset.value(), Preset::Confined);
     assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
-    assert_eq!(writes(&policy), ["/work/app"]);
+    assert_eq!(writes(&policy), ["/proj/app"]);
     assert_eq!(unconfined, None);
 }
 
@@ -142,7 +142,7 @@ fn a_profile_supplies_defaults_that_explicit_keys_of_its_layer_or_above_replace(
         (&[(User, "profile: readonly")],
             &[], NetworkMode::DenyAll, "the profile alone"),
         (&[(User, "profile: workspace-write")],
-            &["/work/app"], NetworkMode::Disabled, "the profile alone"),
+            &["/proj/app"], NetworkMode::Disabled, "the profile alone"),
         (&[(User, "profile: readonly\nfiles: { write: [/tmp/x] }")],
             &["/tmp/x"], NetworkMode::DenyAll, "a key of the same layer replaces its part"),
         (&[(User, "files: { write: [/tmp/x] }\nnetwork: { mode: monitor }")],
@@ -152,7 +152,7 @@ fn a_profile_supplies_defaults_that_explicit_keys_of_its_layer_or_above_replace(
         (&[(User, "profile: readonly"), (CommandLine, "files: { write: [/tmp/x] }")],
             &["/tmp/x"], NetworkMode::DenyAll, "a key above replaces a profile below"),
         (&[(User, "files: { write: [a] }"), (CommandLine, "files: { write: [b] }")],
-            &["/work/app/a", "/work/app/b"], NetworkMode::DenyAll, "explicit lists add up"),
+            &["/proj/app/a", "/proj/app/b"], NetworkMode::DenyAll, "explicit lists add up"),
         (&[(User, "files: { write: [] }")],
             &[], NetworkMode::DenyAll, "an empty list is a statement"),
     ];
@@ -181,11 +181,11 @@ nested: userns
     let policy = &narrow.policy;
     assert_eq!(policy.preset.value(), Preset::Confined);
     assert_eq!(policy.require.value(), Require::Full);
-    assert_eq!(writes(policy), ["/work/app/src"], "inside what the default allows");
+    assert_eq!(writes(policy), ["/proj/app/src"], "inside what the default allows");
     assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
     assert_eq!(policy.commands.shell.value(), ShellUse::Never);
     assert_eq!(policy.limits.timeout.value().0, Some("5s".parse().unwrap()));
-    assert!(policy.files.hide.values().any(|path| path.to_string() == "/work/app/secrets"));
+    assert!(policy.files.hide.values().any(|path| path.to_string() == "/proj/app/secrets"));
     assert!(policy.files.hide.values().any(|path| path.to_string() == "/home/dev/.ssh"));
     assert!(policy.commands.deny.values().any(|name| name.as_str() == "git"));
     assert_eq!(policy.commands.rules.lists()[0].standing, crate::key::Standing::NarrowOnly);
@@ -209,7 +209,7 @@ nested: userns
 
     let wide = resolved(&layers, Trust::Trusted);
     assert_eq!(wide.policy.network.mode.value(), NetworkMode::AllowList);
-    assert_eq!(writes(&wide.policy), ["/work/app/src", "/data"]);
+    assert_eq!(writes(&wide.policy), ["/proj/app/src", "/data"]);
     assert!(!wide.policy.files.hide.values().any(|path| path.to_string() == "/home/dev/.ssh"));
     assert_eq!(ignored(&wide), ["nested: userns"], "never a project's to say");
 }
@@ -217,7 +217,7 @@ nested: userns
 #[test]
 fn an_untrusted_list_of_which_nothing_is_left_counts_as_not_written() {
     let narrow = resolved(&[(Layer::Project, "files: { write: [/data] }")], Trust::NotTrusted);
-    assert_eq!(writes(&narrow.policy), ["/work/app"]);
+    assert_eq!(writes(&narrow.policy), ["/proj/app"]);
     let empty = resolved(&[(Layer::Project, "files: { write: [] }")], Trust::NotTrusted);
     assert_eq!(writes(&empty.policy), [""; 0], "an empty list narrows");
 }
@@ -371,7 +371,7 @@ fn a_profile_of_an_untrusted_project_cannot_stop_a_person_from_being_asked() {
     let mut stack = stack(&[(Layer::User, user), (Layer::Project, "profile: ./p.yaml")]);
     let source = Source::new("p.yaml", "network: { ask: [] }");
     let profile = Document::parse(&source, Layer::Project, &anchors()).unwrap().policy;
-    stack.push_profile("/work/app/p.yaml".parse().unwrap(), profile);
+    stack.push_profile("/proj/app/p.yaml".parse().unwrap(), profile);
     let narrow = resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap();
     let asked: Vec<String> = narrow.policy.network.ask.values().map(ToString::to_string).collect();
     assert_eq!(asked, ["b.test"]);
@@ -393,7 +393,7 @@ fn the_log_of_the_user_is_not_the_projects_to_move() {
 
 #[test]
 fn the_built_in_lists_hold_wherever_the_project_and_the_home_lie() {
-    for (root, home) in [("/", Some("/root")), ("/work/app", None), ("/a [b] *", Some("/h\\o"))] {
+    for (root, home) in [("/", Some("/root")), ("/proj/app", None), ("/a [b] *", Some("/h\\o"))] {
         let anchors = Anchors { root: root.into(), home: home.map(Into::into) };
         let stack =
             Stack::new(&anchors).unwrap_or_else(|problems| panic!("{root}: {}", problems[0]));
@@ -403,7 +403,7 @@ fn the_built_in_lists_hold_wherever_the_project_and_the_home_lie() {
         );
     }
     let odd = std::ffi::OsStr::new("relative");
-    let anchors = Anchors { root: "/work".into(), home: Some(odd.into()) };
+    let anchors = Anchors { root: "/proj".into(), home: Some(odd.into()) };
     assert!(Stack::new(&anchors).is_err(), "no policy rather than one without its lists");
 }
 
@@ -413,7 +413,7 @@ fn the_profiles_of_rules_are_files_too() {
     let stack = stack(&[(Layer::Project, text)]);
     let named: Vec<String> =
         stack.profile_files().iter().map(|file| file.value.to_string()).collect();
-    assert_eq!(named, ["/work/app/b.yaml", "/work/app/a.yaml"]);
+    assert_eq!(named, ["/proj/app/b.yaml", "/proj/app/a.yaml"]);
 }
 
 #[test]

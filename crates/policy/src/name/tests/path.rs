@@ -7,7 +7,7 @@ use std::path::Path;
 use super::*;
 
 fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 fn pattern(text: &str) -> PathPattern {
@@ -19,33 +19,33 @@ fn a129_globs_follow_the_shell_and_what_cannot_be_enforced_is_an_error() {
     #[rustfmt::skip]
     let cases = [
         // pattern              path                            matches because
-        ("*.pem",               "/work/app/server.pem",         true,   "`*` is any text"),
-        ("*",                   "/work/app/.env",               true,   "`*` sees hidden names"),
-        ("a*b*c",               "/work/app/axbxbc",             true,   "several stars"),
-        ("?.txt",               "/work/app/ä.txt",              true,   "`?` is one character"),
-        ("[a-c]x",              "/work/app/bx",                 true,   "a range"),
-        ("[!a-c]x",             "/work/app/dx",                 true,   "a negated range"),
-        ("[^a-c]x",             "/work/app/dx",                 true,   "negated the other way"),
-        ("[]-]",                "/work/app/]",                  true,   "`]` first is a member"),
-        ("[]-]",                "/work/app/-",                  true,   "`-` last is a member"),
-        ("**/.env",             "/work/app/.env",               true,   "`**` may be no folder"),
-        ("**/.env",             "/work/app/a/b/.env",           true,   "`**` may be many"),
-        ("a/**/b/**/c",         "/work/app/a/b/x/b/y/c",        true,   "several `**`"),
-        ("src/*",               "/work/app/src/a/b/c",          true,   "a match is a tree"),
-        (r"\*.pem",             "/work/app/*.pem",              true,   "an escaped star is a star"),
+        ("*.pem",               "/proj/app/server.pem",         true,   "`*` is any text"),
+        ("*",                   "/proj/app/.env",               true,   "`*` sees hidden names"),
+        ("a*b*c",               "/proj/app/axbxbc",             true,   "several stars"),
+        ("?.txt",               "/proj/app/ä.txt",              true,   "`?` is one character"),
+        ("[a-c]x",              "/proj/app/bx",                 true,   "a range"),
+        ("[!a-c]x",             "/proj/app/dx",                 true,   "a negated range"),
+        ("[^a-c]x",             "/proj/app/dx",                 true,   "negated the other way"),
+        ("[]-]",                "/proj/app/]",                  true,   "`]` first is a member"),
+        ("[]-]",                "/proj/app/-",                  true,   "`-` last is a member"),
+        ("**/.env",             "/proj/app/.env",               true,   "`**` may be no folder"),
+        ("**/.env",             "/proj/app/a/b/.env",           true,   "`**` may be many"),
+        ("a/**/b/**/c",         "/proj/app/a/b/x/b/y/c",        true,   "several `**`"),
+        ("src/*",               "/proj/app/src/a/b/c",          true,   "a match is a tree"),
+        (r"\*.pem",             "/proj/app/*.pem",              true,   "an escaped star is a star"),
         ("~/.ssh/**",           "/home/dev/.ssh",               true,   "`folder/**` is the folder"),
-        ("*.pem",               "/work/app/tls/server.pem",     false,  "`*` stays in its folder"),
-        ("?.txt",               "/work/app/ab.txt",             false,  "`?` is one character"),
-        ("[a-c]x",              "/work/app/dx",                 false,  "outside the range"),
-        ("[!a-c]x",             "/work/app/bx",                 false,  "inside the negated range"),
-        ("a?b",                 "/work/app/a/b",                false,  "`?` is not a `/`"),
-        ("a[!x]b",              "/work/app/a/b",                false,  "a set is not a `/`"),
-        (r"\*.pem",             "/work/app/server.pem",         false,  "an escaped star is not any text"),
-        ("**/.env",             "/work/other/.env",             false,  "outside the anchor"),
-        ("**/.env",             "/work/app/a.env",              false,  "`**` is whole folders"),
-        ("a/**/b",              "/work/app/ab",                 false,  "`**` is whole folders"),
-        ("src/*",               "/work/app/src",                false,  "the folder is above its entries"),
-        ("src",                 "/work/app/srcs",               false,  "a prefix is not a parent"),
+        ("*.pem",               "/proj/app/tls/server.pem",     false,  "`*` stays in its folder"),
+        ("?.txt",               "/proj/app/ab.txt",             false,  "`?` is one character"),
+        ("[a-c]x",              "/proj/app/dx",                 false,  "outside the range"),
+        ("[!a-c]x",             "/proj/app/bx",                 false,  "inside the negated range"),
+        ("a?b",                 "/proj/app/a/b",                false,  "`?` is not a `/`"),
+        ("a[!x]b",              "/proj/app/a/b",                false,  "a set is not a `/`"),
+        (r"\*.pem",             "/proj/app/server.pem",         false,  "an escaped star is not any text"),
+        ("**/.env",             "/proj/other/.env",             false,  "outside the anchor"),
+        ("**/.env",             "/proj/app/a.env",              false,  "`**` is whole folders"),
+        ("a/**/b",              "/proj/app/ab",                 false,  "`**` is whole folders"),
+        ("src/*",               "/proj/app/src",                false,  "the folder is above its entries"),
+        ("src",                 "/proj/app/srcs",               false,  "a prefix is not a parent"),
     ];
     for (text, path, expected, because) in cases {
         assert_eq!(pattern(text).matches(Path::new(path)), expected, "{text} {path}: {because}");
@@ -100,16 +100,16 @@ fn patterns_are_normalised_by_text() {
         ("~/",                  "~",            "/home/dev"),
         ("~/.ssh/**/",          "~/.ssh",       "/home/dev/.ssh"),
         ("~/../other",          "~/../other",   "/home/other"),
-        (".",                   ".",            "/work/app"),
-        ("**",                  ".",            "/work/app"),
-        ("./a/../b/",           "b",            "/work/app/b"),
+        (".",                   ".",            "/proj/app"),
+        ("**",                  ".",            "/proj/app"),
+        ("./a/../b/",           "b",            "/proj/app/b"),
         ("../../../../etc",     "../../../../etc", "/etc"),
-        (r"a/\../b",            "b",            "/work/app/b"),
-        (r"\~",                 r"\~",          "/work/app/~"),
-        (r"\a\b",               "ab",           "/work/app/ab"),
-        ("a/**/**/b",           "a/**/b",       "/work/app/a/**/b"),
-        ("[^a-c]*",             "[!a-c]*",      "/work/app/[!a-c]*"),
-        ("a b",                 "a b",          "/work/app/a b"),
+        (r"a/\../b",            "b",            "/proj/app/b"),
+        (r"\~",                 r"\~",          "/proj/app/~"),
+        (r"\a\b",               "ab",           "/proj/app/ab"),
+        ("a/**/**/b",           "a/**/b",       "/proj/app/a/**/b"),
+        ("[^a-c]*",             "[!a-c]*",      "/proj/app/[!a-c]*"),
+        ("a b",                 "a b",          "/proj/app/a b"),
     ];
     for (written, printed, anchored) in cases {
         let parsed: PathPattern = written.parse().unwrap();
@@ -151,12 +151,12 @@ fn a_pattern_needs_anchors_it_can_trust() {
 
 #[test]
 fn parts_of_a_pattern_can_be_asked_for() {
-    assert_eq!(pattern("src/a").literal().unwrap(), Path::new("/work/app/src/a"));
+    assert_eq!(pattern("src/a").literal().unwrap(), Path::new("/proj/app/src/a"));
     assert_eq!(pattern("src/*").literal(), None);
-    assert_eq!(pattern("src/*/b").fixed_prefix(), Path::new("/work/app/src"));
-    assert!(pattern("src").matches(Path::new("/work/app/x/../src/./y")), "resolved by text");
-    assert!(!pattern("src").matches(Path::new("/work/app/src/../x")), "resolved by text");
-    let odd = Path::new(OsStr::from_bytes(b"/work/app/\xff.pem"));
+    assert_eq!(pattern("src/*/b").fixed_prefix(), Path::new("/proj/app/src"));
+    assert!(pattern("src").matches(Path::new("/proj/app/x/../src/./y")), "resolved by text");
+    assert!(!pattern("src").matches(Path::new("/proj/app/src/../x")), "resolved by text");
+    let odd = Path::new(OsStr::from_bytes(b"/proj/app/\xff.pem"));
     assert!(pattern("*.pem").matches(odd), "a name that is not UTF-8 is no way round a rule");
 }
 

@@ -4,7 +4,7 @@ use super::*;
 use crate::policy::{NetworkMode, Preset};
 
 fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 fn read(text: &str) -> Result<Document, Vec<Diagnostic>> {
@@ -50,7 +50,7 @@ fn the_designs_example_is_read_whole() {
     assert_eq!(document.tasks["fetch-deps"].agent.as_deref(), Some("codex"));
     let write: Vec<String> =
         document.policy.files.write.values().map(ToString::to_string).collect();
-    assert_eq!(write, ["/work/app", "/tmp/build"], "paths are absolute once read");
+    assert_eq!(write, ["/proj/app", "/tmp/build"], "paths are absolute once read");
     let origin = &document.policy.network.allow.entries()[1].origin;
     assert_eq!(origin.to_string(), "user policy.yaml:12:25");
 }
@@ -70,7 +70,7 @@ fn json_says_the_same_as_yaml() {
 #[test]
 fn a172_the_five_names_of_the_sandbox_runner_are_read() {
     let text = "
-project_root: /work/other
+project_root: /proj/other
 max_output_bytes: 1024
 timeout_seconds: 2.5
 denylist: [rm, sudo]
@@ -79,7 +79,7 @@ commands: { shell: never }
 ";
     let document = read(text).unwrap();
     let policy = &document.policy;
-    assert_eq!(document.root.unwrap().value.to_string(), "/work/other");
+    assert_eq!(document.root.unwrap().value.to_string(), "/proj/other");
     assert_eq!(policy.limits.output.value().0, Some("1KiB".parse().unwrap()));
     assert_eq!(policy.limits.timeout.value().0, Some("2500ms".parse().unwrap()));
     let names = |list: &Refusals<crate::name::CommandName>| {

@@ -15,7 +15,7 @@ use crate::layer::{Choice, Resolved, Stack, Trust, resolve};
 use crate::policy::{Policy, Profile};
 
 pub(super) const USER: &str = "/home/dev/.agentao/sandbox.json";
-pub(super) const PROJECT: &str = "/work/app/.agentao/sandbox.json";
+pub(super) const PROJECT: &str = "/proj/app/.agentao/sandbox.json";
 const STRICT: &str = include_str!("../fixtures/strict.sb");
 
 /// Files that a test makes up.
@@ -42,7 +42,7 @@ impl World {
         };
         ask(&Surroundings {
             anchors: &anchors(),
-            cwd: Path::new("/work/app"),
+            cwd: Path::new("/proj/app"),
             var: &|_| None,
             kind: &|path| self.files.get(path).map(|_| FileKind::File),
             list: &list,
@@ -92,7 +92,7 @@ impl World {
 pub(super) fn world(user: &str, project: &str) -> World {
     let mut world = World::default()
         .profile("/home/dev/.agentao/profiles/strict.sb")
-        .profile("/work/app/boxes/loose.sb");
+        .profile("/proj/app/boxes/loose.sb");
     for (path, text) in [(USER, user), (PROJECT, project)] {
         if !text.is_empty() {
             world = world.with(path, text);
@@ -102,7 +102,7 @@ pub(super) fn world(user: &str, project: &str) -> World {
 }
 
 pub(super) fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 pub(super) fn writes(policy: &Policy) -> Vec<String> {

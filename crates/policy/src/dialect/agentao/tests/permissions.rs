@@ -5,7 +5,7 @@ use crate::name::{Found, Host};
 use crate::policy::{Action, Rule};
 
 const USERS: &str = "/home/dev/.agentao/permissions.json";
-const PROJECTS: &str = "/work/app/.agentao/permissions.json";
+const PROJECTS: &str = "/proj/app/.agentao/permissions.json";
 
 fn permissions(text: &str) -> World {
     World::default().with(USERS, text)

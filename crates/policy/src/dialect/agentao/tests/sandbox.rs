@@ -64,7 +64,7 @@ fn a044_the_projects_keys_stand_over_the_users_one_by_one() {
             (USER, Layer::User),
             ("/home/dev/.agentao/permissions.json", Layer::User),
             (PROJECT, Layer::Project),
-            ("/work/app/.agentao/permissions.json", Layer::Project),
+            ("/proj/app/.agentao/permissions.json", Layer::Project),
         ]
     );
 
@@ -73,7 +73,7 @@ fn a044_the_projects_keys_stand_over_the_users_one_by_one() {
     let cases = [
         // project                                   trusted: profile and what it writes
         (r#"{"default_profile":"readonly"}"#,        Profile::Readonly,       vec![]),
-        (r#"{"workspace_root":"sub"}"#,              Profile::WorkspaceWrite, vec!["/work/app/sub"]),
+        (r#"{"workspace_root":"sub"}"#,              Profile::WorkspaceWrite, vec!["/proj/app/sub"]),
         (r#"{"workspace_root":"/data/in"}"#,         Profile::WorkspaceWrite, vec!["/data/in"]),
         (r#"{"platform":"darwin"}"#,                 Profile::WorkspaceWrite, vec!["/data"]),
     ];
@@ -95,7 +95,7 @@ fn a046_a_relative_folder_starts_at_the_file_that_names_it() {
         (r#""~""#,                "",                    "/home/dev"),
         (r#""/space""#,           "",                    "/space"),
         (r#""odd[1]*""#,          "",                    r"/home/dev/.agentao/odd\[1]\*"),
-        ("null",                  r#""space""#,          "/work/app/space"),
+        ("null",                  r#""space""#,          "/proj/app/space"),
         ("null",                  r#""/space""#,         "/space"),
     ];
     for (user, project, written) in cases {
@@ -113,7 +113,7 @@ fn a046_a_relative_folder_starts_at_the_file_that_names_it() {
     assert_eq!(policy.profile.value(), file("/home/dev/.agentao/profiles/strict.sb"));
     let project = r#"{"enabled":true,"profiles_dir":"boxes","default_profile":"loose"}"#;
     let policy = world("", project).policy(Trust::Trusted);
-    assert_eq!(policy.profile.value(), file("/work/app/boxes/loose.sb"));
+    assert_eq!(policy.profile.value(), file("/proj/app/boxes/loose.sb"));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_file_that_a_person_names_keeps_its_own_anchor() {
         (USER,                                "/home/dev/.agentao/space"),
         ("/other/.agentao/sandbox.json",      "/other/space"),
         ("/etc/boxes/sandbox.json",           "/etc/boxes/space"),
-        ("conf/sandbox.json",                 "/work/app/conf/space"),
+        ("conf/sandbox.json",                 "/proj/app/conf/space"),
     ];
     for (name, written) in cases {
         let source = Source::new(name, text);
@@ -171,7 +171,7 @@ fn a051_what_is_writable_is_the_workspace_root_or_else_the_projects() {
     #[rustfmt::skip]
     let cases = [
         // profile                      workspace_root  written
-        ("workspace-write",             "null",         vec!["/work/app"]),
+        ("workspace-write",             "null",         vec!["/proj/app"]),
         ("workspace-write",             r#""/data""#,   vec!["/data"]),
         ("workspace-write-no-network",  r#""/data""#,   vec!["/data"]),
         ("readonly",                    r#""/data""#,   vec![]),
@@ -183,7 +183,7 @@ fn a051_what_is_writable_is_the_workspace_root_or_else_the_projects() {
         assert_eq!(writes(&policy), written, "{profile} {root}");
     }
     let default = world(r#"{"enabled":true}"#, "").policy(Trust::NotTrusted);
-    assert_eq!(writes(&default), ["/work/app"]);
+    assert_eq!(writes(&default), ["/proj/app"]);
     // A profile in a file uses the folder as `_RW1`; its reader finds it as the root.
     let readings = world(&text("strict", r#""/data""#), "").readings().unwrap();
     let root = readings[0].document.policy.root.sourced().unwrap();

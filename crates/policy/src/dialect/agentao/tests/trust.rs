@@ -10,13 +10,13 @@ fn ignored(resolved: &Resolved) -> Vec<String> {
 #[test]
 fn a045_a_null_that_narrows_holds_and_one_that_widens_needs_trust() {
     // The documented default is narrower than what the user chose.
-    let user = r#"{"enabled":true,"default_profile":"workspace-write","workspace_root":"/work"}"#;
+    let user = r#"{"enabled":true,"default_profile":"workspace-write","workspace_root":"/proj"}"#;
     let narrowing = world(user, r#"{"default_profile":null,"workspace_root":null}"#);
     for trust in [Trust::NotTrusted, Trust::Trusted] {
         let resolved = narrowing.resolved(trust);
         assert_eq!(resolved.policy.profile.value(), Profile::WorkspaceWriteNoNetwork, "{trust:?}");
         assert_eq!(resolved.policy.network.mode.value(), NetworkMode::DenyAll, "{trust:?}");
-        assert_eq!(writes(&resolved.policy), ["/work/app"], "{trust:?}: inside /work");
+        assert_eq!(writes(&resolved.policy), ["/proj/app"], "{trust:?}: inside /proj");
         assert_eq!(ignored(&resolved), [""; 0], "{trust:?}");
     }
     // Here it is wider.
@@ -32,16 +32,16 @@ fn a045_a_null_that_narrows_holds_and_one_that_widens_needs_trust() {
     );
     let trusted = widening.resolved(Trust::Trusted).policy;
     assert_eq!(trusted.profile.value(), Profile::WorkspaceWriteNoNetwork);
-    assert_eq!(writes(&trusted), ["/work/app"]);
+    assert_eq!(writes(&trusted), ["/proj/app"]);
 
     let user = r#"{"enabled":true,"workspace_root":"/data"}"#;
     let widening = world(user, r#"{"workspace_root":null}"#);
     let held = widening.resolved(Trust::NotTrusted);
     assert_eq!(writes(&held.policy), ["/data"]);
-    assert_eq!(ignored(&held), ["files.write: /work/app"]);
+    assert_eq!(ignored(&held), ["files.write: /proj/app"]);
     assert_eq!(
         writes(&widening.policy(Trust::Trusted)),
-        ["/work/app"],
+        ["/proj/app"],
         "the inherited one is cleared"
     );
 }
@@ -52,15 +52,15 @@ fn a055_a_projects_folder_of_profiles_counts_only_when_trusted() {
     let project = r#"{"profiles_dir":"boxes","default_profile":"loose"}"#;
     let held = world(user, project).resolved(Trust::NotTrusted);
     assert_eq!(held.policy.profile.value(), Profile::Readonly);
-    assert_eq!(ignored(&held)[0], "profile: /work/app/boxes/loose.sb");
+    assert_eq!(ignored(&held)[0], "profile: /proj/app/boxes/loose.sb");
     let trusted = world(user, project).policy(Trust::Trusted);
-    assert_eq!(trusted.profile.value(), file("/work/app/boxes/loose.sb"));
+    assert_eq!(trusted.profile.value(), file("/proj/app/boxes/loose.sb"));
     // Nor can a project slip its own file under a name that the user chose.
     let shadowing =
-        world(user, r#"{"profiles_dir":"boxes"}"#).profile("/work/app/boxes/readonly.sb");
+        world(user, r#"{"profiles_dir":"boxes"}"#).profile("/proj/app/boxes/readonly.sb");
     let held = shadowing.resolved(Trust::NotTrusted);
     assert_eq!(held.policy.profile.value(), Profile::Readonly);
-    assert_eq!(ignored(&held)[0], "profile: /work/app/boxes/readonly.sb");
+    assert_eq!(ignored(&held)[0], "profile: /proj/app/boxes/readonly.sb");
 }
 
 #[test]

@@ -105,7 +105,7 @@ fn any_sandbox() -> impl Strategy<Value = Json> {
         json!("/data"),
         json!("."),
         json!("~/space"),
-        json!("/work/app"),
+        json!("/proj/app"),
         json!("/odd [1]*?/~"),
     ]);
     let key = |value: BoxedStrategy<Json>| prop::option::weighted(0.7, value);
@@ -140,7 +140,7 @@ proptest! {
         prop_assert_eq!(again.network.mode.value(), policy.network.mode.value());
         prop_assert_eq!(rules(&again), rules(&policy), "{}", text);
         let root = |policy: &Policy| policy.root.sourced().map(|root| root.value.path())
-            .filter(|root| root != Path::new("/work/app"));
+            .filter(|root| root != Path::new("/proj/app"));
         prop_assert_eq!(root(&again), root(&policy), "{}", text);
         for part in lost {
             let carried = ["profile", "files.write", "network.mode"].contains(&part.key.as_str());

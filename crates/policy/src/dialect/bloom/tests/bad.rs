@@ -97,7 +97,7 @@ fn what_means_nothing_here_is_noted() {
 
 #[test]
 fn without_a_home_there_is_nothing_to_hide_by_default_and_no_other_home_path() {
-    let anchors = Anchors { root: "/work/app".into(), home: None };
+    let anchors = Anchors { root: "/proj/app".into(), home: None };
     let attempt = |anchors: &Anchors, text: &str| {
         let source = Source::new(CONFIG, text);
         let input = Input { source: &source, layer: Layer::User };

@@ -50,17 +50,17 @@ fn a107_the_examples_load_and_mean_what_they_say() {
     #[rustfmt::skip]
     let paths = [
         // example   text      agent      path                          writes hides
-        ("conservative", agents, "claude", "/work/app/src",             true,  false),
+        ("conservative", agents, "claude", "/proj/app/src",             true,  false),
         ("conservative", agents, "claude", "/home/dev/Documents/x",     false, false),
         ("relaxed",  agents,   "copilot", "/home/dev/.ssh/id",          false, true),
         ("strict",   agents,   "codex",   "/home/dev/Documents/x",      false, true),
         ("strict",   agents,   "codex",   "/home/dev/.aws/credentials", false, true),
-        ("research", research, "claude",  "/work/app/notes",            true,  false),
+        ("research", research, "claude",  "/proj/app/notes",            true,  false),
         ("research", research, "claude",  "/tmp/build/x",               false, false),
         ("build",    build,    "claude",  "/tmp/build/x",               true,  false),
         ("build",    build,    "claude",  "/home/dev/.cache/packages",  true,  false),
         ("build",    build,    "claude",  "/home/dev/.cache",           false, false),
-        ("offline",  offline,  "claude",  "/work/app/src",              true,  false),
+        ("offline",  offline,  "claude",  "/proj/app/src",              true,  false),
         ("offline",  offline,  "claude",  "/home/dev/.gnupg/x",         false, true),
     ];
     for (example, text, agent, path, writes, hidden) in paths {
@@ -85,7 +85,7 @@ fn a109_a_task_s_lists_are_combined_and_its_single_values_replace() {
     assert_eq!(shown(&fetch, "network.mode"), ["allow-list"], "inherited");
     let hosts = ["git.example.com", "api.example.com", "packages.example.org"];
     assert_eq!(shown(&fetch, "network.allow"), hosts, "combined");
-    assert_eq!(shown(&fetch, "files.write"), ["/work/app", "/tmp/fetched"], "combined");
+    assert_eq!(shown(&fetch, "files.write"), ["/proj/app", "/tmp/fetched"], "combined");
     assert!(hides(&fetch, "/home/dev/.config/gh") && hides(&fetch, "/home/dev/.ssh"), "combined");
     assert_eq!(shown(&fetch, "limits.processes"), ["20"], "replaced");
 
@@ -132,10 +132,10 @@ fn a_task_stands_on_what_is_known_of_its_agent() {
     let readings = readings(&[(CONFIG, Layer::User, agents), (TASKS, Layer::CommandLine, tasks)]);
     let by_claude = resolved(&readings, "claude", "anyone");
     assert!(reaches(&by_claude, "t.example.com") && may_write(&by_claude, "/t"));
-    assert!(!may_write(&by_claude, "/work/app"), "the agent's workspace stays closed");
+    assert!(!may_write(&by_claude, "/proj/app"), "the agent's workspace stays closed");
     assert!(!reaches(&resolved(&readings, "goose", "anyone"), "t.example.com"));
     let nobody = resolved(&readings, "", "nobody");
-    assert_eq!(shown(&nobody, "files.write"), ["/work/app", "/t"], "the defaults hold");
+    assert_eq!(shown(&nobody, "files.write"), ["/proj/app", "/t"], "the defaults hold");
     assert!(hides(&nobody, "/home/dev/.ssh") && hides(&nobody, "/h"));
 }
 
@@ -150,7 +150,7 @@ agent:
         assert!(resolved.unconfined.is_none() && reaches(&resolved, "a.example.com"), "{agent}");
         assert!(!reaches(&resolved, "b.example.com"), "{agent}");
         assert_eq!(shown(&resolved, "limits.processes"), ["50"]);
-        assert_eq!(shown(&resolved, "files.write"), ["/work/app"]);
+        assert_eq!(shown(&resolved, "files.write"), ["/proj/app"]);
     }
     assert!(!reaches(&of_config(text, "codex"), "a.example.com"), "its own word");
     let claude = of_config(text, "claude");
@@ -158,7 +158,7 @@ agent:
     assert_eq!(shown(&claude, "limits.processes"), ["none"], "zero means any number");
 
     // In a project's folder it loads too, and narrows only.
-    let name = "/work/app/.bloom/config.yaml";
+    let name = "/proj/app/.bloom/config.yaml";
     let project = readings(&[(name, Layer::Project, text)]);
     let resolved = resolved(&project, "codex", "");
     assert!(resolved.unconfined.is_none() && !reaches(&resolved, "a.example.com"));

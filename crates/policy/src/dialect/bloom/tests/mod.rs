@@ -14,13 +14,13 @@ use crate::layer::{Choice, Resolved, Stack, Trust, resolve};
 use crate::policy::Document;
 
 pub(super) const CONFIG: &str = "/home/dev/.bloom/config.yaml";
-pub(super) const TASKS: &str = "/work/app/tasks.yaml";
+pub(super) const TASKS: &str = "/proj/app/tasks.yaml";
 
 /// A text: its name, its layer, its words.
 pub(super) type Text<'a> = (&'a str, Layer, &'a str);
 
 pub(super) fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 /// Hands out a world of two folders and some variables.

@@ -10,18 +10,18 @@ fn writes(readings: &[Reading], agent: &str, task: &str) -> Vec<String> {
 
 fn is_protected(readings: &[Reading], agent: &str, task: &str) -> bool {
     let policy = resolved(readings, agent, task).policy;
-    policy.files.protect.values().any(|path| path.matches("/work/app/src".as_ref()))
+    policy.files.protect.values().any(|path| path.matches("/proj/app/src".as_ref()))
 }
 
 #[test]
 fn a101_writable_paths_add_to_the_workspace() {
     #[rustfmt::skip]
     let cases: [(&str, &[&str], &str); 7] = [
-        ("",                                             &["/work/app"],                  "the workspace alone"),
-        (", writablePaths: []",                          &["/work/app"],                  "an empty list adds nothing"),
-        (", writablePaths: [/tmp/build, ~/.cache/x]",    &["/work/app", "/tmp/build", "/home/dev/.cache/x"], "absolute and home paths"),
-        (", writablePaths: [/tmp/build/**]",             &["/work/app", "/tmp/build"],    "the folder itself"),
-        (", workspaceWritable: true",                    &["/work/app"],                  "as by default"),
+        ("",                                             &["/proj/app"],                  "the workspace alone"),
+        (", writablePaths: []",                          &["/proj/app"],                  "an empty list adds nothing"),
+        (", writablePaths: [/tmp/build, ~/.cache/x]",    &["/proj/app", "/tmp/build", "/home/dev/.cache/x"], "absolute and home paths"),
+        (", writablePaths: [/tmp/build/**]",             &["/proj/app", "/tmp/build"],    "the folder itself"),
+        (", workspaceWritable: true",                    &["/proj/app"],                  "as by default"),
         (", workspaceWritable: false",                   &[],                             "nothing at all"),
         (", workspaceWritable: false, writablePaths: [/tmp/b]", &["/tmp/b"],              "only the paths"),
     ];
@@ -44,8 +44,8 @@ fn a101_relative_paths_start_at_the_project_and_say_so() {
     let reading = config(text);
     assert_eq!(codes(&reading), ["relative-path"; 2]);
     let resolved = resolved(&[reading], "", "");
-    assert_eq!(shown(&resolved, "files.write"), ["/work/app", "/work/app/out"]);
-    assert!(hides(&resolved, "/work/app/keys") && !hides(&resolved, "/keys"));
+    assert_eq!(shown(&resolved, "files.write"), ["/proj/app", "/proj/app/out"]);
+    assert!(hides(&resolved, "/proj/app/keys") && !hides(&resolved, "/keys"));
 }
 
 #[test]
@@ -53,12 +53,12 @@ fn the_workspace_is_closed_and_opened_by_the_section_that_stands_highest() {
     #[rustfmt::skip]
     let cases: [(&str, &str, &[&str], bool, &str); 6] = [
         // agent                                          task                               writes                     closed
-        ("",                                              "workspaceWritable: false",        &["/work/app"],            true,  "opened below"),
+        ("",                                              "workspaceWritable: false",        &["/proj/app"],            true,  "opened below"),
         ("workspaceWritable: false",                      "",                                &[],                       false, "never opened"),
         ("workspaceWritable: false",                      "writablePaths: [/t]",             &["/t"],                   false, "a task's path opens no workspace"),
-        ("workspaceWritable: false",                      "workspaceWritable: true",         &["/work/app"],            false, "the task's word counts"),
-        ("writablePaths: [/a]",                           "writablePaths: [/t]",             &["/work/app", "/a", "/t"], false, "lists are combined"),
-        ("",                                              "writablePaths: [/work/app/out], workspaceWritable: false", &["/work/app", "/work/app/out"], true, "and what lies in it with it"),
+        ("workspaceWritable: false",                      "workspaceWritable: true",         &["/proj/app"],            false, "the task's word counts"),
+        ("writablePaths: [/a]",                           "writablePaths: [/t]",             &["/proj/app", "/a", "/t"], false, "lists are combined"),
+        ("",                                              "writablePaths: [/proj/app/out], workspaceWritable: false", &["/proj/app", "/proj/app/out"], true, "and what lies in it with it"),
     ];
     for (agent, task, expected, closed, because) in cases {
         let agent = format!("agent: {{ claude: {{ sandbox: {{ enabled: true, {agent} }} }} }}");
@@ -95,7 +95,7 @@ fn a102_three_credential_folders_are_hidden_by_default() {
         ("/home/dev/.netrc",          true,  "Palisade's own list stays"),
         ("/home/dev/.kube/config",    false, "the user lifted that one"),
         ("/home/dev/.sshd",           false, "another name"),
-        ("/work/app/.ssh",            false, "another place"),
+        ("/proj/app/.ssh",            false, "another place"),
     ];
     for (path, expected, because) in cases {
         assert_eq!(hides(&resolved, path), expected, "{path}: {because}");
@@ -152,7 +152,7 @@ fn a196_a_replaced_default_lifts_no_other_file_s_word() {
         assert!(!hides(&resolved, "/home/dev/.aws"), "{bloom} over {native}");
     }
     // A project that nobody trusted takes nothing off, and is told so.
-    let readings = readings(&[("/work/app/.bloom/config.yaml", Layer::Project, text)]);
+    let readings = readings(&[("/proj/app/.bloom/config.yaml", Layer::Project, text)]);
     let resolved = resolved(&readings, "", "");
     assert!(hides(&resolved, "/home/dev/.ssh") && hides(&resolved, "/x"));
     let ignored: Vec<&str> = resolved.ignored.iter().map(|part| &*part.key).collect();

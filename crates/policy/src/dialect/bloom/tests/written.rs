@@ -49,7 +49,7 @@ limits: { processes: 64 }",
     let reading = config(&written.text);
     assert_eq!(codes(&reading), ["credentials-readable"]);
     let back = resolved(&[reading], "anyone", "");
-    assert_eq!(shown(&back, "files.write"), ["/work/app", "/tmp/build"]);
+    assert_eq!(shown(&back, "files.write"), ["/proj/app", "/tmp/build"]);
     assert_eq!(shown(&back, "network.mode"), ["allow-list"]);
     assert_eq!(shown(&back, "limits.processes"), ["64"]);
     #[rustfmt::skip]
@@ -65,10 +65,10 @@ fn what_bloom_cannot_say_is_listed() {
     let cases = [
         ("require: full",                                       "require: full"),
         ("preset: runner",                                      "preset: runner"),
-        ("files: { protect: [.git/hooks] }",                    "files.protect: /work/app/.git/hooks"),
+        ("files: { protect: [.git/hooks] }",                    "files.protect: /proj/app/.git/hooks"),
         ("files: { allow_read: [~/.ssh/config] }",              "files.allow_read: /home/dev/.ssh/config"),
         ("files: { unhide: [~/.kube] }",                        "files.unhide: /home/dev/.kube"),
-        ("files: { hide: ['*.pem'] }",                          "files.hide: /work/app/*.pem"),
+        ("files: { hide: ['*.pem'] }",                          "files.hide: /proj/app/*.pem"),
         ("files: { hide: ['/a/\\*'] }",                         "files.hide: /a/\\*"),
         ("files: { write: [., '/a/\\*'] }",                     "files.write: /a/\\*"),
         ("network: { mode: allow-list, allow: [10.0.0.0/8] }",  "network.allow: 10.0.0.0/8"),

@@ -7,15 +7,15 @@ fn paths_start_where_claude_code_starts_them() {
     #[rustfmt::skip]
     let cases = [
         // rule                  layer           hidden
-        ("Read(./.env)",         Layer::Project, "/work/app/sub/.env"),
-        ("Read(.env)",           Layer::Project, "/work/app/sub/**/.env"),
-        ("Read(secrets/**)",     Layer::Project, "/work/app/sub/secrets"),
-        ("Read(/secrets)",       Layer::Project, "/work/app/secrets"),
+        ("Read(./.env)",         Layer::Project, "/proj/app/sub/.env"),
+        ("Read(.env)",           Layer::Project, "/proj/app/sub/**/.env"),
+        ("Read(secrets/**)",     Layer::Project, "/proj/app/sub/secrets"),
+        ("Read(/secrets)",       Layer::Project, "/proj/app/secrets"),
         ("Read(/secrets)",       Layer::User,    "/home/dev/.claude/secrets"),
         ("Read(//srv/keys/**)",  Layer::Project, "/srv/keys"),
         ("Read(~/.tool/*.key)",  Layer::Project, "/home/dev/.tool/*.key"),
-        ("Read(**/*.pem)",       Layer::Project, "/work/app/sub/**/*.pem"),
-        ("Grep(./x)",            Layer::Project, "/work/app/sub/x"),
+        ("Read(**/*.pem)",       Layer::Project, "/proj/app/sub/**/*.pem"),
+        ("Grep(./x)",            Layer::Project, "/proj/app/sub/x"),
     ];
     for (rule, layer, hidden) in cases {
         let text = serde_json::json!({ "permissions": { "deny": [rule] } }).to_string();
@@ -24,7 +24,7 @@ fn paths_start_where_claude_code_starts_them() {
         assert_eq!(policy.files.protect.entries(), [], "{rule}");
     }
     let edit = permissions("deny", "Edit(/locked/**)").document.policy;
-    assert_eq!(shown(edit.files.protect.values()), ["/work/app/locked"]);
+    assert_eq!(shown(edit.files.protect.values()), ["/proj/app/locked"]);
     assert_eq!(edit.files.hide.entries(), [], "what may not be edited may be read");
     for kind in ["ask", "allow"] {
         let policy = permissions(kind, "Read(./x)").document.policy;
@@ -37,41 +37,41 @@ fn a_path_is_allowed_only_where_its_text_leads_there() {
     #[rustfmt::skip]
     let cases = [
         // kind    rule                tool            argument         path                                 says
-        ("allow", "Read(src/**)",      "Read",         "file_path",     "/work/app/sub/src/a.rs",            true),
-        ("allow", "Read(src/*.rs)",    "Read",         "file_path",     "/work/app/sub/src/a.rs",            true),
-        ("allow", "Read(src/**/a[0-9].rs)", "Read",    "file_path",     "/work/app/sub/src/x/y/a1.rs",       true),
-        ("allow", "Edit(src/**)",      "Write",        "file_path",     "/work/app/sub/src/a.rs",            true),
-        ("allow", "Edit(src/**)",      "NotebookEdit", "notebook_path", "/work/app/sub/src/a.ipynb",         true),
-        ("allow", "Read(src/**)",      "Read",         "file_path",     "/work/app/sub/src/../../../etc/x",  false),
-        ("allow", "Read(src/**)",      "Read",         "file_path",     "/work/app/sub/srcs/a.rs",           false),
-        ("allow", "Read(src/**)",      "Read",         "file_path",     "/etc/work/app/sub/src/a.rs",        false),
-        ("allow", "Read(src/*.rs)",    "Read",         "file_path",     "/work/app/sub/src/x/a.rs",          false),
-        ("allow", "Read(a.rs)",        "Read",         "file_path",     "/work/app/sub/deep/a.rs",           false),
-        ("allow", "Read(a.rs)",        "Read",         "file_path",     "/work/app/sub/aXrs",                false),
-        ("allow", "Read(src/**)",      "Write",        "file_path",     "/work/app/sub/src/a.rs",            false),
-        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/work/app/sub/.env",                true),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/proj/app/sub/src/a.rs",            true),
+        ("allow", "Read(src/*.rs)",    "Read",         "file_path",     "/proj/app/sub/src/a.rs",            true),
+        ("allow", "Read(src/**/a[0-9].rs)", "Read",    "file_path",     "/proj/app/sub/src/x/y/a1.rs",       true),
+        ("allow", "Edit(src/**)",      "Write",        "file_path",     "/proj/app/sub/src/a.rs",            true),
+        ("allow", "Edit(src/**)",      "NotebookEdit", "notebook_path", "/proj/app/sub/src/a.ipynb",         true),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/proj/app/sub/src/../../../etc/x",  false),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/proj/app/sub/srcs/a.rs",           false),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/etc/proj/app/sub/src/a.rs",        false),
+        ("allow", "Read(src/*.rs)",    "Read",         "file_path",     "/proj/app/sub/src/x/a.rs",          false),
+        ("allow", "Read(a.rs)",        "Read",         "file_path",     "/proj/app/sub/deep/a.rs",           false),
+        ("allow", "Read(a.rs)",        "Read",         "file_path",     "/proj/app/sub/aXrs",                false),
+        ("allow", "Read(src/**)",      "Write",        "file_path",     "/proj/app/sub/src/a.rs",            false),
+        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/proj/app/sub/.env",                true),
         ("deny",  "Read(./.env)",      "Read",         "file_path",     ".env",                              true),
         ("deny",  "Read(./.env)",      "Read",         "file_path",     "././.env",                          true),
-        ("deny",  "Read(./.env)",      "Grep",         "path",          "/work/app/sub/.env",                true),
-        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/work/app/sub/x/../.env",           true),
-        ("deny",  "Read(.env)",        "Read",         "file_path",     "/work/app/sub/deep/er/.env",        true),
+        ("deny",  "Read(./.env)",      "Grep",         "path",          "/proj/app/sub/.env",                true),
+        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/proj/app/sub/x/../.env",           true),
+        ("deny",  "Read(.env)",        "Read",         "file_path",     "/proj/app/sub/deep/er/.env",        true),
         ("deny",  "Read(//srv/k)",     "Read",         "file_path",     "/srv/k/below",                      true),
-        ("deny",  "Edit(./x)",         "MultiEdit",    "file_path",     "/work/app/sub/x",                   true),
+        ("deny",  "Edit(./x)",         "MultiEdit",    "file_path",     "/proj/app/sub/x",                   true),
         ("deny",  "Read(.env)",        "Read",         "file_path",     ".env",                              true),
         ("deny",  "Read(.env)",        "Read",         "file_path",     "sub/.env",                          true),
         ("deny",  "Read(.env)",        "Read",         "file_path",     "./sub/.//.env",                     true),
-        ("deny",  "Read(.env)",        "Read",         "file_path",     "/work/app/sub/.env",                true),
+        ("deny",  "Read(.env)",        "Read",         "file_path",     "/proj/app/sub/.env",                true),
         ("deny",  "Read(**/*.pem)",    "Read",         "file_path",     "a.pem",                             true),
         ("deny",  "Read(**/*.pem)",    "Read",         "file_path",     "x/y/a.pem",                         true),
-        ("deny",  "Read(/.env)",       "Read",         "file_path",     "/work//app/.env",                   true),
-        ("deny",  "Read(/sub/cfg)",    "Read",         "file_path",     "/work/app/sub/./cfg",               true),
-        ("deny",  "Read(/sub/cfg)",    "Read",         "file_path",     "//work/./app/sub/cfg",              true),
+        ("deny",  "Read(/.env)",       "Read",         "file_path",     "/proj//app/.env",                   true),
+        ("deny",  "Read(/sub/cfg)",    "Read",         "file_path",     "/proj/app/sub/./cfg",               true),
+        ("deny",  "Read(/sub/cfg)",    "Read",         "file_path",     "//proj/./app/sub/cfg",              true),
         ("deny",  "Read(/sub/cfg)",    "Read",         "file_path",     "cfg",                               true),
         ("deny",  "Read(/sub/cfg)",    "Read",         "file_path",     ".//cfg/x",                          true),
-        ("deny",  "Read(//work/**/k)", "Read",         "file_path",     "x/k",                               true),
-        ("deny",  "Read(//work/*/sub/k)","Read",         "file_path",     "k",                                 true),
-        ("deny",  "Read(//work/app/**)","Read",         "file_path",     "any/thing",                         true),
-        ("deny",  "Read(//work/app/**)","Read",         "file_path",     ".",                                 true),
+        ("deny",  "Read(//proj/**/k)", "Read",         "file_path",     "x/k",                               true),
+        ("deny",  "Read(//proj/*/sub/k)","Read",         "file_path",     "k",                                 true),
+        ("deny",  "Read(//proj/app/**)","Read",         "file_path",     "any/thing",                         true),
+        ("deny",  "Read(//proj/app/**)","Read",         "file_path",     ".",                                 true),
         ("deny",  "Read(d/**/k)",      "Read",         "file_path",     "d/k",                               true),
         ("deny",  "Read(d/**/k)",      "Read",         "file_path",     "d/./x//k",                          true),
         ("deny",  "Read(.env)",        "Read",         "file_path",     "a.env",                             false),
@@ -79,12 +79,12 @@ fn a_path_is_allowed_only_where_its_text_leads_there() {
         ("deny",  "Read(/.env)",       "Read",         "file_path",     ".env",                              false),
         ("deny",  "Read(**/*.pem)",    "Read",         "file_path",     "a.pem.txt",                         false),
         ("deny",  "Read(//srv/k)",     "Read",         "file_path",     "k",                                 false),
-        ("deny",  "Read(//work/*/x/k)","Read",         "file_path",     "k",                                 false),
+        ("deny",  "Read(//proj/*/x/k)","Read",         "file_path",     "k",                                 false),
         ("allow", "Read(src/**)",      "Read",         "file_path",     "src/a.rs",                          false),
-        ("allow", "Read(src/**)",      "Read",         "file_path",     "/work/app/sub//src/a.rs",           false),
-        ("allow", "Read(src/**)",      "Read",         "file_path",     "/work/app/./sub/src/a.rs",          false),
-        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/work/app/sub/.envrc",              false),
-        ("deny",  "Read(./.env)",      "Write",        "file_path",     "/work/app/sub/.env",                false),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/proj/app/sub//src/a.rs",           false),
+        ("allow", "Read(src/**)",      "Read",         "file_path",     "/proj/app/./sub/src/a.rs",          false),
+        ("deny",  "Read(./.env)",      "Read",         "file_path",     "/proj/app/sub/.envrc",              false),
+        ("deny",  "Read(./.env)",      "Write",        "file_path",     "/proj/app/sub/.env",                false),
     ];
     for (kind, rule, tool, argument, path, says) in cases {
         let found = verdict(&permissions(kind, rule), tool, &[(argument, path)]);

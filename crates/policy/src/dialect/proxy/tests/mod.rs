@@ -16,7 +16,7 @@ const DEFAULTS: &str = include_str!("../fixtures/defaults.yaml");
 const REPLACED: &str = include_str!("../fixtures/replaced.yaml");
 
 fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/dev".into()) }
+    Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }
 }
 
 /// Calls `use_it` with surroundings in which only these variables are set.
@@ -27,7 +27,7 @@ fn among<T>(vars: &[(&str, &str)], use_it: impl FnOnce(&Surroundings<'_>) -> T) 
     };
     use_it(&Surroundings {
         anchors: &anchors,
-        cwd: "/work/app/src".as_ref(),
+        cwd: "/proj/app/src".as_ref(),
         var: &var,
         kind: &|_| None,
         list: &|_| Vec::new(),
@@ -207,7 +207,7 @@ fn a136_switches_that_do_nothing_are_pointed_out() {
 #[test]
 fn a205_the_file_is_found_where_it_is_documented_as_the_operators() {
     let places = among(&[], |around| (PROXY.places)(around));
-    let path = "/work/app/src/config/config.yaml".into();
+    let path = "/proj/app/src/config/config.yaml".into();
     assert_eq!(places, [DocumentedPlace { path, layer: Layer::User }]);
     let likeness = |name: &str, text: &str| {
         let source = Source::new(name, text);

@@ -105,10 +105,10 @@ fn a_literal_never_grows_into_what_a_folder_holds() {
         ("(allow file-write* (literal \"/a/file\"))", "/ |  | /a/file | "),
         ("(allow file-read*)(deny file-read* (literal \"/usr\"))", "/usr |  |  | "),
         (
-            "(allow file-write* (subpath \"/work\"))(deny file-write* (literal \"/work/app\"))",
+            "(allow file-write* (subpath \"/proj\"))(deny file-write* (literal \"/proj/app\"))",
             "error: not-expressible",
         ),
-        ("(deny file-write* (literal \"/work/app\"))", "/ |  |  | "),
+        ("(deny file-write* (literal \"/proj/app\"))", "/ |  |  | "),
         ("(allow file-read* (regex #\"^/a/[^/]*$\"))", "error: not-expressible"),
     ];
     for (rules, wanted) in table {
@@ -282,15 +282,15 @@ fn constructs_of_public_profiles_are_read() {
 
     let (policy, _) = read_text(include_str!("../fixtures/agent.sb")).unwrap();
     let [hide, _, write, protect] = files(&policy);
-    assert_eq!(hide, ["/home/me/.ssh", "/work/app/secrets"]);
-    assert_eq!(write, ["/work/app", "/home/me/.cache/example"]);
-    assert_eq!(protect, ["/work/app/.git", "/work/app/secrets", "/work/app/**/.env"]);
+    assert_eq!(hide, ["/home/me/.ssh", "/proj/app/secrets"]);
+    assert_eq!(write, ["/proj/app", "/home/me/.cache/example"]);
+    assert_eq!(protect, ["/proj/app/.git", "/proj/app/secrets", "/proj/app/**/.env"]);
     assert_eq!(policy.network.mode.value(), NetworkMode::Disabled);
 
     let (policy, _) = read_text(include_str!("../fixtures/build.sb")).unwrap();
     let [hide, open, write, protect] = files(&policy);
     assert_eq!((hide.join(" "), open.join(" ")), ("/home/me".into(), "/home/me/.toolchain".into()));
-    assert_eq!((write.join(" "), protect.join(" ")), ("/work/app".into(), "/work/app/keep".into()));
+    assert_eq!((write.join(" "), protect.join(" ")), ("/proj/app".into(), "/proj/app/keep".into()));
     assert_eq!(shown(policy.network.host_ports.values()), ["8081"]);
     assert_eq!(shown(policy.network.publish.values()), ["3000"]);
     let sockets = ["/private/var/run/example.socket", "/var/run/example.socket"];

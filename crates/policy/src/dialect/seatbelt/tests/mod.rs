@@ -13,7 +13,7 @@ use crate::key::Sourced;
 use crate::name::PathPattern;
 use crate::policy::NetworkMode;
 
-pub(super) const ROOT: &str = "/work/app";
+pub(super) const ROOT: &str = "/proj/app";
 
 pub(super) fn anchors() -> Anchors {
     Anchors { root: ROOT.into(), home: Some("/home/me".into()) }
@@ -24,7 +24,7 @@ fn kind(path: &Path) -> Option<FileKind> {
     if path == Path::new("/a/file") {
         return Some(FileKind::File);
     }
-    let folders = ["/usr", "/work", "/work/app", "/home/me"];
+    let folders = ["/usr", "/proj", "/proj/app", "/home/me"];
     folders.iter().any(|folder| path == Path::new(folder)).then_some(FileKind::Folder)
 }
 

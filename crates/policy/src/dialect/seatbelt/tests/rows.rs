@@ -38,8 +38,8 @@ fn a056_the_strict_profile_limits_reads_writes_and_network() {
     let (policy, notes) = read_text(fixture("my-strict")).unwrap();
     let [hide, open, write, protect] = files(&policy);
     assert_eq!(hide, ["/"]);
-    assert_eq!(open, ["/work/app", "/usr", "/Library", "/dev/null"]);
-    assert_eq!(write, ["/work/app/tmp"]);
+    assert_eq!(open, ["/proj/app", "/usr", "/Library", "/dev/null"]);
+    assert_eq!(write, ["/proj/app/tmp"]);
     assert_eq!(protect, [""; 0]);
     assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
     assert_eq!(codes(&notes), ["no-linux-meaning"], "signal");
@@ -48,13 +48,13 @@ fn a056_the_strict_profile_limits_reads_writes_and_network() {
 
     let policy = resolved("/profiles/my-strict.sb");
     let writable = |path: &str| policy.files.write.values().any(|f| f.matches(path.as_ref()));
-    assert!(writable("/work/app/tmp/x"));
-    for closed in ["/work/app", "/work/app/src", "/work/app/tmpx", "/tmp/x", "/usr/bin/x"] {
+    assert!(writable("/proj/app/tmp/x"));
+    for closed in ["/proj/app", "/proj/app/src", "/proj/app/tmpx", "/tmp/x", "/usr/bin/x"] {
         assert!(!writable(closed), "{closed}");
     }
     let open = |path: &str| policy.files.allow_read.values().any(|p| p.matches(path.as_ref()));
-    assert!(open("/usr/bin/git") && open("/work/app/src"));
-    for closed in ["/etc/passwd", "/home/me/.ssh/id", "/work/other", "/usrx", "/dev/sda"] {
+    assert!(open("/usr/bin/git") && open("/proj/app/src"));
+    for closed in ["/etc/passwd", "/home/me/.ssh/id", "/proj/other", "/usrx", "/dev/sda"] {
         assert!(!open(closed), "{closed}");
     }
     assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
@@ -138,16 +138,16 @@ fn a184_what_only_macos_has_is_noted_and_what_nobody_has_is_an_error() {
 #[test]
 fn e062_a_path_cannot_write_rules_of_its_own() {
     let names = [
-        "/work/app/x\")) (allow file-write* (subpath \"/",
-        "/work/app/\" ) (allow default) ; ",
-        "/work/app/back\\",
-        "/work/app/back\\\"quote",
-        "/work/app/;comment",
-        "/work/app/#\"raw",
-        "/work/app/(param _RW1)",
-        "/work/app/\u{202e}tset",
-        "/work/app/star*and?[set]",
-        "/work/app/plain",
+        "/proj/app/x\")) (allow file-write* (subpath \"/",
+        "/proj/app/\" ) (allow default) ; ",
+        "/proj/app/back\\",
+        "/proj/app/back\\\"quote",
+        "/proj/app/;comment",
+        "/proj/app/#\"raw",
+        "/proj/app/(param _RW1)",
+        "/proj/app/\u{202e}tset",
+        "/proj/app/star*and?[set]",
+        "/proj/app/plain",
     ];
     for name in names {
         let folder = Folder::literal(Path::new(name)).unwrap();

@@ -17,13 +17,13 @@ fn write_and_read(text: &str) -> (Written, Policy) {
 #[test]
 fn what_the_language_can_say_comes_back() {
     let table = [
-        ("files: { write: [.] }", " |  | /work/app | "),
+        ("files: { write: [.] }", " |  | /proj/app | "),
         (
             "files: { write: [., /data], protect: [.git, '**/.env'] }",
-            " |  | /work/app /data | /work/app/.git /work/app/**/.env",
+            " |  | /proj/app /data | /proj/app/.git /proj/app/**/.env",
         ),
         ("files: { hide: [~/.ssh], write: [] }", "/home/me/.ssh |  |  | "),
-        ("files: { hide: [/], allow_read: [/usr, .] }", "/ | /usr /work/app |  | "),
+        ("files: { hide: [/], allow_read: [/usr, .] }", "/ | /usr /proj/app |  | "),
         ("files: { hide: [/a, /a/b/c], allow_read: [/a/b] }", "/a /a/b/c | /a/b |  | "),
         ("files: { hide: ['/a/*.pem'], allow_read: [/a/x.pem] }", "/a/*.pem | /a/x.pem |  | "),
         ("files: { hide: ['/a/v[0-9]', '/a/w[!xy]?'] }", "/a/v[0-9] /a/w[!xy]? |  |  | "),

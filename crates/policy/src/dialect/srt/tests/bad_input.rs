@@ -98,16 +98,16 @@ fn paths_are_read_as_srt_reads_them() {
         shown(policy.files.hide.values()),
         [
             "/home/dev",
-            r"/work/app/sub/a\\b",
+            r"/proj/app/sub/a\\b",
             r"/home/dev/\[x]\*",
-            "/work/app/sub/keys",
-            "/work/app/sub/**/*.pem",
-            "/work/app/up",
+            "/proj/app/sub/keys",
+            "/proj/app/sub/**/*.pem",
+            "/proj/app/up",
             "/srv/v?/[ab]",
         ]
     );
     let paths: Vec<_> = policy.files.write.values().map(crate::name::Folder::path).collect();
-    let expected = ["/work/app/sub/pages/[id]", "/work/app/sub/new/[*]", "/"];
+    let expected = ["/proj/app/sub/pages/[id]", "/proj/app/sub/new/[*]", "/"];
     assert_eq!(paths, expected.map(Path::new));
 }
 
@@ -157,7 +157,7 @@ fn switching_the_file_rules_off_is_loud_and_not_for_projects() {
     let policy = resolved(&[(Layer::User, user.document)]).policy;
     assert_eq!(shown(policy.files.write.values()), ["/"]);
     let protected = |path: &str| policy.files.protect.values().any(|p| p.matches(path.as_ref()));
-    assert!(protected("/p/x") && protected("/work/app/.git/hooks/x"));
+    assert!(protected("/p/x") && protected("/proj/app/.git/hooks/x"));
 
     let project = read_in(text, Layer::Project).unwrap();
     assert!(notes(&project).iter().any(|note| note.starts_with("not-yours:")));

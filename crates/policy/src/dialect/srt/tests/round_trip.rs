@@ -33,10 +33,10 @@ fn a112_generated_settings_have_all_five_keys_and_the_workspace_first() {
     let written = written(&native(text));
     let settings: Json = serde_json::from_str(&written.text).unwrap();
     let (files, network) = (&settings["filesystem"], &settings["network"]);
-    assert_eq!(files["allowWrite"][0], "/work/app");
+    assert_eq!(files["allowWrite"][0], "/proj/app");
     assert_eq!(files["allowWrite"].as_array().unwrap().len(), 3);
     assert_eq!(files["denyRead"], serde_json::json!(["/home/dev/.ssh"]));
-    assert_eq!(files["denyWrite"], serde_json::json!(["/work/app/.env"]));
+    assert_eq!(files["denyWrite"], serde_json::json!(["/proj/app/.env"]));
     let hosts = ["example.com", "example.org", "*.example.org"];
     assert_eq!(network["allowedDomains"], serde_json::json!(hosts));
     assert_eq!(network["deniedDomains"], serde_json::json!(["bad.test"]));
@@ -86,11 +86,11 @@ fn what_srt_cannot_say_is_listed_and_nothing_wider_is_written() {
         ("network: { deny: ['*.test'] }",                            "network.deny: *.test"),
         ("network: { deny: ['10.0.0.0/8:22'] }",                     "network.deny: 10.0.0.0/8:22"),
         ("network: { ask: [ask.example.com] }",                      "network.ask: ask.example.com"),
-        ("files: { hide: ['keys/[!a]'] }",                           "files.hide: /work/app/keys/[!a]"),
-        ("files: { protect: ['**/*.lock'] }",                        "files.protect: /work/app/**/*.lock"),
-        ("files: { hide: ['**/*.pem'] }",                            "files.hide: /work/app/**/*.pem"),
-        ("files: { protect: ['**/.git/hooks'] }",                    "files.protect: /work/app/**/.git/hooks"),
-        ("files: { protect: ['keys/[!a]'] }",                        "files.protect: /work/app/keys/[!a]"),
+        ("files: { hide: ['keys/[!a]'] }",                           "files.hide: /proj/app/keys/[!a]"),
+        ("files: { protect: ['**/*.lock'] }",                        "files.protect: /proj/app/**/*.lock"),
+        ("files: { hide: ['**/*.pem'] }",                            "files.hide: /proj/app/**/*.pem"),
+        ("files: { protect: ['**/.git/hooks'] }",                    "files.protect: /proj/app/**/.git/hooks"),
+        ("files: { protect: ['keys/[!a]'] }",                        "files.protect: /proj/app/keys/[!a]"),
         ("network: { mode: allow-list, allow: [a.example.com], ask: [.example.com] }", "network.ask: .example.com"),
         ("files: { caches: shared }",                                "files.caches: shared"),
         ("require: landlock",                                        "require: landlock"),

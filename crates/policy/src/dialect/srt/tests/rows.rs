@@ -40,10 +40,10 @@ fn a116_the_settings_file_of_the_home_and_named_ones_are_read() {
         assert!(readings.is_ok(), "{name}: {}", readings.unwrap_err()[0]);
     }
     let first = reading(both[0].1).document.policy;
-    assert_eq!(shown(first.files.write.values()), ["/work/app/sub", "/home/dev/.cache/tool"]);
+    assert_eq!(shown(first.files.write.values()), ["/proj/app/sub", "/home/dev/.cache/tool"]);
     assert_eq!(
         shown(first.files.protect.values()),
-        ["/work/app/sub/.env", "/work/app/sub/config/production"]
+        ["/proj/app/sub/.env", "/proj/app/sub/config/production"]
     );
     assert!(first.network.local_binding.value().0);
     assert_eq!(shown(first.network.unix.values()), ["/run/agent.sock"]);
@@ -136,13 +136,13 @@ fn a119_no_list_of_srt_shows_what_another_file_hides() {
 fn a122_git_hooks_stay_protected_whatever_is_said_of_git_config() {
     for (said, noted) in [("true", true), ("false", false)] {
         let text =
-            format!(r#"{{"filesystem":{{"allowWrite":["/work/app"],"allowGitConfig":{said}}}}}"#);
+            format!(r#"{{"filesystem":{{"allowWrite":["/proj/app"],"allowGitConfig":{said}}}}}"#);
         let policy = in_force(&text);
-        assert!(protects(&policy, "/work/app/.git/hooks/pre-commit"), "{said}");
-        assert!(protects(&policy, "/work/app/sub/.git/hooks/x"), "{said}");
-        assert!(!protects(&policy, "/work/app/.git/objects/x"), "{said}");
-        assert!(!protects(&policy, "/work/app/.git/index"), "{said}");
-        assert_eq!(protects(&policy, "/work/app/.git/config"), !noted, "{said}");
+        assert!(protects(&policy, "/proj/app/.git/hooks/pre-commit"), "{said}");
+        assert!(protects(&policy, "/proj/app/sub/.git/hooks/x"), "{said}");
+        assert!(!protects(&policy, "/proj/app/.git/objects/x"), "{said}");
+        assert!(!protects(&policy, "/proj/app/.git/index"), "{said}");
+        assert_eq!(protects(&policy, "/proj/app/.git/config"), !noted, "{said}");
         let found = notes(&reading(&text)).iter().any(|note| note.contains("allowGitConfig"));
         assert_eq!(found, noted, "{said}");
     }
@@ -242,14 +242,14 @@ fn a131_ignored_violations_change_no_rule() {
 #[test]
 fn a202_a_file_with_the_three_keys_of_bloom_loads() {
     let policy = in_force(include_str!("../fixtures/bloom-three-keys.json"));
-    assert_eq!(shown(policy.files.write.values()), ["/work/app", "/var/cache/build"]);
+    assert_eq!(shown(policy.files.write.values()), ["/proj/app", "/var/cache/build"]);
     assert_eq!(policy.network.mode.value(), NetworkMode::AllowList);
     assert_eq!(shown(policy.network.deny.values()), Vec::<String>::new());
     let mut hidden = shown(policy.files.hide.values());
     hidden.sort();
     hidden.dedup(); // ours and the file's
     assert_eq!(hidden, ["/home/dev/.aws", "/home/dev/.gnupg", "/home/dev/.ssh"]);
-    assert!(protects(&policy, "/work/app/.git/hooks/x"), "and what is always protected is");
+    assert!(protects(&policy, "/proj/app/.git/hooks/x"), "and what is always protected is");
     // Each of the five may be missing on its own, and counts as empty.
     for text in ["{}", r#"{"network":{}}"#, r#"{"filesystem":{}}"#] {
         let policy = in_force(text);

@@ -133,9 +133,9 @@ fn answers(policy: &Policy) -> Vec<(String, i64)> {
     let mut answers = Vec::new();
     let below = |entry: &str, path: &str| Path::new(path).starts_with(entry);
     for path in [
-        "/work/app",
-        "/work/app/src/f",
-        "/work/app/src/deep/f",
+        "/proj/app",
+        "/proj/app/src/f",
+        "/proj/app/src/deep/f",
         "/data/f",
         "/data/in/f",
         "/home/dev/f",
