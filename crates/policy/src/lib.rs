@@ -13,12 +13,15 @@
 //! | [`layer`] | Who said what, and what holds? |
 //! | [`dialect`] | What do other systems' files say? |
 //! | [`lint`] | What is allowed, and probably not meant? |
+//! | [`shell`] | Which commands does a shell text run? |
+//! | [`command`] | What does a command do? |
 //! | [`builtin`] | What holds when nobody says anything? |
 //! | [`print`] | How is a policy written down again? |
 //! | [`schema`] | The JSON Schema and the manual, from the same definitions. |
 #![forbid(unsafe_code)]
 
 pub mod builtin;
+pub mod command;
 pub mod dialect;
 pub mod key;
 pub mod layer;
@@ -27,6 +30,7 @@ pub mod name;
 pub mod policy;
 pub mod print;
 pub mod schema;
+pub mod shell;
 pub mod text;
 
 pub use layer::{Choice, Layer, Origin, Resolved, Stack, Trust, resolve};
