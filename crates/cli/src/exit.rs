@@ -3,7 +3,7 @@
 use std::panic::{UnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
-/// How a command ended. Wrong usage is clap's to report; it ends with 2.
+/// How a command ended. Most wrong usage is clap's to report; it ends with 2 too.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Exit {
     /// It did what was asked.
@@ -14,6 +14,10 @@ pub(crate) enum Exit {
     Failed,
     /// A person said no.
     Declined,
+    /// The policy says no.
+    Denied,
+    /// Nothing was asked.
+    Usage,
 }
 
 impl Exit {
@@ -25,9 +29,10 @@ impl Exit {
     fn code(self) -> u8 {
         match self {
             Self::Success => 0,
+            Self::Usage => 2,
             Self::Undecided => 3,
             Self::Failed => 125,
-            Self::Declined => 126,
+            Self::Declined | Self::Denied => 126,
         }
     }
 }
@@ -44,8 +49,8 @@ mod tests {
 
     #[test]
     fn the_numbers_are_those_of_the_ruling() {
-        let codes = [Exit::Success, Exit::Undecided, Exit::Failed, Exit::Declined].map(Exit::code);
-        assert_eq!(codes, [0, 3, 125, 126]);
+        let codes = [Exit::Success, Exit::Undecided, Exit::Failed, Exit::Declined, Exit::Denied, Exit::Usage];
+        assert_eq!(codes.map(Exit::code), [0, 3, 125, 126, 126, 2]);
     }
 
     #[test]

@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agentao;
+mod decision;
 pub mod places;
 pub mod read;
 pub mod root;
@@ -27,8 +28,9 @@ pub mod trust;
 
 /// What may happen: the types of policies, re-exported for those who embed the library.
 pub use palisade_policy as policy;
+pub use decision::{Guard, Judges};
 pub use runner::RunnerConfig;
 pub use session::{
-    Agreement, Checked, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session, Speaker,
+    Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session, Speaker,
     Warning, export, revoke,
 };

@@ -160,6 +160,11 @@ pub fn explicit(dir: &Path) -> Result<ProjectRoot, RootError> {
     Ok(ProjectRoot { path, how: Found::Given, warnings: Vec::new() })
 }
 
+/// Takes a folder that need not exist, for talking about it: nothing runs there.
+pub fn hypothetical(dir: &Path) -> ProjectRoot {
+    ProjectRoot { path: dir.into(), how: Found::Given, warnings: Vec::new() }
+}
+
 impl RootError {
     /// Returns a name that never changes, for logs, tests and the manual.
     pub fn code(&self) -> &'static str {

@@ -1,6 +1,8 @@
 //! One command, one file.
 
+pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod explain;
 pub(crate) mod man;
 mod markdown;
 pub(crate) mod policy;
@@ -17,6 +19,8 @@ use crate::ui::{Color, Format, Ui};
 pub(crate) fn run(cli: &Cli) -> Exit {
     let ui = Ui::new(cli.color);
     let (format, result) = match &cli.command {
+        Command::Check(args) => (args.format(), args.run(&ui)),
+        Command::Explain(args) => (args.format(), args.run(&ui)),
         Command::Policy(command) => (command.format(), command.run(&ui)),
         Command::Trust(args) => (args.format(), args.run(&ui)),
         Command::Completions(args) => (Format::Human, args.run(&ui)),
@@ -39,6 +43,13 @@ pub(crate) fn version(text: &str) -> Exit {
         },
         |()| Exit::Success,
     )
+}
+
+/// Says that a call is missing.
+fn nothing_asked(ui: &Ui) -> Exit {
+    ui.say("error: no command was given");
+    ui.say("hint: put it after `--`, or give shell text with --shell");
+    Exit::Usage
 }
 
 /// Says what a person should know of a session.

@@ -8,10 +8,10 @@ use palisade_policy::name::{Anchors, Folder};
 use palisade_policy::text::{self, Source};
 
 use super::error::OpenError;
-use super::request::Request;
+use super::request::{Existence, Request};
 use super::said_by;
 use crate::places::Places;
-use crate::root::{self, ProjectRoot};
+use crate::root::{self, ProjectRoot, RootError};
 
 /// Finds the root: an option, a variable, the highest file that names one, or the nearest marker.
 pub(super) fn find_root<'t>(
@@ -21,7 +21,12 @@ pub(super) fn find_root<'t>(
 ) -> Result<(ProjectRoot, Origin), OpenError> {
     let runner = request.runner.as_ref().and_then(|runner| runner.project_root.as_ref());
     if let Some(dir) = request.root.as_ref().or(runner) {
-        return Ok((root::explicit(&request.cwd.join(dir))?, said_by(request.layer())));
+        let dir = request.cwd.join(dir);
+        let root = match (root::explicit(&dir), request.existence) {
+            (Err(RootError::Missing { .. }), Existence::Hypothetical) => root::hypothetical(&dir),
+            (found, Existence::Required | Existence::Hypothetical) => found?,
+        };
+        return Ok((root, said_by(request.layer())));
     }
     if let Some(dir) = request.var("PALISADE_ROOT") {
         return Ok((root::explicit(&request.cwd.join(dir))?, said_by(Layer::Environment)));

@@ -21,7 +21,7 @@ use palisade_policy::{Origin, Policy};
 pub use check::Checked;
 pub use error::{OpenError, Warning};
 pub use load::LoadedFile;
-pub use request::{Request, Speaker};
+pub use request::{Existence, Request, Speaker};
 
 use crate::places::Places;
 use crate::read::Place;

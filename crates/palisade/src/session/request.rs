@@ -21,6 +21,8 @@ pub struct Request {
     pub env: BTreeMap<OsString, OsString>,
     /// The project root, if it is not to be detected.
     pub root: Option<PathBuf>,
+    /// Whether the given root must exist.
+    pub existence: Existence,
     /// Policy files that a person names, as `[DIALECT:]FILE`, weakest first.
     pub policies: Vec<String>,
     /// The preset, by name.
@@ -36,6 +38,15 @@ pub struct Request {
     /// Who asks: the command line, or a program that embeds the library.
     pub speaker: Speaker,
     identity: (u32, Option<PathBuf>),
+}
+
+/// Whether a given project root must exist.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Existence {
+    /// It must.
+    Required,
+    /// It is only talked about: decisions are made by the text of paths where it does not exist.
+    Hypothetical,
 }
 
 /// Who makes a request.
@@ -55,6 +66,7 @@ impl Request {
             cwd: cwd.into(),
             env,
             root: None,
+            existence: Existence::Required,
             policies: Vec::new(),
             preset: None,
             profile: None,

@@ -1,0 +1,82 @@
+//! `palisade check`: may this call happen? Runs nothing.
+
+mod jsonl;
+mod report;
+
+use palisade::policy::decide::Answer;
+use palisade::{Guard, Session};
+
+use crate::args::{Asking, Output};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::{Format, Ui};
+
+pub(super) use report::{carets, json, one};
+
+/// Decide whether a command may run, and say why not
+///
+/// Runs nothing. The command is read as the shell would read it; every program in it, every file
+/// it names and everything it runs in turn is held against the policy, and the strictest finding
+/// is the verdict.
+///
+/// Exit codes: 0 allow, 3 ask, 126 deny, 125 a policy file cannot be used, 2 wrong usage.
+///
+/// Example: palisade check --shell 'git status && rm -rf /'
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    asking: Asking,
+
+    /// Read requests from standard input, one JSON object a line, and answer each with one
+    ///
+    /// A request is {"id","kind":"command","cmd","shell","root"}, {"id","kind":"path","path",
+    /// "root"} or {"id","kind":"url","url" or "host","allow"}; an answer {"id","verdict","code"}.
+    /// The root need not exist.
+    #[arg(long, conflicts_with_all = ["shell", "argv", "json"])]
+    jsonl: bool,
+
+    /// With --jsonl, decide as if no tool were known by name
+    #[arg(long, hide = true, requires = "jsonl")]
+    without_tools: bool,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+impl CheckArgs {
+    pub(super) fn format(&self) -> Format {
+        self.output.format()
+    }
+
+    pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        if self.jsonl {
+            return jsonl::run(&self.asking, self.without_tools, ui);
+        }
+        if !self.asking.is_given() {
+            return Ok(super::nothing_asked(ui));
+        }
+        let request = self.asking.request()?;
+        let session = Session::open(&request)?;
+        let guard = Guard::new(&session);
+        let command = self.asking.command();
+        let cwd = self.asking.cwd(&request)?;
+        let verdict = command.asked(|asked| guard.decide(asked, &cwd));
+        match self.format() {
+            Format::Human => {
+                super::warn(ui, &session);
+                ui.data(&report::human(&verdict, &command.text()))?;
+            }
+            Format::Json => ui.json(&json(&verdict, &command.text()))?,
+        }
+        Ok(exit(verdict.answer()))
+    }
+}
+
+/// The number that a verdict ends with.
+pub(super) fn exit(answer: Answer) -> Exit {
+    match answer {
+        Answer::Allow => Exit::Success,
+        Answer::Ask => Exit::Undecided,
+        Answer::Deny => Exit::Denied,
+    }
+}

@@ -1,0 +1,119 @@
+//! Many decisions in one process: one JSON object a line in, one out.
+
+use std::io::{self, BufRead as _, BufWriter, Read as _, Write as _};
+
+use palisade::Judges;
+use palisade::policy::decide::Asked;
+use palisade::policy::url::Target;
+use serde_json::{Value as Json, json};
+
+use crate::args::Asking;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// Longest line that is read; a longer one is answered with a denial.
+const LONGEST: u64 = 8 << 20;
+
+pub(super) fn run(asking: &Asking, without_tools: bool, ui: &Ui) -> Result<Exit, Failure> {
+    let mut judges = Judges::new(asking.request()?);
+    if without_tools {
+        judges = judges.without_tools();
+    }
+    let mut input = io::stdin().lock();
+    let mut output = BufWriter::new(io::stdout().lock());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut bounded = input.by_ref().take(LONGEST);
+        let read = bounded.read_until(b'\n', &mut line);
+        let read = read.map_err(|error| Failure::io("stdin", "cannot read requests", &error))?;
+        if read == 0 {
+            break;
+        }
+        let cut = line.last() != Some(&b'\n') && bounded.limit() == 0;
+        if cut {
+            input.skip_until(b'\n').ok();
+        }
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        let answer = match serde_json::from_slice(&line) {
+            Ok(request) if !cut => answer(&mut judges, &request),
+            Ok(_) | Err(_) => json!({ "id": null, "verdict": "deny", "code": "bad-request" }),
+        };
+        let written = writeln!(output, "{answer}");
+        // A reader that waits for its answer gets it before the next request is waited for.
+        let flushed = written.and_then(|()| output.flush());
+        match flushed {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            Err(error) => return Err(Failure::io("stdout", "cannot write answers", &error)),
+            Ok(()) => {}
+        }
+    }
+    let _ = ui;
+    Ok(Exit::Success)
+}
+
+/// Answers one request. What cannot be understood is denied.
+fn answer(judges: &mut Judges, request: &Json) -> Json {
+    let id = &request["id"];
+    let text = |key: &str| request[key].as_str();
+    let refused = |code: &str| json!({ "id": id, "verdict": "deny", "code": code });
+    let root = text("root").unwrap_or("/");
+    match text("kind").unwrap_or("command") {
+        "command" => {
+            let argv: Vec<String>;
+            let asked = if let Some(words) = request["argv"].as_array() {
+                argv = words.iter().map(|word| word.as_str().unwrap_or("\0").to_owned()).collect();
+                Asked::Argv(&argv)
+            } else {
+                let Some(cmd) = text("cmd") else { return refused("bad-request") };
+                match request["shell"].as_bool() {
+                    Some(false) => Asked::Words(cmd),
+                    Some(true) | None => Asked::Shell(cmd),
+                }
+            };
+            match judges.command(asked, root) {
+                Ok(verdict) => {
+                    let codes: Vec<&str> =
+                        verdict.reasons().iter().map(|reason| reason.code).collect();
+                    json!({
+                        "id": id,
+                        "verdict": verdict.answer().word(),
+                        "code": codes.first(),
+                        "codes": codes,
+                        "message": verdict.reasons().first().map(|reason| &reason.message),
+                    })
+                }
+                Err(error) => {
+                    json!({ "id": id, "verdict": "deny", "code": error.code(), "message": error.to_string() })
+                }
+            }
+        }
+        "path" => {
+            let Some(path) = text("path") else { return refused("bad-request") };
+            match judges.path(path, root) {
+                Ok(true) => json!({ "id": id, "verdict": "allow" }),
+                Ok(false) => refused("outside-root"),
+                Err(error) => refused(error.code()),
+            }
+        }
+        "url" => {
+            let allow: Option<Vec<&str>> = match &request["allow"] {
+                Json::Null => Some(Vec::new()),
+                Json::Array(hosts) => hosts.iter().map(Json::as_str).collect(),
+                _ => None,
+            };
+            let target = match (text("url"), text("host")) {
+                (Some(url), _) => Target::Url(url),
+                (None, Some(host)) => Target::Host(host),
+                (None, None) => return refused("bad-request"),
+            };
+            let Some(allow) = allow else { return refused("bad-request") };
+            let judged = judges.url(target, &allow);
+            json!({ "id": id, "verdict": judged.word(), "host": judged.host, "code": judged.code })
+        }
+        _ => refused("unknown-kind"),
+    }
+}

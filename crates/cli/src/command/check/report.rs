@@ -1,0 +1,78 @@
+//! How a verdict is told.
+
+use palisade::policy::decide::{Answer, Reason, Verdict};
+use palisade::policy::text::visible;
+use serde_json::{Value as Json, json};
+
+/// Tells a person.
+pub(super) fn human(verdict: &Verdict, text: &str) -> String {
+    let mut out = format!("{}\n", verdict.answer());
+    for reason in verdict.reasons() {
+        out.push_str(&carets(reason, text));
+    }
+    out
+}
+
+/// Tells one reason: what, where in the text, by whose word, and what to do instead.
+pub(in crate::command) fn carets(reason: &Reason, text: &str) -> String {
+    let mut out = format!(
+        "\n{}: {} [{}, {}]\n",
+        reason.answer,
+        visible(&reason.message),
+        reason.code,
+        reason.axis
+    );
+    let start = reason.span.start().min(text.len());
+    let start = (0..=start).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
+    let end = reason.span.end().clamp(start, line_end);
+    let end = (end..=line_end).find(|at| text.is_char_boundary(*at)).unwrap_or(line_end);
+    let before = visible(&text[line_start..start]);
+    let marked = visible(&text[start..end]);
+    let after = visible(&text[end..line_end]);
+    let width = marked.chars().count().max(1);
+    out.push_str(&format!("  {before}{marked}{after}\n"));
+    let indent = before.chars().count();
+    out.push_str(&format!("  {}{}\n", " ".repeat(indent), "^".repeat(width)));
+    if let Some(origin) = &reason.origin {
+        out.push_str(&format!("  said by {origin}\n"));
+    }
+    if let Some(hint) = &reason.hint {
+        out.push_str(&format!("  hint: {}\n", visible(hint)));
+    }
+    out
+}
+
+/// Tells a program.
+pub(in crate::command) fn json(verdict: &Verdict, text: &str) -> Json {
+    let axes: Vec<&str> = verdict.axes().into_iter().map(|axis| axis.word()).collect();
+    let reasons: Vec<Json> = verdict.reasons().iter().map(|reason| one(reason, text)).collect();
+    json!({
+        "verdict": verdict.answer().word(),
+        "denied": if verdict.answer() == Answer::Deny { axes.clone() } else { Vec::new() },
+        "axes": axes,
+        "reason": reasons.first(),
+        "reasons": reasons,
+        "text": text,
+        "executed": false,
+    })
+}
+
+/// Tells a program one reason.
+pub(in crate::command) fn one(reason: &Reason, text: &str) -> Json {
+    let (start, end) = (reason.span.start().min(text.len()), reason.span.end().min(text.len()));
+    let before = text.get(..start).unwrap_or_default();
+    json!({
+        "answer": reason.answer.word(),
+        "code": reason.code,
+        "axis": reason.axis.word(),
+        "message": reason.message,
+        "span": { "start": start, "end": end },
+        "line": before.matches('\n').count() + 1,
+        "column": before.rsplit('\n').next().unwrap_or_default().chars().count() + 1,
+        "excerpt": text.get(start..end),
+        "origin": reason.origin.as_ref().map(ToString::to_string),
+        "hint": reason.hint,
+    })
+}

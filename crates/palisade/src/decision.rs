@@ -1,0 +1,136 @@
+//! Deciding calls of a project: the policy of a session, and the disk to look at.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry as MapEntry;
+use std::path::Path;
+
+use palisade_apply::lookup::{self, Seen};
+use palisade_policy::decide::{Asked, Call, Judge, Step, Verdict};
+use palisade_policy::jail::{Entry, Lookup, NoLookup};
+use palisade_policy::url;
+
+use crate::session::{Existence, OpenError, Request, Session};
+
+/// A session's policy, made ready for deciding. Deciding runs nothing.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    judge: Judge,
+    root: String,
+}
+
+/// The disk as it is.
+#[derive(Clone, Copy, Debug)]
+struct Disk;
+
+impl Lookup for Disk {
+    fn look(&self, path: &str) -> Entry {
+        match lookup::look(Path::new(path)) {
+            Seen::Absent => Entry::Absent,
+            Seen::Link(to) => to.into_string().map_or(Entry::Unknown, Entry::Link),
+            Seen::Folder => Entry::Folder,
+            Seen::File => Entry::File,
+            Seen::SharedFile => Entry::SharedFile,
+            Seen::Other => Entry::Other,
+            Seen::Unknown => Entry::Unknown,
+        }
+    }
+}
+
+impl Guard {
+    /// Makes a session's policy ready.
+    pub fn new(session: &Session) -> Self {
+        Self::with(session, &Disk)
+    }
+
+    /// Decides one call in the folder `cwd`.
+    pub fn decide(&self, command: Asked<'_>, cwd: &str) -> Verdict {
+        self.judge.decide(&Call { command, cwd }, &Disk)
+    }
+
+    /// Decides one call, and tells how.
+    pub fn explain(&self, command: Asked<'_>, cwd: &str) -> (Verdict, Vec<Step>) {
+        self.judge.explain(&Call { command, cwd }, &Disk)
+    }
+
+    /// Returns the project root.
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
+    fn with(session: &Session, lookup: &dyn Lookup) -> Self {
+        let root = session.root().path.to_string_lossy().into_owned();
+        let home = session.home().map(|home| home.to_string_lossy().into_owned());
+        let judge = Judge::new(session.policy(), &root, home.as_deref(), lookup);
+        Self { judge, root }
+    }
+}
+
+/// Decides calls in projects that are only talked about: paths are judged by their text.
+#[derive(Clone, Debug)]
+pub struct Judges {
+    request: Request,
+    by_root: BTreeMap<String, Guard>,
+    tools: Tools,
+}
+
+/// Whether the table of tools is used.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Tools {
+    Known,
+    Unknown,
+}
+
+impl Judges {
+    /// Makes judges that open each project as `request` says.
+    pub fn new(mut request: Request) -> Self {
+        request.existence = Existence::Hypothetical;
+        Self { request, by_root: BTreeMap::new(), tools: Tools::Known }
+    }
+
+    /// Decides as if no tool were known by name, to measure how much of deciding rests on that.
+    #[must_use]
+    pub fn without_tools(mut self) -> Self {
+        self.tools = Tools::Unknown;
+        self
+    }
+
+    /// Decides a command in the project at `root`.
+    ///
+    /// # Errors
+    ///
+    /// When the policy that holds there cannot be used.
+    pub fn command(&mut self, command: Asked<'_>, root: &str) -> Result<Verdict, OpenError> {
+        let guard = self.guard(root)?;
+        Ok(guard.judge.decide(&Call { command, cwd: &guard.root }, &NoLookup))
+    }
+
+    /// Tells whether a path stays in the project at `root`.
+    ///
+    /// # Errors
+    ///
+    /// When the policy that holds there cannot be used.
+    pub fn path(&mut self, path: &str, root: &str) -> Result<bool, OpenError> {
+        let guard = self.guard(root)?;
+        Ok(palisade_policy::jail::is_inside(path, &guard.root))
+    }
+
+    /// Tells whether a URL or a host may be reached under a list of hosts, and which host it names.
+    pub fn url(&self, target: url::Target<'_>, allow: &[&str]) -> url::Judged {
+        url::judge(target, allow)
+    }
+
+    fn guard(&mut self, root: &str) -> Result<&Guard, OpenError> {
+        match self.by_root.entry(root.to_owned()) {
+            MapEntry::Occupied(known) => Ok(known.into_mut()),
+            MapEntry::Vacant(place) => {
+                let mut request = self.request.clone();
+                request.root = Some(root.into());
+                let mut guard = Guard::with(&Session::open(&request)?, &NoLookup);
+                if self.tools == Tools::Unknown {
+                    guard.judge = guard.judge.without_table();
+                }
+                Ok(place.insert(guard))
+            }
+        }
+    }
+}

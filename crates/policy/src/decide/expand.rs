@@ -1,0 +1,368 @@
+//! From words to arguments: what the shell will make of a word, as far as that can be told.
+
+use std::borrow::Cow;
+
+use super::scope::Value;
+use super::walk::Walk;
+use crate::command::{Arg, Certainty, HOLE};
+use crate::shell::{Operation, Parameter, Piece, Quoting, Word};
+use crate::text::Span;
+
+/// Most words that one word's braces may spread to before it counts as unknown.
+const MOST_SPREAD: usize = 32;
+
+/// One argument in the making.
+#[derive(Debug, Default)]
+struct Making {
+    text: String,
+    pattern: bool,
+    hole: bool,
+    many: bool,
+    /// Whether anything stands here that makes a word even if it is empty: a quote.
+    solid: bool,
+}
+
+impl Making {
+    fn finish<'t>(&mut self, span: Span) -> Arg<'t> {
+        let made = std::mem::take(self);
+        let certainty = if made.many {
+            Certainty::Many
+        } else if made.hole {
+            Certainty::Partial
+        } else if made.pattern {
+            Certainty::Pattern
+        } else {
+            Certainty::Known
+        };
+        Arg { text: Cow::Owned(made.text), certainty, span, verbatim: None }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && !self.solid
+    }
+}
+
+impl Walk<'_> {
+    /// Appends the arguments that a word becomes; what runs inside it is judged on the way.
+    pub(super) fn expand<'t>(&mut self, text: &'t str, word: &Word<'t>, args: &mut Vec<Arg<'t>>) {
+        if let [Piece::Literal(literal) | Piece::Quoted(literal)] = &*word.pieces {
+            let verbatim = match literal {
+                Cow::Borrowed(slice) => offset(text, slice),
+                Cow::Owned(_) => None,
+            };
+            args.push(Arg {
+                text: literal.clone(),
+                certainty: Certainty::Known,
+                span: word.span,
+                verbatim,
+            });
+            return;
+        }
+        let spread = spread(&word.pieces);
+        let Some(spread) = spread else {
+            for piece in &word.pieces {
+                self.inside(text, piece);
+            }
+            args.push(Arg {
+                text: Cow::Owned(HOLE.to_string()),
+                certainty: Certainty::Many,
+                span: word.span,
+                verbatim: None,
+            });
+            return;
+        };
+        for pieces in spread {
+            let mut making = Making::default();
+            for piece in pieces {
+                self.add(text, piece, word.span, &mut making, args);
+            }
+            if !making.is_empty() {
+                args.push(making.finish(word.span));
+            }
+        }
+    }
+
+    /// Returns the one value that a word has where no splitting happens: in an assignment, behind a
+    /// redirection, as a `case` subject.
+    pub(super) fn value<'t>(&mut self, text: &'t str, word: &Word<'t>) -> Value {
+        let mut making = Making::default();
+        for piece in &word.pieces {
+            match piece {
+                // Neither braces nor patterns spread here.
+                Piece::Brace(alternatives) => {
+                    for alternative in alternatives {
+                        drop(self.value(text, alternative));
+                    }
+                    making.text.push(HOLE);
+                    making.hole = true;
+                }
+                Piece::Array(elements) => {
+                    for element in elements {
+                        drop(self.assigned(text, element));
+                    }
+                    making.text.push(HOLE);
+                    making.hole = true;
+                }
+                Piece::Literal(_)
+                | Piece::Quoted(_)
+                | Piece::Glob { .. }
+                | Piece::Tilde(_)
+                | Piece::Parameter(_)
+                | Piece::Command(..)
+                | Piece::Arithmetic(..)
+                | Piece::Process(_) => {
+                    let part = self.part(text, piece);
+                    push(&mut making, &part);
+                }
+            }
+        }
+        let arg = making.finish(word.span);
+        Value { text: arg.text.into_owned(), certainty: arg.certainty }
+    }
+
+    /// Judges what runs inside a word whose value nobody needs.
+    pub(super) fn inside_word<'t>(&mut self, text: &'t str, word: &Word<'t>) {
+        for piece in &word.pieces {
+            self.inside(text, piece);
+        }
+    }
+
+    fn inside<'t>(&mut self, text: &'t str, piece: &Piece<'t>) {
+        match piece {
+            Piece::Brace(words) => words.iter().for_each(|word| self.inside_word(text, word)),
+            Piece::Glob { parts, .. } => {
+                parts.iter().for_each(|word| self.inside_word(text, word));
+            }
+            Piece::Array(elements) => {
+                for element in elements {
+                    drop(self.assigned(text, element));
+                }
+            }
+            Piece::Literal(_)
+            | Piece::Quoted(_)
+            | Piece::Tilde(_)
+            | Piece::Parameter(_)
+            | Piece::Command(..)
+            | Piece::Arithmetic(..)
+            | Piece::Process(_) => {
+                drop(self.part(text, piece));
+            }
+        }
+    }
+
+    /// Adds a piece to the argument in the making; an unquoted value with blanks ends it and
+    /// begins others.
+    fn add<'t>(
+        &mut self,
+        text: &'t str,
+        piece: &Piece<'t>,
+        span: Span,
+        making: &mut Making,
+        args: &mut Vec<Arg<'t>>,
+    ) {
+        let part = self.part(text, piece);
+        if is_quoted(piece) {
+            making.solid = true;
+            push(making, &part);
+            return;
+        }
+        if matches!(piece, Piece::Literal(_) | Piece::Glob { .. } | Piece::Brace(_)) {
+            push(making, &part);
+            return;
+        }
+        // A bare expansion: its value is split at blanks, and what is unknown may be many words. A
+        // text that says what splits words makes every such value unknown.
+        if part.text.contains(HOLE) || self.scope.variable("IFS").is_some() {
+            making.text.push(HOLE);
+            making.many = true;
+            return;
+        }
+        let mut words = part.text.split([' ', '\t', '\n']).peekable();
+        while let Some(word) = words.next() {
+            making.text.push_str(word);
+            making.pattern |= part.certainty == Certainty::Pattern || word.contains(['*', '?']);
+            if words.peek().is_some() && !making.is_empty() {
+                args.push(making.finish(span));
+            }
+        }
+    }
+
+    /// Returns what one piece becomes, and judges what runs inside it.
+    fn part<'t>(&mut self, text: &'t str, piece: &Piece<'t>) -> Value {
+        match piece {
+            Piece::Literal(literal) | Piece::Quoted(literal) => Value::known(literal.as_ref()),
+            Piece::Glob { text: pattern, parts } => {
+                for part in parts {
+                    self.inside_word(text, part);
+                }
+                Value { text: pattern.clone().into_owned(), certainty: Certainty::Pattern }
+            }
+            Piece::Brace(alternatives) => match &**alternatives {
+                // A sequence: one alternative, as written.
+                [sequence] => {
+                    let mut value = self.value(text, sequence);
+                    value.certainty = value.certainty_at_most(Certainty::Pattern);
+                    value
+                }
+                alternatives => {
+                    for alternative in alternatives {
+                        self.inside_word(text, alternative);
+                    }
+                    Value::unknown()
+                }
+            },
+            Piece::Tilde(user) => match (&**user, self.judge.home()) {
+                ("", Some(home)) => Value::known(home),
+                ("+", _) => self.working_folder(),
+                ("root", _) => Value::known("/root"),
+                ("", None) | (_, _) => Value::unknown(),
+            },
+            Piece::Parameter(parameter) => self.parameter(text, parameter),
+            Piece::Command(list, _) => self.substitution(text, list),
+            Piece::Arithmetic(arithmetic, _) => {
+                self.arithmetic(text, arithmetic);
+                Value::token()
+            }
+            Piece::Process(list) => {
+                self.aside(text, list);
+                Value::known("/dev/fd/63")
+            }
+            Piece::Array(elements) => {
+                for element in elements {
+                    drop(self.assigned(text, element));
+                }
+                Value::unknown()
+            }
+        }
+    }
+
+    fn parameter<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) -> Value {
+        if let Some(subscript) = &parameter.subscript {
+            self.subscript(text, subscript);
+        }
+        for word in &parameter.words {
+            self.inside_word(text, word);
+        }
+        let name = &*parameter.name;
+        match parameter.operation {
+            Operation::Value if parameter.subscript.is_none() => self.named(name),
+            // The value, if the text itself gives one; the default may stand for it otherwise.
+            Operation::Default if parameter.subscript.is_none() => match self.named(name) {
+                value if value.text.contains(HOLE) || value.text.is_empty() => {
+                    self.default(text, name, &parameter.words)
+                }
+                value => value,
+            },
+            Operation::Length => Value::token(),
+            Operation::Evaluated => {
+                self.evaluated(parameter);
+                Value::unknown()
+            }
+            Operation::Value
+            | Operation::Default
+            | Operation::Indirect
+            | Operation::Alternative
+            | Operation::Error
+            | Operation::Changed => Value::unknown(),
+        }
+    }
+
+    /// `${TMPDIR:-/tmp}`: the name says as much as the default does.
+    fn default<'t>(&mut self, text: &'t str, name: &str, words: &[Word<'t>]) -> Value {
+        match (name, words) {
+            ("TMPDIR" | "TMP" | "TEMP", [word]) => self.value(text, word),
+            _ => Value::unknown(),
+        }
+    }
+
+    /// Returns the value of a variable.
+    fn named(&self, name: &str) -> Value {
+        if let Some(value) = self.scope.variable(name) {
+            return value.clone();
+        }
+        match name {
+            "HOME" => self.judge.home().map_or_else(Value::unknown, Value::known),
+            "PWD" => self.working_folder(),
+            "TMPDIR" => Value::known("/tmp"),
+            "?" | "#" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
+            | "BASHPID" | "EPOCHSECONDS" | "EPOCHREALTIME" => Value::token(),
+            _ => Value::unknown(),
+        }
+    }
+
+    pub(super) fn working_folder(&self) -> Value {
+        match self.scope.cwds() {
+            [cwd] if !cwd.contains(HOLE) => Value::known(cwd.as_str()),
+            _ => Value::unknown(),
+        }
+    }
+}
+
+impl Value {
+    fn certainty_at_most(&self, most: Certainty) -> Certainty {
+        if self.certainty == Certainty::Known { most } else { self.certainty }
+    }
+}
+
+fn push(making: &mut Making, part: &Value) {
+    making.text.push_str(&part.text);
+    match part.certainty {
+        Certainty::Known => {}
+        Certainty::Pattern => making.pattern = true,
+        Certainty::Partial | Certainty::Many => making.hole = true,
+    }
+}
+
+fn is_quoted(piece: &Piece<'_>) -> bool {
+    match piece {
+        Piece::Quoted(_) => true,
+        Piece::Parameter(parameter) => {
+            // `"$@"` is any number of words even in quotes.
+            parameter.quoting == Quoting::Quoted && &*parameter.name != "@"
+        }
+        Piece::Command(_, quoting) | Piece::Arithmetic(_, quoting) => *quoting == Quoting::Quoted,
+        // Neither is split: the shell makes one word of each.
+        Piece::Tilde(_) | Piece::Process(_) => true,
+        Piece::Literal(_) | Piece::Glob { .. } | Piece::Brace(_) | Piece::Array(_) => false,
+    }
+}
+
+/// Spreads braces: one list of pieces for each word that they make, `None` if they are too many.
+fn spread<'p, 't>(pieces: &'p [Piece<'t>]) -> Option<Vec<Vec<&'p Piece<'t>>>> {
+    let mut words: Vec<Vec<&'p Piece<'t>>> = vec![Vec::with_capacity(pieces.len())];
+    for piece in pieces {
+        match piece {
+            Piece::Brace(alternatives) if alternatives.len() > 1 => {
+                let mut longer = Vec::new();
+                for alternative in alternatives {
+                    for tail in spread(&alternative.pieces)? {
+                        for word in &words {
+                            longer.push(word.iter().chain(&tail).copied().collect());
+                            if longer.len() > MOST_SPREAD {
+                                return None;
+                            }
+                        }
+                    }
+                }
+                words = longer;
+            }
+            Piece::Brace(_)
+            | Piece::Literal(_)
+            | Piece::Quoted(_)
+            | Piece::Glob { .. }
+            | Piece::Tilde(_)
+            | Piece::Parameter(_)
+            | Piece::Command(..)
+            | Piece::Arithmetic(..)
+            | Piece::Process(_)
+            | Piece::Array(_) => words.iter_mut().for_each(|word| word.push(piece)),
+        }
+    }
+    Some(words)
+}
+
+/// Returns where `part` begins in `text`, if it is a part of it and not a copy.
+fn offset(text: &str, part: &str) -> Option<usize> {
+    let at = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+    (at + part.len() <= text.len()).then_some(at)
+}

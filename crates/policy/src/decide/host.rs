@@ -1,0 +1,58 @@
+//! Hosts that a command names.
+
+use super::Judge;
+use super::verdict::{Answer, Axis, Reason};
+use crate::command::Arg;
+use crate::name::HostSet;
+use crate::policy::{Network, NetworkMode};
+use crate::text::Span;
+use crate::url;
+
+/// What the policy says about hosts, ready to be asked.
+#[derive(Clone, Debug)]
+pub(super) struct Hosts {
+    mode: NetworkMode,
+    allow: HostSet,
+    deny: HostSet,
+}
+
+impl Hosts {
+    pub(super) fn new(network: &Network) -> Self {
+        Self {
+            mode: network.mode.value(),
+            allow: HostSet::new(network.allow.values()),
+            deny: HostSet::of_denied(network.deny.values()),
+        }
+    }
+}
+
+impl Judge {
+    /// Returns why a host is refused. A name that cannot be told is left to the walls.
+    pub(super) fn refused_host(&self, target: &Arg<'_>) -> Option<Reason> {
+        let (host, port) = url::target(target.as_known()?)?;
+        let refused = |code, message| {
+            Some(Reason {
+                answer: Answer::Deny,
+                code,
+                axis: Axis::Rule,
+                message,
+                span: Span::default(),
+                origin: None,
+                hint: None,
+            })
+        };
+        if self.network.deny.find(&host, port).is_some() {
+            return refused("host-denied", format!("`{host}` is in network.deny"));
+        }
+        match self.network.mode {
+            NetworkMode::AllowList if self.network.allow.find(&host, port).is_none() => {
+                refused("host-not-allowed", format!("`{host}` is not in network.allow"))
+            }
+            // Behind the walls nothing connects, and a program that tries is told so.
+            NetworkMode::AllowList
+            | NetworkMode::DenyAll
+            | NetworkMode::Monitor
+            | NetworkMode::Disabled => None,
+        }
+    }
+}

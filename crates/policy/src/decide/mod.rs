@@ -1,0 +1,231 @@
+//! Deciding: may this call happen?
+//!
+//! [`Judge::decide`] is pure and the same everywhere: it reads what is asked for, finds every
+//! program that would run, every file that would be touched and every host that would be reached,
+//! and holds each against the policy. The strictest finding is the verdict.
+
+mod concern;
+mod expand;
+mod host;
+mod perform;
+mod program;
+mod scope;
+mod simple;
+mod split;
+mod strict;
+mod trace;
+mod variable;
+mod verdict;
+mod walk;
+
+pub use trace::Step;
+pub use verdict::{Answer, Axis, Permit, Reason, Verdict};
+
+use crate::command::tool::Knowledge;
+use crate::command::Arg;
+use crate::jail::{Ground, Lookup, Standing};
+use crate::key::Sourced;
+use crate::name::CommandName;
+use crate::policy::{Policy, Preset, ShellUse};
+use crate::shell;
+use crate::text::Span;
+use host::Hosts;
+use trace::Trace;
+use walk::{Input, Walk};
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'c> {
+    /// The command.
+    pub command: Asked<'c>,
+    /// The folder it is to run in, absolute.
+    pub cwd: &'c str,
+}
+
+/// A command, in one of the two forms in which agents give it.
+#[derive(Clone, Copy, Debug)]
+pub enum Asked<'c> {
+    /// A program and its arguments; no shell is involved.
+    Argv(&'c [String]),
+    /// Shell text.
+    Shell(&'c str),
+    /// Words in one text, that are to run without a shell.
+    Words(&'c str),
+}
+
+/// How a preset decides.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Style {
+    /// Source 1: every path in the root, no inline code, no metacharacters, no questions.
+    Runner,
+    /// Ours: what walls hold may run, what cannot be understood is asked.
+    Confined,
+}
+
+/// A policy, made ready for deciding. Built once, asked for every call.
+#[derive(Clone, Debug)]
+pub struct Judge {
+    ground: Ground,
+    home: Option<String>,
+    style: Style,
+    denied: Vec<Sourced<CommandName>>,
+    interpreters: Vec<Sourced<CommandName>>,
+    shell_use: ShellUse,
+    network: Hosts,
+    knowledge: Knowledge,
+}
+
+impl Judge {
+    /// Makes a policy ready for the project at `root`.
+    pub fn new(policy: &Policy, root: &str, home: Option<&str>, lookup: &dyn Lookup) -> Self {
+        let style = match policy.preset.value() {
+            Preset::Runner => Style::Runner,
+            Preset::Confined
+            | Preset::AgentaoFullAccess
+            | Preset::AgentaoPlan
+            | Preset::AgentaoReadOnly
+            | Preset::AgentaoWorkspaceWrite => Style::Confined,
+        };
+        Self {
+            ground: Ground::new(policy, root, home, lookup),
+            home: home.map(str::to_owned),
+            style,
+            denied: policy.commands.deny.entries().to_vec(),
+            interpreters: policy.commands.interpreters.entries().to_vec(),
+            shell_use: policy.commands.shell.value(),
+            network: Hosts::new(&policy.network),
+            knowledge: Knowledge::Table,
+        }
+    }
+
+    /// Decides as if the table of tools had no rows, to measure what is understood without it.
+    #[must_use]
+    pub fn without_table(mut self) -> Self {
+        self.knowledge = Knowledge::Shape;
+        self
+    }
+
+    /// Returns the project root, free of links.
+    pub fn root(&self) -> &str {
+        self.ground.root()
+    }
+
+    /// Returns where paths lead, and what may be done there.
+    pub fn ground(&self) -> &Ground {
+        &self.ground
+    }
+
+    /// Decides one call.
+    pub fn decide(&self, call: &Call<'_>, lookup: &dyn Lookup) -> Verdict {
+        self.walk(call, lookup, Trace::Off).0
+    }
+
+    /// Decides one call, and tells how.
+    pub fn explain(&self, call: &Call<'_>, lookup: &dyn Lookup) -> (Verdict, Vec<Step>) {
+        self.walk(call, lookup, Trace::On(Vec::new()))
+    }
+
+    /// Returns what one check alone has to say about a call.
+    pub fn axis(&self, axis: Axis, call: &Call<'_>, lookup: &dyn Lookup) -> Vec<Reason> {
+        let verdict = self.decide(call, lookup);
+        verdict.reasons().iter().filter(|reason| reason.axis == axis).cloned().collect()
+    }
+
+    fn walk(&self, call: &Call<'_>, lookup: &dyn Lookup, trace: Trace) -> (Verdict, Vec<Step>) {
+        let mut walk = Walk::new(self, lookup, call.cwd, trace);
+        match call.command {
+            Asked::Argv(argv) => self.argv(&mut walk, argv),
+            Asked::Shell(_) if self.shell_use == ShellUse::Never => {
+                let message = "this is shell text, and the policy says that none runs";
+                walk.refuse("shell-never", Axis::Structure, message.into(), whole(call));
+            }
+            Asked::Shell(text) => walk.shell_text(text, &Input::Inherited),
+            Asked::Words(text) => walk.words(text),
+        }
+        self.working_folder(&mut walk, call, lookup);
+        (Verdict::of(walk.reasons), walk.trace.into_steps())
+    }
+
+    fn argv(&self, walk: &mut Walk<'_>, argv: &[String]) {
+        let mut at = 0;
+        let mut args = Vec::with_capacity(argv.len());
+        for text in argv {
+            let span = Span::new(at, at + quoted(text).len());
+            at = span.end() + 1;
+            if let Err(unparsed) = shell::check_characters(text) {
+                walk.refuse(unparsed.code, Axis::Structure, unparsed.message, span);
+            }
+            args.push(Arg::known(text.as_str(), span));
+        }
+        if self.style == Style::Runner {
+            walk.metacharacters(&args);
+        }
+        let whole = Span::new(0, at.saturating_sub(1));
+        walk.call(&args, whole, &Input::Inherited);
+    }
+
+    /// The folder a call is to run in is the caller's to choose, but inside the walls.
+    fn working_folder(&self, walk: &mut Walk<'_>, call: &Call<'_>, lookup: &dyn Lookup) {
+        let place = self.ground.place(call.cwd, "/", lookup);
+        let fine = match (place.standing, self.style) {
+            (Standing::Root | Standing::Inside, _)
+            | (Standing::Granted | Standing::Temp, Style::Confined) => true,
+            (
+                Standing::Granted
+                | Standing::Temp
+                | Standing::Device
+                | Standing::Outside(_)
+                | Standing::Unknowable(_),
+                _,
+            ) => false,
+        };
+        if !fine {
+            let message = format!("the working folder `{}` is outside project root", call.cwd);
+            walk.refuse("cwd-outside", Axis::Path, message, whole(call));
+        }
+    }
+
+    fn home(&self) -> Option<&str> {
+        self.home.as_deref()
+    }
+
+    /// Returns the policy's line that denies a program by its name.
+    fn denied(&self, name: &str) -> Option<&Sourced<CommandName>> {
+        // `mkfs.xfs` is `mkfs`, and on some disks `RM` is `rm`.
+        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        self.denied.iter().find(|entry| {
+            let listed = entry.value.as_str();
+            name.eq_ignore_ascii_case(listed) || stem.eq_ignore_ascii_case(listed)
+        })
+    }
+}
+
+impl Call<'_> {
+    /// Returns the text that spans of reasons point into: the shell text itself, or the arguments
+    /// as a person would type them.
+    pub fn text(&self) -> String {
+        match self.command {
+            Asked::Shell(text) | Asked::Words(text) => text.to_owned(),
+            Asked::Argv(argv) => {
+                let words: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
+                words.join(" ")
+            }
+        }
+    }
+}
+
+fn whole(call: &Call<'_>) -> Span {
+    Span::new(0, call.text().len())
+}
+
+/// Writes a word so that a shell reads it as that word.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,@%+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,345 @@
+//! Judging what a command does.
+
+use std::rc::Rc;
+
+use super::concern;
+use super::verdict::{Answer, Axis, Reason};
+use super::walk::{Input, Walk};
+use super::Style;
+use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Language, Run, code};
+use crate::jail::{self, How, Last, Spelling, Standing};
+use crate::shell;
+use crate::text::Span;
+
+/// What a command does with a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Deed {
+    Read,
+    Write,
+    Delete(Extent),
+}
+
+impl Walk<'_> {
+    /// Judges one act.
+    pub(super) fn perform(&mut self, act: &Act<'_>, input: &Input) {
+        match act {
+            Act::Read(path) => self.path(path, Deed::Read),
+            Act::Write(path) => self.path(path, Deed::Write),
+            Act::Delete(path, extent) => self.path(path, Deed::Delete(*extent)),
+            Act::Enter(folder) => self.enter(folder),
+            Act::Connect(target) => self.connect(target),
+            Act::Run(run) => self.run(run, input),
+            Act::Raise(concern, span) => self.raise(*concern, *span),
+        }
+    }
+
+    /// Reports a concern with the weight it has under this preset.
+    pub(super) fn raise(&mut self, concern: Concern, span: Span) {
+        let weight = concern::weigh(concern);
+        let answer = match self.judge.style {
+            Style::Confined => weight.answer,
+            // Source 1 knows no questions.
+            Style::Runner => Answer::Deny,
+        };
+        self.report(Reason {
+            answer,
+            code: weight.code,
+            axis: weight.axis,
+            message: weight.message.to_owned(),
+            span,
+            origin: None,
+            hint: weight.hint.map(str::to_owned),
+        });
+    }
+
+    fn run(&mut self, run: &Run<'_>, input: &Input) {
+        match run {
+            Run::Argv(argv) => {
+                let span = covering(argv);
+                self.deeper(span, |walk| {
+                    walk.call(argv, span, input);
+                });
+            }
+            Run::Fed(argv) => {
+                let span = covering(argv);
+                let mut fed = argv.clone();
+                fed.push(Arg {
+                    text: HOLE.to_string().into(),
+                    certainty: Certainty::Many,
+                    span,
+                    verbatim: None,
+                });
+                self.deeper(span, |walk| {
+                    walk.call(&fed, span, &Input::Pipe);
+                });
+            }
+            Run::Shell(text) | Run::Program(text) => self.nested(text, input),
+            Run::ShellWords(words) => {
+                if let [only] = &**words {
+                    return self.nested(only, input);
+                }
+                let span = covering(words);
+                let texts: Vec<&str> = words.iter().map(|word| &*word.text).collect();
+                let known = words.iter().all(|word| word.certainty == Certainty::Known);
+                let certainty = if known { Certainty::Known } else { Certainty::Partial };
+                let text = texts.join(" ").into();
+                self.nested(&Arg { text, certainty, span, verbatim: None }, input);
+            }
+            Run::Code(language, code) => self.code(*language, code, input),
+            Run::Script(language, file) => self.script(*language, file, input),
+            Run::Input(language, span) => self.code_from_input(*language, *span, input),
+            Run::Load(file) => {
+                self.path(file, Deed::Read);
+                self.ask("loads-code", "loads a library or a plug-in", file.span);
+            }
+            Run::Elsewhere(span) => {
+                self.ask("elsewhere", "runs something on another machine", *span);
+            }
+        }
+    }
+
+    /// Shell text in an argument.
+    pub(super) fn nested(&mut self, arg: &Arg<'_>, input: &Input) {
+        if !matches!(arg.certainty, Certainty::Known | Certainty::Pattern) {
+            self.ask("dynamic-shell", "runs shell text that is only known at run time", arg.span);
+            return;
+        }
+        self.deeper(arg.span, |walk| {
+            walk.within(arg, |walk| walk.shell_text(&arg.text, input));
+        });
+    }
+
+    /// Reads and judges a whole shell text.
+    pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
+        match shell::parse(text) {
+            Ok(script) => {
+                let outer = Rc::clone(&self.scope);
+                self.list(script.text, &script.body, input);
+                self.scope = outer;
+            }
+            Err(unparsed) => {
+                // A mistake in the syntax is something to ask about; what is too much to read, or
+                // not what it looks like, is not.
+                let asks = self.judge.style == Style::Confined && !is_refusal(unparsed.code);
+                let answer = if asks { Answer::Ask } else { Answer::Deny };
+                self.report(Reason {
+                    answer,
+                    code: unparsed.code,
+                    axis: Axis::Structure,
+                    message: unparsed.message,
+                    span: unparsed.span,
+                    origin: None,
+                    hint: None,
+                });
+            }
+        }
+    }
+
+    fn code(&mut self, language: Language, code: &Arg<'_>, input: &Input) {
+        if language == Language::Shell {
+            return self.nested(code, input);
+        }
+        // In the two small languages a value is put into a pattern or a line number; in the others
+        // it may be anything.
+        let small = matches!(language, Language::Sed | Language::Awk);
+        if code.text.contains(HOLE) && !small {
+            self.ask("dynamic-code", "runs code that is only known at run time", code.span);
+            return;
+        }
+        self.deeper(code.span, |walk| {
+            let mut acts = Vec::new();
+            code::acts(language, &code.text, code.span, code.verbatim, &mut acts);
+            for act in &acts {
+                walk.perform(act, &Input::Inherited);
+            }
+        });
+    }
+
+    /// A file with code: fine in the project, where a person can read it.
+    fn script(&mut self, language: Language, file: &Arg<'_>, input: &Input) {
+        match &*file.text {
+            "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => {
+                return self.code_from_input(language, file.span, input);
+            }
+            text if text.starts_with("/dev/fd/") => {
+                self.ask("piped-code", "runs code that another program prints", file.span);
+                return;
+            }
+            _ => self.path(file, Deed::Read),
+        }
+        if self.judge.style == Style::Runner {
+            return;
+        }
+        let foreign = self.scope.cwds().iter().any(|cwd| {
+            let ground = self.judge.ground();
+            let place = ground.place_with(&file.text, cwd, self.lookup, how(file, Last::Follow));
+            matches!(place.standing, Standing::Device)
+                || matches!(place.standing, Standing::Unknowable(_)) && language == Language::Shell
+        });
+        if foreign {
+            self.ask("foreign-code", "runs code from a place that cannot be told", file.span);
+        }
+    }
+
+    fn code_from_input(&mut self, language: Language, span: Span, input: &Input) {
+        match input {
+            Input::Text(value, at) => {
+                let code = Arg {
+                    text: value.text.clone().into(),
+                    certainty: value.certainty,
+                    span: *at,
+                    verbatim: None,
+                };
+                self.code(language, &code, &Input::Pipe);
+            }
+            Input::File(value, at) => {
+                let file = Arg {
+                    text: value.text.clone().into(),
+                    certainty: value.certainty,
+                    span: *at,
+                    verbatim: None,
+                };
+                self.path(&file, Deed::Read);
+            }
+            Input::Pipe => self.ask("piped-code", "runs code that another program prints", span),
+            Input::Inherited => {
+                self.ask("code-on-input", "runs whatever code it is given on its input", span);
+            }
+        }
+    }
+
+    /// Asks, or denies where nobody can be asked.
+    pub(super) fn ask(&mut self, code: &'static str, message: &str, span: Span) {
+        let answer = match self.judge.style {
+            Style::Confined => Answer::Ask,
+            Style::Runner => Answer::Deny,
+        };
+        self.report(Reason {
+            answer,
+            code,
+            axis: Axis::Argv,
+            message: message.to_owned(),
+            span,
+            origin: None,
+            hint: None,
+        });
+    }
+
+    /// The working folder of what comes next.
+    fn enter(&mut self, folder: &Arg<'_>) {
+        let cwds = if folder.certainty == Certainty::Known && &*folder.text != "-" {
+            let ground = self.judge.ground();
+            let here = |cwd: &String| {
+                ground.place(&folder.text, cwd, self.lookup).path
+            };
+            self.scope.cwds().iter().map(here).collect()
+        } else {
+            Vec::new()
+        };
+        self.path(folder, Deed::Read);
+        Rc::make_mut(&mut self.scope).enter(cwds);
+    }
+
+    fn connect(&mut self, target: &Arg<'_>) {
+        let Some(refused) = self.judge.refused_host(target) else { return };
+        self.report(Reason { span: target.span, ..refused });
+    }
+
+    /// Judges a path under every working folder that is possible here; the strictest holds.
+    fn path(&mut self, path: &Arg<'_>, deed: Deed) {
+        let mut worst: Option<Reason> = None;
+        for cwd in self.scope.cwds() {
+            let Some(reason) = self.path_from(path, deed, cwd) else { continue };
+            if worst.as_ref().is_none_or(|known| known.answer < reason.answer) {
+                worst = Some(reason);
+            }
+        }
+        if let Some(reason) = worst {
+            self.report(reason);
+        }
+    }
+
+    fn path_from(&self, path: &Arg<'_>, deed: Deed, cwd: &str) -> Option<Reason> {
+        let ground = self.judge.ground();
+        let last = if matches!(deed, Deed::Delete(_)) { Last::Keep } else { Last::Follow };
+        let place = ground.place_with(&path.text, cwd, self.lookup, how(path, last));
+        let jailed = self.judge.style == Style::Runner && place.standing != Standing::Device;
+        let answer = match (if jailed { place.inside() } else { jail::Answer::Yes }, deed) {
+            (jail::Answer::Yes, Deed::Read) => place.may_read(),
+            (jail::Answer::Yes, Deed::Write) => place.may_write(),
+            (jail::Answer::Yes, Deed::Delete(_)) => place.may_delete(),
+            (refused, _) => refused,
+        };
+        let shown = path.text.replace(HOLE, "…");
+        let reason = |answer, code, message, origin, hint: Option<&str>| Reason {
+            answer,
+            code,
+            axis: Axis::Path,
+            message,
+            span: path.span,
+            origin,
+            hint: hint.map(str::to_owned),
+        };
+        match answer {
+            jail::Answer::Yes => {
+                // Others use the same temporary folder by name.
+                let bold = matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree));
+                (bold && place.standing == Standing::Temp).then(|| {
+                    let message = format!("`{shown}` lies in a temporary folder, and is removed");
+                    reason(Answer::Ask, "deletes-temp", message, None, None)
+                })
+            }
+            jail::Answer::No(refused) => {
+                let message = format!("`{shown}` {}", refused.why);
+                let origin = refused.origin.cloned();
+                Some(reason(Answer::Deny, refused.why.code(), message, origin, hint(deed)))
+            }
+            // What cannot be told may be read: hidden paths do not exist behind the walls.
+            jail::Answer::Unclear(_) if deed == Deed::Read && self.judge.style == Style::Confined => None,
+            jail::Answer::Unclear(doubt) => {
+                let message = format!("`{shown}` {doubt}");
+                let answer = match self.judge.style {
+                    Style::Confined => Answer::Ask,
+                    Style::Runner => Answer::Deny,
+                };
+                Some(reason(answer, doubt.code(), message, None, None))
+            }
+            jail::Answer::Shared => {
+                let message = format!("`{shown}` has other names, perhaps outside the project");
+                Some(reason(Answer::Ask, "shared-file", message, None, None))
+            }
+        }
+    }
+}
+
+/// What is not read at all, however well it is written.
+fn is_refusal(code: &str) -> bool {
+    matches!(
+        code,
+        "too-long" | "too-deep" | "too-many-commands" | "control-character" | "invisible-character"
+    )
+}
+
+fn hint(deed: Deed) -> Option<&'static str> {
+    match deed {
+        Deed::Read => None,
+        Deed::Write | Deed::Delete(_) => Some("work inside the project, or add to files.write"),
+    }
+}
+
+fn how(arg: &Arg<'_>, last: Last) -> How {
+    let spelling = match arg.certainty {
+        Certainty::Known => Spelling::Plain,
+        Certainty::Pattern | Certainty::Partial | Certainty::Many => Spelling::Pattern,
+    };
+    How { last, spelling }
+}
+
+pub(super) fn covering(args: &[Arg<'_>]) -> Span {
+    match (args.first(), args.last()) {
+        (Some(first), Some(last)) => {
+            Span::new(first.span.start().min(last.span.start()), last.span.end().max(first.span.end()))
+        }
+        _ => Span::default(),
+    }
+}

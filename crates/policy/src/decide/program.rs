@@ -1,0 +1,122 @@
+//! Which program a command names.
+
+use super::Style;
+use super::verdict::{Answer, Axis, Reason};
+use super::walk::Walk;
+use crate::command::{Arg, Certainty, HOLE};
+use crate::jail::Standing;
+use crate::text::Span;
+
+/// Folders whose programs the machine's owner installed.
+const SYSTEM_FOLDERS: [&str; 10] = [
+    "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/", "/usr/lib/", "/usr/libexec/",
+    "/opt/", "/nix/store/", "/snap/bin/",
+];
+
+impl Walk<'_> {
+    /// Judges the name a command is called by, and returns the program's own name for the table of
+    /// tools. `None` when it cannot be told: that has been reported, and nothing else can be said.
+    pub(super) fn program(&mut self, program: &Arg<'_>) -> Option<String> {
+        let text = &*program.text;
+        let name = text.rsplit('/').next().unwrap_or_default().trim();
+        if name.is_empty() && text.contains('/') {
+            self.report(Reason {
+                answer: Answer::Deny,
+                code: "no-program",
+                axis: Axis::Name,
+                message: format!("`{text}` names a folder and not a program"),
+                span: program.span,
+                origin: None,
+                hint: None,
+            });
+            return None;
+        }
+        if name.is_empty() || name.contains(HOLE) || program.certainty == Certainty::Pattern {
+            self.report(dynamic(program));
+            return None;
+        }
+        self.deny_listed(name, program.span);
+        if text.contains(HOLE) {
+            self.report(dynamic(program));
+        } else if text.contains('/') {
+            self.located(program, name);
+        }
+        Some(name.to_owned())
+    }
+
+    /// A program named by its path: where does it lie, and what is it really?
+    fn located(&mut self, program: &Arg<'_>, name: &str) {
+        let ground = self.judge.ground();
+        let mut real = None;
+        let mut doubtful = false;
+        for cwd in self.scope.cwds() {
+            let path = ground.place(&program.text, cwd, self.lookup);
+            doubtful |= match path.standing {
+                Standing::Root | Standing::Inside | Standing::Granted => false,
+                // Anybody may have put it there.
+                Standing::Temp | Standing::Device | Standing::Unknowable(_) => true,
+                Standing::Outside(_) => !is_installed(&path.path, self.judge.home()),
+            };
+            real = Some(path.path);
+        }
+        // A link with a harmless name to a denied program is that program.
+        if let Some(real) = real.as_deref().and_then(|path| path.rsplit('/').next())
+            && real != name
+            && !real.is_empty()
+        {
+            self.deny_listed(real, program.span);
+        }
+        if doubtful && self.judge.style == Style::Confined {
+            self.report(Reason {
+                answer: Answer::Ask,
+                code: "foreign-program",
+                axis: Axis::Name,
+                message: format!(
+                    "`{}` is a program outside the project and outside the system's folders",
+                    program.text.replace(HOLE, "…")
+                ),
+                span: program.span,
+                origin: None,
+                hint: Some("use an installed program, or one of the project".into()),
+            });
+        }
+    }
+
+    /// `commands.deny`, by name; a version or a file type behind the name hides nothing.
+    fn deny_listed(&mut self, name: &str, span: Span) {
+        let Some(entry) = self.judge.denied(name) else { return };
+        let message = format!("`{name}` is on the denylist");
+        let origin = Some(entry.origin.clone());
+        self.report(Reason {
+            answer: Answer::Deny,
+            code: "denylist",
+            axis: Axis::Name,
+            message,
+            span,
+            origin,
+            hint: None,
+        });
+    }
+}
+
+fn dynamic(program: &Arg<'_>) -> Reason {
+    Reason {
+        answer: Answer::Ask,
+        code: "dynamic-command",
+        axis: Axis::Structure,
+        message: "which program runs is only known at run time".into(),
+        span: program.span,
+        origin: None,
+        hint: Some("write the program's name out".into()),
+    }
+}
+
+fn is_installed(path: &str, home: Option<&str>) -> bool {
+    SYSTEM_FOLDERS.iter().any(|folder| path.starts_with(folder))
+        || home.is_some_and(|home| {
+            // Tools that a person installed for themselves lie below a dot folder or in `bin`.
+            path.strip_prefix(home)
+                .and_then(|rest| rest.strip_prefix('/'))
+                .is_some_and(|rest| rest.starts_with('.') || rest.starts_with("bin/") || rest.starts_with("go/"))
+        })
+}

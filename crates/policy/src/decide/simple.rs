@@ -1,0 +1,256 @@
+//! One simple command: its variables, its redirections, its program, and what that does.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use super::scope::Value;
+use super::verdict::{Answer, Axis, Reason};
+use super::walk::{AfterFailure, Input, Walk};
+use crate::command::{Act, Arg, Certainty, HOLE, tool};
+use crate::shell::{Descriptor, List, Piece, Redirection, RedirectionOperator, Simple};
+use crate::text::Span;
+
+impl Walk<'_> {
+    pub(super) fn simple<'t>(
+        &mut self,
+        text: &'t str,
+        simple: &Simple<'t>,
+        span: Span,
+        input: &Input,
+    ) -> AfterFailure {
+        let mut argv = Vec::with_capacity(simple.words.len());
+        for word in &simple.words {
+            self.expand(text, word, &mut argv);
+        }
+        let run_alone = argv.is_empty();
+        for assignment in &simple.assignments {
+            let value = self.assigned(text, assignment);
+            self.variable(&assignment.name, &value, assignment.span);
+            if run_alone {
+                Rc::make_mut(&mut self.scope).assign(assignment.name.clone(), value);
+            }
+        }
+        if run_alone { None } else { self.call(&argv, span, input) }
+    }
+
+    /// Judges one program with its arguments.
+    pub(super) fn call(&mut self, argv: &[Arg<'_>], span: Span, input: &Input) -> AfterFailure {
+        self.step(span)?;
+        self.output = None;
+        let Some((program, args)) = argv.split_first() else {
+            self.report(empty(span));
+            return None;
+        };
+        let shown = self.place(span);
+        self.trace.command(argv, shown);
+        let name = self.program(program)?;
+        let before = Rc::clone(&self.scope);
+        let mut acts = Vec::new();
+        tool::acts(&name, program.span, args, self.judge.knowledge, &mut acts);
+        self.strictly(&name, program, args, &acts);
+        let changes_folder = matches!(&*name, "cd" | "pushd" | "popd");
+        for act in &acts {
+            self.step(span)?;
+            self.perform(act, input);
+        }
+        if changes_folder {
+            if acts.is_empty() && &*name != "popd" {
+                let home = self.judge.home().unwrap_or("/").to_owned();
+                Rc::make_mut(&mut self.scope).enter(vec![home]);
+            } else if acts.is_empty() {
+                Rc::make_mut(&mut self.scope).enter(Vec::new());
+            }
+            return Some(before);
+        }
+        // What other programs enter, they enter for themselves.
+        if before.cwds() != self.scope.cwds() {
+            let cwds = before.cwds().to_vec();
+            Rc::make_mut(&mut self.scope).enter(cwds);
+        }
+        self.builtin(&name, args);
+        self.output = self.printed(&name, args).or_else(|| output(&name, args, input));
+        None
+    }
+
+    /// Returns what a command prints that only the state at hand tells.
+    fn printed(&self, name: &str, args: &[Arg<'_>]) -> Option<Value> {
+        let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
+        match (name, &*words) {
+            ("pwd", []) => Some(self.working_folder()),
+            ("git", ["rev-parse", "--show-toplevel"]) => Some(Value::known(self.judge.root())),
+            ("mktemp", options) => options
+                .iter()
+                .all(|option| matches!(*option, "-d" | "-q" | "-t" | "-u") || !option.contains('/'))
+                .then(|| Value { text: "/tmp/tmp.0".into(), certainty: Certainty::Pattern }),
+            _ => None,
+        }
+    }
+
+    /// Builtins that change what is known from here on.
+    fn builtin(&mut self, name: &str, args: &[Arg<'_>]) {
+        match name {
+            "export" | "declare" | "typeset" | "local" | "readonly" => {
+                for arg in args.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
+                    match arg.text.split_once('=') {
+                        Some((name, value)) => {
+                            let value = Value {
+                                text: value.to_owned(),
+                                certainty: if value.contains(HOLE) {
+                                    Certainty::Partial
+                                } else {
+                                    Certainty::Known
+                                },
+                            };
+                            self.variable(name, &value, arg.span);
+                            Rc::make_mut(&mut self.scope).assign(Cow::Borrowed(name), value);
+                        }
+                        None if name == "local" => Rc::make_mut(&mut self.scope).forget(&arg.text),
+                        None => {}
+                    }
+                }
+            }
+            "read" | "mapfile" | "readarray" | "unset" | "getopts" | "let" | "printf" | "wait" => {
+                for arg in args {
+                    let name = arg.text.split(['=', '[', '+', '-']).next().unwrap_or_default();
+                    if self.scope.variable(name).is_some() || name == "IFS" {
+                        Rc::make_mut(&mut self.scope).forget(name);
+                    }
+                }
+            }
+            "exec" if args.is_empty() => {}
+            "exit" | "return" | "exec" => Rc::make_mut(&mut self.scope).ended = true,
+            _ => {}
+        }
+    }
+
+    /// Judges where a command's streams go; returns where its input comes from, if they say so.
+    pub(super) fn redirections<'t>(
+        &mut self,
+        text: &'t str,
+        redirections: &[Redirection<'t>],
+    ) -> Option<Input> {
+        let mut input = None;
+        for redirection in redirections {
+            let value = self.value(text, &redirection.target);
+            let span = redirection.target.span;
+            let is_input = match &redirection.descriptor {
+                None | Some(Descriptor::Number(0)) => true,
+                Some(Descriptor::Number(_) | Descriptor::Variable(_)) => false,
+            };
+            let file = Arg {
+                text: Cow::Owned(value.text.clone()),
+                certainty: value.certainty,
+                span,
+                verbatim: None,
+            };
+            match redirection.operator {
+                RedirectionOperator::Heredoc | RedirectionOperator::HereString => {
+                    if is_input {
+                        input = Some(Input::Text(value, span));
+                    }
+                }
+                RedirectionOperator::Read => {
+                    let piped = redirection
+                        .target
+                        .pieces
+                        .iter()
+                        .any(|piece| matches!(piece, Piece::Process(_)));
+                    self.perform(&Act::Read(file), &Input::Inherited);
+                    if is_input {
+                        let from = || Input::File(value, span);
+                        input = Some(if piped { Input::Pipe } else { from() });
+                    }
+                }
+                RedirectionOperator::ReadWrite => {
+                    self.perform(&Act::Write(file), &Input::Inherited);
+                    if is_input {
+                        input = Some(Input::File(value, span));
+                    }
+                }
+                RedirectionOperator::Write
+                | RedirectionOperator::Clobber
+                | RedirectionOperator::Append
+                | RedirectionOperator::WriteBoth
+                | RedirectionOperator::AppendBoth => {
+                    self.perform(&Act::Write(file), &Input::Inherited);
+                }
+                RedirectionOperator::DuplicateOutput if !is_descriptor(&value) => {
+                    self.perform(&Act::Write(file), &Input::Inherited);
+                }
+                RedirectionOperator::DuplicateInput if !is_descriptor(&value) => {
+                    self.perform(&Act::Read(file), &Input::Inherited);
+                    input = Some(Input::Pipe);
+                }
+                RedirectionOperator::DuplicateInput => input = Some(Input::Pipe),
+                RedirectionOperator::DuplicateOutput => {}
+            }
+        }
+        input
+    }
+
+    /// Returns what a command substitution becomes, after judging what runs in it.
+    pub(super) fn substitution<'t>(&mut self, text: &'t str, list: &List<'t>) -> Value {
+        let outer = Rc::clone(&self.scope);
+        self.output = None;
+        self.list(text, list, &Input::Inherited);
+        let output = self.output.take();
+        self.scope = outer;
+        let alone = matches!(&*list.items, [item] if item.rest.is_empty());
+        match output {
+            Some(value) if alone => value,
+            Some(_) | None => Value::unknown(),
+        }
+    }
+}
+
+fn empty(span: Span) -> Reason {
+    Reason {
+        answer: Answer::Deny,
+        code: "empty-argv",
+        axis: Axis::Name,
+        message: "there is no command: empty argv".into(),
+        span,
+        origin: None,
+        hint: None,
+    }
+}
+
+/// `2`, `-`, `1-`: a descriptor and not a file.
+fn is_descriptor(value: &Value) -> bool {
+    let number = value.text.strip_suffix('-').unwrap_or(&value.text);
+    value.certainty != Certainty::Partial
+        && !value.text.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Returns what a command prints, where its words alone tell.
+fn output(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
+    match (name, args) {
+        ("echo", args) => {
+            let words = args.iter().skip_while(|arg| matches!(&*arg.text, "-n" | "-e" | "-E"));
+            let words: Option<Vec<&str>> = words.map(Arg::as_known).collect();
+            words.map(|words| Value::known(words.join(" ")))
+        }
+        ("printf", [format, rest @ ..]) => {
+            let format = format.as_known()?;
+            let plain = |text: &str| !text.contains(['%', '\\']);
+            match rest {
+                [] => Some(Value::known(format.replace("\\n", "\n"))).filter(|v| plain(&v.text)),
+                [word] if matches!(format, "%s" | "%s\\n" | "%b" | "%b\\n") => {
+                    word.as_known().filter(|word| plain(word)).map(Value::known)
+                }
+                _ => None,
+            }
+        }
+        ("cat" | "tee", []) => match input {
+            Input::Text(value, _) => Some(value.clone()),
+            Input::Inherited | Input::File(..) | Input::Pipe => None,
+        },
+        // Words without a `/`: they name nothing outside, wherever they are put.
+        ("date" | "nproc" | "hostname" | "whoami" | "uname" | "id" | "wc" | "arch", _) => {
+            let plain = args.iter().all(|arg| !arg.text.contains('/'));
+            plain.then(Value::token)
+        }
+        _ => None,
+    }
+}

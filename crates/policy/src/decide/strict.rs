@@ -1,0 +1,234 @@
+//! What a policy refuses by shape alone, whatever a command would do: inline code for listed
+//! interpreters, shells where there is to be no shell, and the runner's jail over every argument.
+
+use super::verdict::{Answer, Axis, Reason};
+use super::walk::Walk;
+use super::{Judge, Style};
+use crate::command::{Act, Arg, Certainty, HOLE, Run};
+use crate::jail::{self, Entry, Standing};
+use crate::policy::ShellUse;
+use crate::text::Span;
+
+/// What a shell would give a meaning to. `$` counts before `(` and `{` only, as source 1 has it.
+const METACHARACTERS: [&str; 12] =
+    [";", "|", "&", ">", "<", "`", "$(", "${", ")", "\n", "\r", "\0"];
+
+/// Programs that take shell text.
+const SHELLS: [&str; 16] = [
+    "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "yash", "ash", "rbash", "csh", "tcsh",
+    "pwsh", "nu", "elvish", "xonsh",
+];
+
+impl Walk<'_> {
+    /// Judges a program's arguments by their shape.
+    pub(super) fn strictly(
+        &mut self,
+        name: &str,
+        program: &Arg<'_>,
+        args: &[Arg<'_>],
+        acts: &[Act<'_>],
+    ) {
+        if self.judge.shell_use == ShellUse::Never && SHELLS.contains(&versionless(name)) {
+            self.refuse(
+                "shell-never",
+                Axis::Structure,
+                format!("`{name}` is a shell, and the policy says that none runs"),
+                program.span,
+            );
+        }
+        if let Some(entry) = self.judge.interpreter(name) {
+            let origin = Some(entry.origin.clone());
+            if let Some((flag, span)) = inline_code(args, acts, program.span) {
+                self.report(Reason {
+                    answer: Answer::Deny,
+                    code: "interpreter",
+                    axis: Axis::Argv,
+                    message: format!("interpreter `{name}` is given code: {flag}"),
+                    span,
+                    origin,
+                    hint: Some("put the code into a file of the project".into()),
+                });
+            }
+        }
+        if self.judge.style == Style::Runner {
+            for arg in args {
+                self.jailed(arg);
+            }
+        }
+    }
+
+    /// Refuses metacharacters where no shell reads them.
+    pub(super) fn metacharacters(&mut self, argv: &[Arg<'_>]) {
+        for arg in argv {
+            let found = METACHARACTERS.iter().filter(|mark| arg.text.contains(**mark));
+            for mark in found {
+                let shown = mark.escape_default();
+                self.refuse(
+                    "metacharacter",
+                    Axis::Structure,
+                    format!("an argument contains the shell metacharacter `{shown}`"),
+                    arg.span,
+                );
+            }
+        }
+    }
+
+    /// The jail over one argument, wherever in it a path stands.
+    fn jailed(&mut self, arg: &Arg<'_>) {
+        let Some(path) = path_in(arg) else {
+            // No path by its looks: it is one if something of that name lies there.
+            let named = arg.certainty == Certainty::Known
+                && !arg.text.starts_with('-')
+                && !arg.text.is_empty()
+                && self.scope.cwds().iter().any(|cwd| {
+                    let path = format!("{}/{}", cwd.trim_end_matches('/'), arg.text);
+                    !matches!(self.lookup.look(&path), Entry::Absent)
+                });
+            if named {
+                self.jail(arg, &arg.text);
+            }
+            return;
+        };
+        self.jail(arg, path);
+    }
+
+    fn jail(&mut self, arg: &Arg<'_>, path: &str) {
+        let mut refused = None;
+        for cwd in self.scope.cwds() {
+            let place = self.judge.ground().place(path, cwd, self.lookup);
+            if place.standing == Standing::Device {
+                continue;
+            }
+            refused = match place.inside() {
+                jail::Answer::Yes => continue,
+                jail::Answer::No(why) => {
+                    Some((why.why.code(), format!("`{}` {}", shown(path), why.why)))
+                }
+                jail::Answer::Unclear(doubt) => {
+                    Some((doubt.code(), format!("`{}` {doubt}", shown(path))))
+                }
+                jail::Answer::Shared => continue,
+            };
+        }
+        if let Some((code, message)) = refused {
+            self.refuse(code, Axis::Path, message, arg.span);
+        }
+    }
+
+    pub(super) fn refuse(&mut self, code: &'static str, axis: Axis, message: String, span: Span) {
+        self.report(Reason {
+            answer: Answer::Deny,
+            code,
+            axis,
+            message,
+            span,
+            origin: None,
+            hint: None,
+        });
+    }
+}
+
+impl Judge {
+    /// Returns the policy's line that lists an interpreter, whatever its version.
+    pub(super) fn interpreter(
+        &self,
+        name: &str,
+    ) -> Option<&crate::key::Sourced<crate::name::CommandName>> {
+        let plain = versionless(name);
+        self.interpreters.iter().find(|entry| {
+            let listed = entry.value.as_str();
+            name.eq_ignore_ascii_case(listed)
+                || plain.eq_ignore_ascii_case(versionless(listed))
+                || family(plain) == family(listed)
+        })
+    }
+}
+
+/// Returns a name without its version: `python3.12` is `python`.
+pub(super) fn versionless(name: &str) -> &str {
+    let stem = name.strip_suffix(".exe").unwrap_or(name);
+    stem.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
+}
+
+/// Interpreters that are one language under several names.
+fn family(name: &str) -> &str {
+    match name {
+        "python" | "pypy" | "ipython" | "micropython" => "python",
+        "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => "node",
+        "sh" | "bash" | "dash" | "ash" | "ksh" | "mksh" | "rbash" | "yash" => "sh",
+        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => "awk",
+        "lua" | "luajit" => "lua",
+        other => other,
+    }
+}
+
+/// Returns the argument that hands an interpreter code, and how it is to be called.
+fn inline_code(
+    args: &[Arg<'_>],
+    acts: &[Act<'_>],
+    program: Span,
+) -> Option<(String, Span)> {
+    for arg in args {
+        let text = &*arg.text;
+        let starts = ["-c", "-e", "--eval", "--exec", "--print"];
+        let bundled = text.len() > 1
+            && text.starts_with('-')
+            && !text.starts_with("--")
+            && text[1..].bytes().all(|byte| byte.is_ascii_alphabetic())
+            && text.bytes().any(|byte| matches!(byte, b'c' | b'e' | b'E'));
+        if starts.iter().any(|start| text.starts_with(start)) || bundled {
+            let flag = text.split(['=', ' ']).next().unwrap_or(text);
+            return Some((format!("`{}`", shown(flag)), arg.span));
+        }
+    }
+    acts.iter().find_map(|act| match act {
+        Act::Run(Run::Code(_, code) | Run::Shell(code)) => Some(("inline".into(), code.span)),
+        Act::Run(Run::Input(..)) => Some(("on standard input".into(), program)),
+        Act::Raise(..) => Some(("a module that runs code".into(), program)),
+        Act::Run(
+            Run::Argv(_)
+            | Run::Fed(_)
+            | Run::ShellWords(_)
+            | Run::Program(_)
+            | Run::Script(..)
+            | Run::Load(_)
+            | Run::Elsewhere(_),
+        )
+        | Act::Read(_)
+        | Act::Write(_)
+        | Act::Delete(..)
+        | Act::Enter(_)
+        | Act::Connect(_) => None,
+    })
+}
+
+/// Returns the path that an argument holds, by its looks.
+fn path_in<'a>(arg: &'a Arg<'_>) -> Option<&'a str> {
+    let text = &*arg.text;
+    if let Some(path) = text.strip_prefix("file://") {
+        return Some(path);
+    }
+    if text.starts_with('-') {
+        // `--file=/etc/x`, `-I../..`, `-o/etc/x`
+        let value = match text.split_once('=') {
+            Some((_, value)) => value,
+            None if text.starts_with("--") => return None,
+            None => text.get(2..)?,
+        };
+        return is_path(value).then_some(value);
+    }
+    if is_path(text) {
+        // `if=/etc/x`, `@/etc/x`: the path begins behind the mark.
+        let value = text.split_once('=').map_or(text, |(_, value)| value);
+        return Some(value.strip_prefix('@').unwrap_or(value));
+    }
+    None
+}
+
+fn is_path(text: &str) -> bool {
+    text.contains(['/', '\\']) || matches!(text, "." | ".." | "~") || text.starts_with("~")
+}
+
+fn shown(text: &str) -> String {
+    text.replace(HOLE, "…")
+}

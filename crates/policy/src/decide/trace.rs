@@ -1,0 +1,65 @@
+//! The same decision, told step by step.
+
+use super::verdict::{Answer, Reason};
+use crate::command::Arg;
+use crate::text::Span;
+
+/// One step of a decision.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Step {
+    /// The command that was looked at, as far as it is known.
+    pub command: String,
+    /// Where it stands in the person's text.
+    pub span: Span,
+    /// What was found about it; nothing means it is fine.
+    pub reasons: Vec<Reason>,
+}
+
+/// Notes steps, or nothing: most decisions need no story.
+#[derive(Clone, Debug)]
+pub(super) enum Trace {
+    Off,
+    On(Vec<Step>),
+}
+
+impl Trace {
+    pub(super) fn command(&mut self, argv: &[Arg<'_>], span: Span) {
+        let Self::On(steps) = self else { return };
+        let words: Vec<&str> = argv.iter().map(|arg| &*arg.text).collect();
+        let command = words.join(" ").replace(crate::command::HOLE, "…");
+        let step = Step { command, span, reasons: Vec::new() };
+        // A loop's second round tells nothing new.
+        if !steps.iter().any(|known| known.command == step.command && known.span == span) {
+            steps.push(step);
+        }
+    }
+
+    pub(super) fn found(&mut self, reason: &Reason) {
+        let Self::On(steps) = self else { return };
+        if steps.iter().any(|step| step.reasons.contains(reason)) {
+            return;
+        }
+        match steps.last_mut() {
+            Some(step) => step.reasons.push(reason.clone()),
+            None => steps.push(Step {
+                command: String::new(),
+                span: reason.span,
+                reasons: vec![reason.clone()],
+            }),
+        }
+    }
+
+    pub(super) fn into_steps(self) -> Vec<Step> {
+        match self {
+            Self::Off => Vec::new(),
+            Self::On(steps) => steps,
+        }
+    }
+}
+
+impl Step {
+    /// Returns how strict this step alone is.
+    pub fn answer(&self) -> Answer {
+        self.reasons.iter().map(|reason| reason.answer).max().unwrap_or(Answer::Allow)
+    }
+}

@@ -1,0 +1,133 @@
+//! Variables that make other programs run or load something.
+
+use super::scope::Value;
+use super::walk::{Input, Walk};
+use crate::command::{Arg, Certainty, Concern, HOLE, tool};
+use crate::jail::Standing;
+use crate::text::Span;
+
+/// What a variable's value is to the programs that read it.
+enum Meaning {
+    /// A command line that some program starts.
+    Command,
+    /// Folders from which programs or libraries are taken.
+    Folders,
+    /// Options, of which these words run or load something.
+    Options(&'static [&'static str]),
+    /// A file of commands, read at start.
+    Startup,
+    /// A prompt, whose substitutions run.
+    Prompt,
+    /// Never harmless.
+    Always,
+    /// What the table of tools says of it.
+    Listed,
+}
+
+impl Walk<'_> {
+    /// Judges one variable that a command is given, or that the shell keeps.
+    pub(super) fn variable(&mut self, name: &str, value: &Value, span: Span) {
+        if value.text.is_empty() {
+            return;
+        }
+        let harmful = match meaning(name) {
+            Meaning::Listed => {
+                let known = (value.certainty == Certainty::Known).then_some(&*value.text);
+                tool::assignment(name, known).is_some()
+            }
+            Meaning::Command => {
+                let text = value.text.trim_start_matches(['|', '!']).trim().to_owned();
+                let certainty = value.certainty;
+                let command = Arg { text: text.into(), certainty, span, verbatim: None };
+                self.nested(&command, &Input::Inherited);
+                return;
+            }
+            Meaning::Folders => value.text.split(':').any(|folder| self.foreign(folder)),
+            Meaning::Options(words) => {
+                value.text.split_whitespace().any(|given| {
+                    words.iter().any(|word| given.starts_with(word))
+                }) || value.certainty != Certainty::Known && value.text.starts_with(HOLE)
+            }
+            Meaning::Startup => value.text.contains(['/', HOLE]) && value.text != "/dev/null",
+            Meaning::Prompt => value.text.contains("$(") || value.text.contains('`'),
+            Meaning::Always => value.text != "/dev/null",
+        };
+        if harmful {
+            self.raise(Concern::Environment, span);
+        }
+    }
+
+    /// Whether a folder of a search path may hold what a stranger put there.
+    fn foreign(&self, folder: &str) -> bool {
+        // `$PATH` itself, and nothing at all: what was there before.
+        if folder.is_empty() || folder.starts_with(HOLE) {
+            return false;
+        }
+        self.scope.cwds().iter().any(|cwd| {
+            let place = self.judge.ground().place(folder, cwd, self.lookup);
+            matches!(place.standing, Standing::Temp | Standing::Device)
+        })
+    }
+}
+
+fn meaning(name: &str) -> Meaning {
+    match name {
+        "PATH" | "LD_LIBRARY_PATH" | "DYLD_LIBRARY_PATH" | "DYLD_FALLBACK_LIBRARY_PATH"
+        | "PYTHONPATH" | "NODE_PATH" | "PERL5LIB" | "PERLLIB" | "RUBYLIB" | "CLASSPATH"
+        | "GOPATH" | "LUA_PATH" | "LUA_CPATH" | "PYTHONHOME" | "GEM_PATH" | "GEM_HOME"
+        | "JULIA_LOAD_PATH" | "R_LIBS" | "QT_PLUGIN_PATH" | "GST_PLUGIN_PATH" => Meaning::Folders,
+        "PAGER" | "GIT_PAGER" | "MANPAGER" | "EDITOR" | "VISUAL" | "GIT_EDITOR" | "BROWSER"
+        | "GIT_SEQUENCE_EDITOR" | "GIT_SSH_COMMAND" | "GIT_SSH" | "GIT_EXTERNAL_DIFF"
+        | "GIT_ASKPASS" | "SSH_ASKPASS" | "SUDO_ASKPASS" | "GIT_PROXY_COMMAND" | "LESSOPEN"
+        | "LESSCLOSE" | "LESSEDIT" | "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" | "RUSTC" | "RUSTDOC"
+        | "CC" | "CXX" | "LD" | "AR" | "FC" | "CPP" | "RSYNC_RSH" | "CVS_RSH" | "SVN_SSH"
+        | "HGEDITOR" | "SVN_EDITOR" | "FCEDIT" | "PERL5DB" | "MAILER" => Meaning::Command,
+        "NODE_OPTIONS" => Meaning::Options(&[
+            "-r", "--require", "--import", "--loader", "--experimental-loader", "--inspect",
+            "--env-file", "--eval", "-e",
+        ]),
+        "RUBYOPT" => Meaning::Options(&["-r", "-I", "-e", "-x"]),
+        "PERL5OPT" => Meaning::Options(&["-M", "-m", "-I", "-d"]),
+        "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS" | "JAVA_OPTS" | "MAVEN_OPTS"
+        | "GRADLE_OPTS" | "SBT_OPTS" => Meaning::Options(&[
+            "-javaagent", "-agentlib", "-agentpath", "-XX:OnError", "-XX:OnOutOfMemoryError",
+            "-Xrunjdwp", "-Xbootclasspath", "@",
+        ]),
+        "GOFLAGS" => Meaning::Options(&["-exec", "--exec", "-toolexec", "--toolexec", "-overlay"]),
+        "RUSTFLAGS" | "RUSTDOCFLAGS" | "CARGO_ENCODED_RUSTFLAGS" => {
+            Meaning::Options(&["-Clinker", "linker=", "-Zcodegen-backend", "-Clink-arg=-fplugin"])
+        }
+        "CFLAGS" | "CXXFLAGS" | "LDFLAGS" | "CPPFLAGS" => {
+            Meaning::Options(&["-fplugin", "-wrapper", "-specs", "-B"])
+        }
+        "MAKEFLAGS" | "GNUMAKEFLAGS" | "MFLAGS" => Meaning::Options(&["--eval", "SHELL=", "-f"]),
+        "TAR_OPTIONS" | "GREP_OPTIONS" => {
+            Meaning::Options(&["--checkpoint-action", "--to-command", "-I", "--use-compress", "--rsh"])
+        }
+        "RIPGREP_CONFIG_PATH" | "BASH_ENV" | "ENV" | "PYTHONSTARTUP" | "INPUTRC" | "ZDOTDIR"
+        | "PYTHONUSERBASE" | "CURL_HOME" | "WGETRC" | "VIMINIT" | "EXINIT" | "GVIMINIT" => {
+            Meaning::Startup
+        }
+        "PROMPT_COMMAND" => Meaning::Command,
+        "PS0" | "PS1" | "PS2" | "PS4" => Meaning::Prompt,
+        "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" | "GCONV_PATH" | "GIT_EXEC_PATH"
+        | "GIT_TEMPLATE_DIR" | "GIT_CONFIG" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM"
+        | "GIT_CONFIG_COUNT" | "GIT_CONFIG_PARAMETERS" | "OPENSSL_CONF" | "OPENSSL_MODULES"
+        | "OPENSSL_ENGINES" | "NODE_EXTRA_CA_CERTS" | "BASH_FUNC_ls%%" | "GTK_MODULES"
+        | "HOSTALIASES" | "LOCPATH" | "NLSPATH" | "SHELLOPTS" | "BASHOPTS" | "GNUPGHOME" => Meaning::Always,
+        _ => by_pattern(name),
+    }
+}
+
+/// Names that are told by their beginning or their end.
+fn by_pattern(name: &str) -> Meaning {
+    let command = ["_COMMAND", "_PAGER", "_EDITOR", "_ASKPASS", "_WRAPPER", "_RUNNER", "_LINKER"];
+    if command.iter().any(|end| name.ends_with(end)) {
+        return Meaning::Command;
+    }
+    let always = ["LD_", "DYLD_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_"];
+    if always.iter().any(|start| name.starts_with(start)) {
+        return Meaning::Always;
+    }
+    Meaning::Listed
+}

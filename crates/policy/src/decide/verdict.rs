@@ -1,0 +1,146 @@
+//! What was decided, and why.
+
+use std::fmt;
+
+use crate::layer::Origin;
+use crate::text::Span;
+
+/// What holds for one call. Ordered: of two verdicts the stricter stands.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// It may run.
+    Allow(Permit),
+    /// A person must say yes first; the reasons say why.
+    Ask(Vec<Reason>),
+    /// It does not run; the first reason is the one to show.
+    Deny(Vec<Reason>),
+}
+
+/// Proof that a call was decided. Only deciding makes one.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Permit(());
+
+/// How strict an answer is.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Answer {
+    /// It may run.
+    Allow,
+    /// A person must say yes first.
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+/// One reason for not allowing a call.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Reason {
+    /// Whether it asks or denies.
+    pub answer: Answer,
+    /// What a program matches on; stable between versions.
+    pub code: &'static str,
+    /// Which check said so.
+    pub axis: Axis,
+    /// What a person reads.
+    pub message: String,
+    /// The part of the text that it is about.
+    pub span: Span,
+    /// The line of the policy that says so.
+    pub origin: Option<Origin>,
+    /// What the caller may do instead.
+    pub hint: Option<String>,
+}
+
+/// The checks, in the order in which they are reported.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Axis {
+    /// Which program.
+    Name,
+    /// Which arguments: inline code, options that run something.
+    Argv,
+    /// How the text is built: what the shell would make of it.
+    Structure,
+    /// Which files.
+    Path,
+    /// Which rule of the policy.
+    Rule,
+}
+
+impl Verdict {
+    /// Makes the verdict that a list of reasons amounts to.
+    pub(super) fn of(mut reasons: Vec<Reason>) -> Self {
+        let Some(strictest) = reasons.iter().map(|reason| reason.answer).max() else {
+            return Self::Allow(Permit(()));
+        };
+        // A denial's list begins with what denies, axis by axis; the order of the text breaks ties.
+        reasons.sort_by_key(|reason| (std::cmp::Reverse(reason.answer), reason.axis));
+        match strictest {
+            Answer::Allow => Self::Allow(Permit(())),
+            Answer::Ask => Self::Ask(reasons),
+            Answer::Deny => Self::Deny(reasons),
+        }
+    }
+
+    /// Returns how strict it is.
+    pub fn answer(&self) -> Answer {
+        match self {
+            Self::Allow(_) => Answer::Allow,
+            Self::Ask(_) => Answer::Ask,
+            Self::Deny(_) => Answer::Deny,
+        }
+    }
+
+    /// Returns why it is not an allow, the first reason first.
+    pub fn reasons(&self) -> &[Reason] {
+        match self {
+            Self::Allow(_) => &[],
+            Self::Ask(reasons) | Self::Deny(reasons) => reasons,
+        }
+    }
+
+    /// Returns every check that was not passed, in order.
+    pub fn axes(&self) -> Vec<Axis> {
+        let mut axes: Vec<Axis> = self.reasons().iter().map(|reason| reason.axis).collect();
+        axes.sort_unstable();
+        axes.dedup();
+        axes
+    }
+}
+
+impl Answer {
+    /// Returns the word that programs read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        }
+    }
+}
+
+impl Axis {
+    /// Every check there is.
+    pub const ALL: [Self; 5] = [Self::Name, Self::Argv, Self::Structure, Self::Path, Self::Rule];
+
+    /// Returns the word that programs read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Name => "name",
+            Self::Argv => "argv",
+            Self::Structure => "structure",
+            Self::Path => "path",
+            Self::Rule => "rule",
+        }
+    }
+}
+
+impl fmt::Display for Answer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
+impl fmt::Display for Axis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.word())
+    }
+}

@@ -1,0 +1,451 @@
+//! Walking through a shell text in the order in which it runs.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use super::Judge;
+use super::scope::{Scope, Value};
+use super::trace::Trace;
+use super::verdict::{Answer, Axis, Reason};
+use crate::command::{Arg, Certainty, Concern, HOLE};
+use crate::jail::Lookup;
+use crate::shell::{
+    Arithmetic, Assignment, AssignmentMode, Command, CommandKind, Connector, Item, List, Parameter,
+    Piece, Pipeline, Waiting, Word,
+};
+use crate::text::Span;
+
+/// Most commands and acts that one call may amount to.
+const MOST_STEPS: u32 = 20_000;
+/// Deepest nesting of commands that run commands.
+const MOST_DEPTH: u32 = 24;
+/// Most rounds of a loop over known values that are looked at one by one.
+const MOST_ROUNDS: usize = 8;
+
+/// One decision under way.
+pub(super) struct Walk<'j> {
+    pub(super) judge: &'j Judge,
+    pub(super) lookup: &'j dyn Lookup,
+    pub(super) scope: Rc<Scope>,
+    pub(super) reasons: Vec<Reason>,
+    pub(super) trace: Trace,
+    /// What the last command prints, if that can be told: `echo text`.
+    pub(super) output: Option<Value>,
+    /// Where places of the text at hand lie in the text that a person wrote.
+    mapping: Mapping,
+    depth: u32,
+    steps: u32,
+}
+
+/// Where a nested text lies in the outermost one.
+#[derive(Clone, Copy, Debug)]
+enum Mapping {
+    /// It stands there byte for byte, from this byte on.
+    Shift(usize),
+    /// It was quoted or computed: the whole argument is its place.
+    Whole(Span),
+}
+
+/// Where a command's standard input comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Input {
+    /// From wherever the whole call's comes.
+    Inherited,
+    /// From a file.
+    File(Value, Span),
+    /// It is this text: a heredoc, a here-string, a known `echo`.
+    Text(Value, Span),
+    /// From a program whose output only running tells.
+    Pipe,
+}
+
+/// The state after a command that failed, where that differs from its success.
+pub(super) type AfterFailure = Option<Rc<Scope>>;
+
+impl<'j> Walk<'j> {
+    pub(super) fn new(judge: &'j Judge, lookup: &'j dyn Lookup, cwd: &str, trace: Trace) -> Self {
+        Self {
+            judge,
+            lookup,
+            scope: Rc::new(Scope::new(cwd)),
+            reasons: Vec::new(),
+            trace,
+            output: None,
+            mapping: Mapping::Shift(0),
+            depth: 0,
+            steps: 0,
+        }
+    }
+
+    /// Adds a reason; its place is translated to the text that a person wrote.
+    pub(super) fn report(&mut self, mut reason: Reason) {
+        reason.span = self.place(reason.span);
+        self.trace.found(&reason);
+        // The same finding in every round of a loop is one finding.
+        if !self.reasons.contains(&reason) {
+            self.reasons.push(reason);
+        }
+    }
+
+    /// Translates a place of the text at hand.
+    pub(super) fn place(&self, span: Span) -> Span {
+        match self.mapping {
+            Mapping::Shift(by) => Span::new(span.start() + by, span.end() + by),
+            Mapping::Whole(whole) => whole,
+        }
+    }
+
+    /// Counts one step. `None` when the call amounts to more than can be looked at, which denies.
+    pub(super) fn step(&mut self, span: Span) -> Option<()> {
+        self.steps += 1;
+        if self.steps <= MOST_STEPS {
+            return Some(());
+        }
+        if self.steps == MOST_STEPS + 1 {
+            self.report(Reason {
+                answer: Answer::Deny,
+                code: "too-much",
+                axis: Axis::Structure,
+                message: format!("it amounts to more than {MOST_STEPS} steps"),
+                span,
+                origin: None,
+                hint: Some("run it in smaller parts, or put it into a script".into()),
+            });
+        }
+        None
+    }
+
+    /// Goes one level down into what a command runs; denies when that is too deep.
+    pub(super) fn deeper(&mut self, span: Span, inner: impl FnOnce(&mut Self)) {
+        if self.depth >= MOST_DEPTH {
+            self.report(Reason {
+                answer: Answer::Deny,
+                code: "too-deep",
+                axis: Axis::Structure,
+                message: format!("commands run commands more than {MOST_DEPTH} levels deep"),
+                span,
+                origin: None,
+                hint: None,
+            });
+            return;
+        }
+        self.depth += 1;
+        inner(self);
+        self.depth -= 1;
+    }
+
+    /// Looks at a text that stands in an argument, so that places in it are reported truly.
+    pub(super) fn within(&mut self, arg: &Arg<'_>, inner: impl FnOnce(&mut Self)) {
+        let outer = self.mapping;
+        self.mapping = match (outer, arg.verbatim) {
+            (Mapping::Shift(by), Some(at)) => Mapping::Shift(by + at),
+            (Mapping::Shift(_), None) => Mapping::Whole(self.place(arg.span)),
+            (Mapping::Whole(whole), _) => Mapping::Whole(whole),
+        };
+        inner(self);
+        self.mapping = outer;
+    }
+
+    /// Runs a part whose changes to the state stay inside: a subshell, a substitution.
+    pub(super) fn aside<'t>(&mut self, text: &'t str, list: &List<'t>) {
+        let outer = Rc::clone(&self.scope);
+        self.list(text, list, &Input::Inherited);
+        self.scope = outer;
+    }
+
+    pub(super) fn list<'t>(&mut self, text: &'t str, list: &List<'t>, input: &Input) {
+        for item in &list.items {
+            match item.waiting {
+                Waiting::Foreground => self.item(text, item, input),
+                Waiting::Background => {
+                    let outer = Rc::clone(&self.scope);
+                    self.item(text, item, input);
+                    self.scope = outer;
+                }
+            }
+        }
+    }
+
+    fn item<'t>(&mut self, text: &'t str, item: &Item<'t>, input: &Input) {
+        let mut failure = self.pipeline(text, &item.first, input);
+        for (connector, pipeline) in &item.rest {
+            let failed = failure.unwrap_or_else(|| Rc::clone(&self.scope));
+            let succeeded = Rc::clone(&self.scope);
+            match connector {
+                Connector::And => {
+                    let again = self.pipeline(text, pipeline, input);
+                    let mut either = again.unwrap_or_else(|| Rc::clone(&self.scope));
+                    join(&mut either, &failed);
+                    failure = Some(either);
+                }
+                Connector::Or => {
+                    self.scope = failed;
+                    let again = self.pipeline(text, pipeline, input);
+                    failure = Some(again.unwrap_or_else(|| Rc::clone(&self.scope)));
+                    join(&mut self.scope, &succeeded);
+                }
+            }
+        }
+        if let Some(failed) = failure {
+            join(&mut self.scope, &failed);
+        }
+    }
+
+    fn pipeline<'t>(
+        &mut self,
+        text: &'t str,
+        pipeline: &Pipeline<'t>,
+        input: &Input,
+    ) -> AfterFailure {
+        if let [only] = &*pipeline.stages {
+            return self.command(text, only, input);
+        }
+        let mut piped = None;
+        for stage in &pipeline.stages {
+            let outer = Rc::clone(&self.scope);
+            self.output = None;
+            self.command(text, stage, piped.as_ref().unwrap_or(input));
+            self.scope = outer;
+            let known = self.output.take();
+            piped = Some(known.map_or(Input::Pipe, |value| Input::Text(value, stage.span)));
+        }
+        None
+    }
+
+    pub(super) fn command<'t>(
+        &mut self,
+        text: &'t str,
+        command: &Command<'t>,
+        input: &Input,
+    ) -> AfterFailure {
+        self.step(command.span)?;
+        let redirected = self.redirections(text, &command.redirections);
+        let input = redirected.as_ref().unwrap_or(input);
+        match &command.kind {
+            CommandKind::Simple(simple) => {
+                return self.simple(text, simple, command.span, input);
+            }
+            CommandKind::Group(list) => self.list(text, list, input),
+            CommandKind::Subshell(list) => {
+                let outer = Rc::clone(&self.scope);
+                self.list(text, list, input);
+                self.scope = outer;
+            }
+            CommandKind::If { branches, otherwise } => {
+                self.branches(text, branches, otherwise.as_ref(), input);
+            }
+            CommandKind::While { condition, body } => self.rounds(command.span, |walk| {
+                walk.list(text, condition, input);
+                walk.list(text, body, input);
+            }),
+            CommandKind::For { name, words, body } => {
+                self.each(text, (name, command.span), words.as_deref(), body, input);
+            }
+            CommandKind::ForArithmetic { head, body } => {
+                self.arithmetic(text, head);
+                self.rounds(command.span, |walk| walk.list(text, body, input));
+            }
+            CommandKind::Case { subject, arms } => {
+                drop(self.value(text, subject));
+                let before = Rc::clone(&self.scope);
+                let mut after = Rc::clone(&before);
+                for arm in arms {
+                    for pattern in &arm.patterns {
+                        self.inside_word(text, pattern);
+                    }
+                    // An arm may be fallen into from the one before.
+                    join(&mut self.scope, &before);
+                    self.list(text, &arm.body, input);
+                    join(&mut after, &self.scope);
+                }
+                self.scope = after;
+            }
+            CommandKind::Test(words) => self.test(text, words),
+            CommandKind::Arithmetic(arithmetic) => self.arithmetic(text, arithmetic),
+            CommandKind::Function { name, body } => {
+                self.shadowing(name);
+                // Judged as if it ran here, with arguments that nobody knows.
+                let outer = Rc::clone(&self.scope);
+                self.command(text, body, &Input::Inherited);
+                self.scope = outer;
+            }
+            CommandKind::Coprocess { body } => {
+                let outer = Rc::clone(&self.scope);
+                self.command(text, body, &Input::Pipe);
+                self.scope = outer;
+            }
+        }
+        None
+    }
+
+    /// A function that takes the name of what this walk relies on makes the rest unreadable.
+    fn shadowing(&mut self, name: &Word<'_>) {
+        let shadows = match &*name.pieces {
+            [Piece::Literal(name) | Piece::Quoted(name)] => matches!(
+                &**name,
+                "cd" | "pushd" | "popd" | "exit" | "return" | "exec" | "read" | "unset" | "export"
+            ),
+            _ => true,
+        };
+        if shadows {
+            self.raise(Concern::Obfuscates, name.span);
+        }
+    }
+
+    fn branches<'t>(
+        &mut self,
+        text: &'t str,
+        branches: &[(List<'t>, List<'t>)],
+        otherwise: Option<&List<'t>>,
+        input: &Input,
+    ) {
+        let mut after: Option<Rc<Scope>> = None;
+        let mut meet = |scope: &Rc<Scope>| match &mut after {
+            Some(after) => join(after, scope),
+            None => after = Some(Rc::clone(scope)),
+        };
+        for (condition, body) in branches {
+            self.list(text, condition, input);
+            let asked = Rc::clone(&self.scope);
+            self.list(text, body, input);
+            meet(&self.scope);
+            self.scope = asked;
+        }
+        if let Some(list) = otherwise {
+            self.list(text, list, input);
+        }
+        meet(&self.scope);
+        if let Some(after) = after {
+            self.scope = after;
+        }
+    }
+
+    /// A loop over words: once for each value that is known, else rounds with an unknown one.
+    fn each<'t>(
+        &mut self,
+        text: &'t str,
+        (name, span): (&Cow<'t, str>, Span),
+        words: Option<&[Word<'t>]>,
+        body: &List<'t>,
+        input: &Input,
+    ) {
+        let mut values = Vec::new();
+        for word in words.unwrap_or_default() {
+            self.expand(text, word, &mut values);
+        }
+        let known = (1..=MOST_ROUNDS).contains(&values.len())
+            && !values.iter().any(|value| value.text.contains(HOLE));
+        if !known {
+            self.rounds(span, |walk| {
+                Rc::make_mut(&mut walk.scope).forget(name);
+                walk.list(text, body, input);
+            });
+            return;
+        }
+        let before = Rc::clone(&self.scope);
+        for arg in values {
+            let value = Value { text: arg.text.into_owned(), certainty: arg.certainty };
+            Rc::make_mut(&mut self.scope).assign(name.clone(), value);
+            self.list(text, body, input);
+        }
+        // A `break` may have ended it early.
+        join(&mut self.scope, &before);
+    }
+
+    /// Any number of rounds: the body is looked at until what it leaves is what it began with.
+    fn rounds(&mut self, span: Span, mut body: impl FnMut(&mut Self)) {
+        loop {
+            let before = Rc::clone(&self.scope);
+            body(self);
+            join(&mut self.scope, &before);
+            // Each round more is unknown, so that this ends; the count of steps bounds it too.
+            if self.scope == before || self.step(span).is_none() {
+                return;
+            }
+        }
+    }
+
+    /// `[[ … ]]`: nothing runs but what is substituted, and what `-v` evaluates.
+    fn test<'t>(&mut self, text: &'t str, words: &[Word<'t>]) {
+        for word in words {
+            self.inside_word(text, word);
+        }
+        for pair in words.windows(2) {
+            let [operator, operand] = pair else { continue };
+            let evaluates = matches!(&*operator.pieces, [Piece::Literal(word)] if **word == *"-v");
+            if evaluates {
+                self.subscript(text, operand);
+            }
+        }
+    }
+
+    /// A subscript is arithmetic: what is substituted in it is evaluated once more.
+    pub(super) fn subscript<'t>(&mut self, text: &'t str, subscript: &Word<'t>) {
+        self.inside_word(text, subscript);
+        let evaluated = subscript.pieces.iter().any(|piece| match piece {
+            Piece::Command(..) | Piece::Process(_) => true,
+            // `'a[$(id)]'` in quotes: the shell's arithmetic runs it all the same.
+            Piece::Literal(text) | Piece::Quoted(text) => {
+                text.contains("$(") || text.contains('`')
+            }
+            Piece::Glob { text, .. } => text.contains("$(") || text.contains('`'),
+            Piece::Brace(_)
+            | Piece::Tilde(_)
+            | Piece::Parameter(_)
+            | Piece::Arithmetic(..)
+            | Piece::Array(_) => false,
+        });
+        if evaluated {
+            self.raise(Concern::Evaluates, subscript.span);
+        }
+    }
+
+    pub(super) fn arithmetic<'t>(&mut self, text: &'t str, arithmetic: &Arithmetic<'t>) {
+        self.inside_word(text, &arithmetic.expression);
+        // A variable's value is evaluated too: a value that itself holds a substitution runs it.
+        for name in &arithmetic.names {
+            let runs = self.scope.variable(name).is_some_and(|value| {
+                value.text.contains("$(") || value.text.contains('`') || value.text.contains('[')
+            });
+            if runs {
+                self.raise(Concern::Evaluates, arithmetic.expression.span);
+            }
+        }
+    }
+
+    /// `${x@P}`: the value is expanded once more, substitutions and all.
+    pub(super) fn evaluated(&mut self, parameter: &Parameter<'_>) {
+        let span = parameter.words.first().map_or_else(Span::default, |word| word.span);
+        self.raise(Concern::Evaluates, span);
+    }
+
+    /// Returns the value of one assignment, and judges what runs in it.
+    pub(super) fn assigned<'t>(&mut self, text: &'t str, assignment: &Assignment<'t>) -> Value {
+        if let Some(subscript) = &assignment.subscript {
+            self.subscript(text, subscript);
+        }
+        let value = self.value(text, &assignment.value);
+        match assignment.mode {
+            AssignmentMode::Replace if assignment.subscript.is_none() => value,
+            AssignmentMode::Append if assignment.subscript.is_none() => {
+                match self.scope.variable(&assignment.name) {
+                    Some(old)
+                        if old.certainty == Certainty::Known
+                            && value.certainty == Certainty::Known =>
+                    {
+                        Value::known(format!("{}{}", old.text, value.text))
+                    }
+                    Some(_) | None => Value::unknown(),
+                }
+            }
+            AssignmentMode::Replace | AssignmentMode::Append => Value::unknown(),
+        }
+    }
+}
+
+/// Joins two states; does nothing where they are one.
+pub(super) fn join(into: &mut Rc<Scope>, other: &Rc<Scope>) {
+    if !Rc::ptr_eq(into, other) {
+        Rc::make_mut(into).join(other);
+    }
+}
