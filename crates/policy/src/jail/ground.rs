@@ -1,10 +1,11 @@
 //! The ground a policy lays: what may be written, what is protected, what is hidden.
 
+use std::fmt;
 use std::path::Path;
 
 use super::lookup::{Lookup, NoLookup};
-use super::marks::{Marks, Spelling, has_wildcard};
-use super::place::{Access, Doubt, Names, Place, Region, Route, Standing, Whole};
+use super::marks::{Hits, MarkKind, Marks, Spelling, has_wildcard};
+use super::place::{Access, Doubt, Names, Place, Region, Route, Standing};
 use super::text::{self, below, is_under};
 use super::walk::{End, Last, Walk};
 use crate::command::HOLE;
@@ -50,14 +51,12 @@ const SYSTEM: [&str; 20] = [
 const HOMES: [&str; 3] = ["Users", "home", "root"];
 
 /// What a policy says about places, ready to be asked. Built once, asked for every path.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Ground {
     root: String,
     home: Option<String>,
     writable: Vec<String>,
-    protect: Marks,
-    hide: Marks,
-    allow_read: Marks,
+    marks: Marks,
 }
 
 /// How a path is meant.
@@ -91,27 +90,17 @@ impl Ground {
                 writable.push(real(path, lookup));
             }
         }
-        Self {
-            protect: Marks::new(files.protect.entries(), moved),
-            hide: Marks::new(files.hide.entries(), moved),
-            allow_read: Marks::new(files.allow_read.entries(), moved),
-            root: real_root,
-            home: real_home,
-            writable,
-        }
+        let mut marks = Marks::default();
+        marks.add(MarkKind::Protect, files.protect.entries(), moved);
+        marks.add(MarkKind::Hide, files.hide.entries(), moved);
+        marks.add(MarkKind::AllowRead, files.allow_read.entries(), moved);
+        Self { root: real_root, home: real_home, writable, marks }
     }
 
     /// Lays a ground on which only the project root counts.
     pub fn bare(root: &str) -> Self {
         let root = real(root, &NoLookup);
-        Self {
-            writable: vec![root.clone()],
-            root,
-            home: None,
-            protect: Marks::default(),
-            hide: Marks::default(),
-            allow_read: Marks::default(),
-        }
+        Self { writable: vec![root.clone()], root, home: None, marks: Marks::default() }
     }
 
     /// Returns the project root, free of links.
@@ -128,13 +117,13 @@ impl Ground {
     /// text.
     pub fn place_with(&self, path: &str, cwd: &str, lookup: &dyn Lookup, how: How) -> Place<'_> {
         if path.contains('\0') {
-            return unplaced(path, Standing::Unknowable(Doubt::Nul));
+            return self.unplaced(path, Standing::Unknowable(Doubt::Nul));
         }
         if path.is_empty() || path.len() > LONGEST {
-            return unplaced(path, Standing::Unknowable(Doubt::Length));
+            return self.unplaced(path, Standing::Unknowable(Doubt::Length));
         }
         let (known, last, extent) = match path.split_once(HOLE) {
-            Some(("", _)) => return unplaced(path, Standing::Unknowable(Doubt::Hole)),
+            Some(("", _)) => return self.unplaced(path, Standing::Unknowable(Doubt::Hole)),
             // The component that the hole is a part of may turn out to be `..`.
             Some((known, _)) => {
                 let end = known.rfind('/').map_or(0, |slash| slash + 1);
@@ -144,11 +133,14 @@ impl Ground {
         };
         let (start, before, names) = match self.start(known, cwd) {
             Ok(start) => start,
-            Err(standing) => return unplaced(path, standing),
+            Err(standing) => return self.unplaced(path, standing),
         };
         let mut walk = Walk::new(start, cwd, lookup, before.len() + names.len());
         walk.along(before, Last::Follow, Spelling::Plain);
         walk.along(names, last, how.spelling);
+        if walk.doubt == Some(Doubt::Loop) {
+            return self.unplaced(path, Standing::Unknowable(Doubt::Loop));
+        }
         self.judge(walk, extent, how.spelling)
     }
 
@@ -187,9 +179,6 @@ impl Ground {
 
     fn judge(&self, walk: Walk<'_>, extent: Extent, spelling: Spelling) -> Place<'_> {
         let Walk { path, route, doubt, end, crossed, .. } = walk;
-        if doubt == Some(Doubt::Loop) {
-            return unplaced(&path, Standing::Unknowable(Doubt::Loop));
-        }
         let path = if path.is_empty() { "/".to_owned() } else { path };
         let lies = if end == End::Stream { Standing::Device } else { self.standing(&path) };
         let ours = match lies {
@@ -203,35 +192,27 @@ impl Ground {
             (None, Extent::Start | Extent::All) => lies,
         };
         let writes = self.writable.iter().any(|folder| is_under(&path, folder));
-        let protect = self.protect.hits(&path, spelling);
+        let hits = self.marks.hits(&path, spelling);
+        let mut protected = hits.protect;
+        let mut hidden = hidden_by(&hits, &path, spelling);
         // A path that leads elsewhere by a link is still the path that the policy names.
-        let hidden = self.hidden(&path, spelling);
-        let hidden = hidden.or_else(|| crossed.iter().find_map(|path| self.hidden(path, spelling)));
-        let protected = protect.named.map(|(_, origin)| origin).or_else(|| {
-            let named = |path: &String| self.protect.hits(path, spelling).named;
-            crossed.iter().find_map(named).map(|(_, origin)| origin)
-        });
+        for path in &crossed {
+            let hits = self.marks.hits(path, spelling);
+            protected = protected.or(hits.protect);
+            hidden = hidden.or(hidden_by(&hits, path, spelling));
+        }
         Place {
+            ground: self,
             standing,
             route,
             access: if writes { Access::Write } else { Access::Read },
-            whole: if self.stands_on(&path, spelling) { Whole::Yes } else { Whole::No },
+            spelling,
             names: if end == End::Shared { Names::Several } else { Names::One },
             hidden,
             protected,
-            holds: protect.above,
+            holds: hits.holds,
             path,
         }
-    }
-
-    /// Returns who hides `path`: of the patterns that name it or a folder above it the deepest
-    /// counts, and of two equals `allow_read`.
-    fn hidden(&self, path: &str, spelling: Spelling) -> Option<&Origin> {
-        let (depth, origin) = self.hide.hits(path, spelling).named?;
-        // What a wildcard may match is not what it does match.
-        let is_certain = spelling == Spelling::Plain || !has_wildcard(path);
-        let open = self.allow_read.hits(path, spelling).named.filter(|_| is_certain);
-        open.is_none_or(|(open, _)| open < depth).then_some(origin)
     }
 
     fn standing(&self, path: &str) -> Standing {
@@ -267,8 +248,23 @@ impl Ground {
         }
     }
 
+    fn unplaced(&self, path: &str, standing: Standing) -> Place<'_> {
+        Place {
+            ground: self,
+            path: path.to_owned(),
+            standing,
+            route: Route::Straight,
+            access: Access::Read,
+            spelling: Spelling::Plain,
+            names: Names::One,
+            hidden: None,
+            protected: None,
+            holds: None,
+        }
+    }
+
     /// Returns whether `path` is or holds a folder that is mounted as a whole.
-    fn stands_on(&self, path: &str, spelling: Spelling) -> bool {
+    pub(super) fn stands_on(&self, path: &str, spelling: Spelling) -> bool {
         let inner = |folder: &str| {
             self.writable.iter().any(|other| other != folder && is_under(folder, other))
         };
@@ -279,11 +275,28 @@ impl Ground {
     }
 }
 
+/// Without the index, which is longer than any message.
+impl fmt::Debug for Ground {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ground").field("root", &self.root).finish_non_exhaustive()
+    }
+}
+
 /// How much of a path is known.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Extent {
     All,
     Start,
+}
+
+/// Returns who hides `path`: of the patterns that name it or a folder above it the deepest counts,
+/// and of two equals `allow_read`.
+fn hidden_by<'g>(hits: &Hits<'g>, path: &str, spelling: Spelling) -> Option<&'g Origin> {
+    let (depth, origin) = hits.hide?;
+    // What a wildcard may match is not what it does match.
+    let is_certain = spelling == Spelling::Plain || !has_wildcard(path);
+    let open = hits.open.filter(|_| is_certain);
+    open.is_none_or(|open| open < depth).then_some(origin)
 }
 
 /// Returns whether `path`, or something that it matches, is `folder` or lies above it.
@@ -300,18 +313,4 @@ fn real(path: &str, lookup: &dyn Lookup) -> String {
     let mut walk = Walk::new("", "", lookup, path.len());
     walk.along(path, Last::Follow, Spelling::Plain);
     if walk.path.is_empty() { "/".to_owned() } else { walk.path }
-}
-
-fn unplaced<'g>(path: &str, standing: Standing) -> Place<'g> {
-    Place {
-        path: path.to_owned(),
-        standing,
-        route: Route::Straight,
-        access: Access::Read,
-        whole: Whole::No,
-        names: Names::One,
-        hidden: None,
-        protected: None,
-        holds: None,
-    }
 }

@@ -7,31 +7,56 @@ use crate::key::Sourced;
 use crate::layer::Origin;
 use crate::name::{PathPattern, Reach, Step};
 
-/// An index over patterns that answers whether a path falls under one of them, whatever the case
-/// and normal form of its letters.
+/// An index over the patterns of a policy that answers which of them a path falls under, whatever
+/// the case and normal form of its letters.
 ///
 /// Nearly every pattern has a component without wildcards. Patterns are kept sorted by such
 /// components, and a path that has none of them is done with.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
-    patterns: Vec<(PathPattern, Origin)>,
+    marks: Vec<Mark>,
     /// By the last plain component: what the pattern names has it somewhere.
-    last: Vec<(Box<str>, usize)>,
+    last: Keys,
     /// By the other plain components: a folder above what the pattern names ends in one.
-    inner: Vec<(Box<str>, usize)>,
+    inner: Keys,
     /// Patterns that no plain component gives away.
     keyless: Vec<usize>,
-    /// Which bytes the keys of `last` start with.
+}
+
+/// What a pattern is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum MarkKind {
+    Protect,
+    Hide,
+    AllowRead,
+}
+
+#[derive(Clone, Debug)]
+struct Mark {
+    kind: MarkKind,
+    pattern: PathPattern,
+    origin: Origin,
+}
+
+/// Names, folded and sorted, each with the place of a pattern.
+#[derive(Clone, Debug, Default)]
+struct Keys {
+    names: Vec<(Box<str>, usize)>,
+    /// Which bytes they start with.
     first: [u64; 4],
 }
 
 /// What the patterns say of a path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hits<'m> {
-    /// The deepest folder or file along the path that a pattern names, counted from `/`.
-    pub(super) named: Option<(usize, &'m Origin)>,
-    /// A pattern that names something below the path.
-    pub(super) above: Option<&'m Origin>,
+    /// Who protects it.
+    pub(super) protect: Option<&'m Origin>,
+    /// Who protects something below it.
+    pub(super) holds: Option<&'m Origin>,
+    /// Who hides it, and how deep along the path.
+    pub(super) hide: Option<(usize, &'m Origin)>,
+    /// How deep along the path something stays readable.
+    pub(super) open: Option<usize>,
 }
 
 /// Whether wildcards in a path are the shell's.
@@ -45,21 +70,21 @@ pub enum Spelling {
 }
 
 impl Marks {
-    /// Builds the index. `moved` returns a pattern once more, for a tree with two paths.
-    pub(super) fn new<'a>(
+    /// Adds patterns. `moved` returns a pattern once more, for a tree with two paths.
+    pub(super) fn add<'a>(
+        &mut self,
+        kind: MarkKind,
         entries: impl IntoIterator<Item = &'a Sourced<PathPattern>>,
         moved: impl Fn(&PathPattern) -> Option<PathPattern>,
-    ) -> Self {
-        let mut marks = Self::default();
-        for entry in entries {
-            marks.add(&entry.value, &entry.origin);
-            if let Some(other) = moved(&entry.value) {
-                marks.add(&other, &entry.origin);
+    ) {
+        for Sourced { value, origin } in entries {
+            self.add_one(kind, value, origin);
+            if let Some(other) = moved(value) {
+                self.add_one(kind, &other, origin);
             }
         }
-        marks.last.sort();
-        marks.inner.sort();
-        marks
+        self.last.names.sort();
+        self.inner.names.sort();
     }
 
     /// Returns what the patterns say of `path`, which is absolute and normal.
@@ -77,65 +102,78 @@ impl Marks {
                 Spelling::Pattern => Step::pattern(name),
             })
             .collect();
-        for place in candidates {
-            let Some((pattern, origin)) = self.patterns.get(place) else { continue };
-            match pattern.reach(&names) {
-                Reach::Named(depth) if hits.named.is_none_or(|(best, _)| depth > best) => {
-                    hits.named = Some((depth, origin));
+        for mark in candidates.into_iter().filter_map(|place| self.marks.get(place)) {
+            let origin = &mark.origin;
+            match (mark.pattern.reach(&names), mark.kind) {
+                (Reach::Named(_), MarkKind::Protect) => hits.protect = Some(origin),
+                (Reach::Above, MarkKind::Protect) => hits.holds = Some(origin),
+                (Reach::Named(depth), MarkKind::Hide) => {
+                    if hits.hide.is_none_or(|(best, _)| best < depth) {
+                        hits.hide = Some((depth, origin));
+                    }
                 }
-                Reach::Above => hits.above = hits.above.or(Some(origin)),
-                Reach::Named(_) | Reach::Apart => {}
+                (Reach::Named(depth), MarkKind::AllowRead) => {
+                    hits.open = hits.open.max(Some(depth));
+                }
+                (Reach::Above, MarkKind::Hide | MarkKind::AllowRead) | (Reach::Apart, _) => {}
             }
         }
         hits
     }
 
-    fn add(&mut self, pattern: &PathPattern, origin: &Origin) {
-        let place = self.patterns.len();
+    fn add_one(&mut self, kind: MarkKind, pattern: &PathPattern, origin: &Origin) {
+        let place = self.marks.len();
         // A text whose folded form is no pattern (`[Z-a]`) is kept as it is.
         let folded: PathPattern =
             fold(&pattern.to_string()).parse().unwrap_or_else(|_| pattern.clone());
         let names: Vec<&str> = folded.plain_names().collect();
         match names.split_last() {
             Some((last, inner)) if !folded.has_wild_folder() => {
-                let (word, bit) = slot(last);
-                if let Some(word) = self.first.get_mut(word) {
-                    *word |= bit;
-                }
-                self.last.push(((*last).into(), place));
-                self.inner.extend(inner.iter().map(|name| ((*name).into(), place)));
+                self.last.add(last, place);
+                inner.iter().for_each(|name| self.inner.add(name, place));
             }
             Some(_) | None => self.keyless.push(place),
         }
-        self.patterns.push((folded, origin.clone()));
+        self.marks.push(Mark { kind, pattern: folded, origin: origin.clone() });
     }
 
     /// Returns the places of the patterns that may match; of nearly every path there are none.
     fn candidates(&self, path: &str, spelling: Spelling) -> Vec<usize> {
         if spelling == Spelling::Pattern && has_wildcard(path) {
-            return (0..self.patterns.len()).collect();
+            return (0..self.marks.len()).collect();
         }
         let mut found = self.keyless.clone();
-        let mut names = components(path).peekable();
-        while let Some(name) = names.next() {
-            let is_final = names.peek().is_none();
-            if !is_final && !self.may_be_key(name) {
-                continue;
-            }
-            let name = fold(name);
-            found.extend(with_key(&self.last, &name));
-            if is_final {
-                found.extend(with_key(&self.inner, &name));
-            }
+        for name in components(path) {
+            self.last.find(name, &mut found);
+        }
+        if let Some((_, name)) = path.rsplit_once('/') {
+            self.inner.find(name, &mut found);
         }
         found.sort_unstable();
         found.dedup();
         found
     }
+}
 
-    fn may_be_key(&self, name: &str) -> bool {
+impl Keys {
+    fn add(&mut self, name: &str, place: usize) {
         let (word, bit) = slot(name);
-        !name.is_ascii() || self.first.get(word).is_some_and(|word| word & bit != 0)
+        if let Some(word) = self.first.get_mut(word) {
+            *word |= bit;
+        }
+        self.names.push((name.into(), place));
+    }
+
+    fn find(&self, name: &str, found: &mut Vec<usize>) {
+        let (word, bit) = slot(name);
+        // The first byte rules out most names; not one that folding may change.
+        if self.first.get(word).is_none_or(|word| word & bit == 0) && name.is_ascii() {
+            return;
+        }
+        let name = fold(name);
+        let start = self.names.partition_point(|(key, _)| **key < *name);
+        let rest = self.names.iter().skip(start);
+        found.extend(rest.take_while(|(key, _)| **key == *name).map(|(_, place)| *place));
     }
 }
 
@@ -146,13 +184,6 @@ pub(super) fn has_wildcard(text: &str) -> bool {
 
 fn components(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|name| !name.is_empty())
-}
-
-fn with_key<'k>(keys: &'k [(Box<str>, usize)], name: &str) -> impl Iterator<Item = usize> + 'k {
-    let start = keys.partition_point(|(key, _)| **key < *name);
-    let rest = keys.get(start..).unwrap_or_default();
-    let end = rest.partition_point(|(key, _)| **key == *name);
-    rest.get(..end).unwrap_or_default().iter().map(|(_, place)| *place)
 }
 
 /// Returns where the first byte of a name is noted: a word, and a bit of it.

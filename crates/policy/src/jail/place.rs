@@ -2,11 +2,14 @@
 
 use std::fmt;
 
+use super::ground::Ground;
+use super::marks::Spelling;
 use crate::layer::Origin;
 
 /// Where a path leads, as far as the policy cares.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Place<'g> {
+    pub(super) ground: &'g Ground,
     /// The absolute path, free of `.`, `..` and of the links that could be seen. For
     /// [`Doubt::Tail`] it is the part that is known.
     pub path: String,
@@ -15,7 +18,7 @@ pub struct Place<'g> {
     /// Whether a link was followed on the way.
     pub route: Route,
     pub(super) access: Access,
-    pub(super) whole: Whole,
+    pub(super) spelling: Spelling,
     pub(super) names: Names,
     pub(super) hidden: Option<&'g Origin>,
     pub(super) protected: Option<&'g Origin>,
@@ -93,13 +96,7 @@ pub(super) enum Access {
     Read,
 }
 
-/// Whether a place is, or holds, one of the folders that the sandbox stands on.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Whole {
-    Yes,
-    No,
-}
-
+/// How many names a file has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Names {
     One,
@@ -194,7 +191,8 @@ impl<'g> Place<'g> {
     /// Ask this of a place found with [`Last::Keep`](super::Last): removing a link leaves alone
     /// what it leads to.
     pub fn may_delete(&self) -> Answer<'_> {
-        if self.whole == Whole::Yes {
+        let is_placed = self.path.starts_with('/');
+        if is_placed && self.ground.stands_on(&self.path, self.spelling) {
             return self.no(Refusal::Whole, None);
         }
         match (self.may_change(), self.holds) {
