@@ -13,3 +13,6 @@
 //! - The strictest reading of a path or limit is the one that is planned; what a host cannot
 //!   enforce is a named absence, never a silent one.
 #![forbid(unsafe_code)]
+
+// `apply` answers what deciding asks of a disk, and knows no room but this one.
+pub use palisade_policy::jail::{Entry, Lookup};

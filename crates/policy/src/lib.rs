@@ -15,6 +15,8 @@
 //! | [`lint`] | What is allowed, and probably not meant? |
 //! | [`shell`] | Which commands does a shell text run? |
 //! | [`command`] | What does a command do? |
+//! | [`jail`] | Where does a path lead, and what may be done there? |
+//! | [`url`] | Whom does a URL reach? |
 //! | [`builtin`] | What holds when nobody says anything? |
 //! | [`print`] | How is a policy written down again? |
 //! | [`schema`] | The JSON Schema and the manual, from the same definitions. |
@@ -23,6 +25,7 @@
 pub mod builtin;
 pub mod command;
 pub mod dialect;
+pub mod jail;
 pub mod key;
 pub mod layer;
 pub mod lint;
@@ -32,6 +35,7 @@ pub mod print;
 pub mod schema;
 pub mod shell;
 pub mod text;
+pub mod url;
 
 pub use layer::{Choice, Layer, Origin, Resolved, Stack, Trust, resolve};
 pub use policy::{Document, Policy};

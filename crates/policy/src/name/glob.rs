@@ -8,7 +8,7 @@ use super::{Invalid, quote};
 /// A component with at least one wildcard. It never crosses a `/`, and it matches hidden names:
 /// a rule about `*` is about everything there.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) struct Glob(Vec<Token>);
+pub(crate) struct Glob(Vec<Token>);
 
 /// What one component of a pattern's text says.
 pub(super) enum Component {
@@ -72,6 +72,11 @@ impl Component {
 }
 
 impl Glob {
+    /// Returns whether every name that matches is a hidden one.
+    pub(super) fn starts_with_dot(&self) -> bool {
+        self.0.first() == Some(&Token::Char('.'))
+    }
+
     /// Returns whether `name`, a whole component of a path, falls under this pattern.
     pub(super) fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.chars().collect();

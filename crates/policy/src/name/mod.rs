@@ -34,6 +34,7 @@ pub use host::{Host, HostName};
 pub use host_pattern::{DeniedHost, HostPattern};
 pub use host_set::HostSet;
 pub use path::{Anchors, Folder, PathPattern};
+pub(crate) use path::{Reach, Step};
 pub use period::Period;
 pub use port::Port;
 pub use regex::{Found, Pattern};

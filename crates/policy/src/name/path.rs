@@ -1,5 +1,7 @@
 //! Files and folders as rules name them.
 
+mod reach;
+
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::{Component as PathComponent, Path, PathBuf};
@@ -7,6 +9,7 @@ use std::str::FromStr;
 
 use super::glob::{Component, Glob, write_literal};
 use super::{Invalid, quote};
+pub(crate) use reach::{Reach, Step};
 
 /// A path, or many: `~/.ssh`, `/etc`, `src/**/*.pem`.
 ///

@@ -1,0 +1,42 @@
+//! What lies on this machine's disks, for deciding.
+
+use std::path::Path;
+
+use palisade_plan::{Entry, Lookup};
+use rustix::fs::FileType;
+use rustix::io::Errno;
+
+use crate::sys::entry;
+
+/// Looks at the disks of this machine with the rights of this process.
+///
+/// What it says was true when it looked. Decisions that must hold later rest on the walls, or on a
+/// [`Jail`](crate::Jail).
+#[derive(Clone, Copy, Debug)]
+pub struct HostLookup;
+
+impl Lookup for HostLookup {
+    fn look(&self, path: &str) -> Entry {
+        let path = Path::new(path);
+        let stat = match entry::stat_of(path) {
+            Ok(stat) => stat,
+            // Below a file nothing can lie.
+            Err(Errno::NOENT | Errno::NOTDIR) => return Entry::Absent,
+            Err(_) => return Entry::Unknown,
+        };
+        match entry::kind_of(&stat) {
+            FileType::Symlink => match entry::link_at(path).map(String::from_utf8) {
+                Ok(Ok(target)) => Entry::Link(target),
+                Ok(Err(_)) | Err(_) => Entry::Unknown,
+            },
+            FileType::Directory => Entry::Folder,
+            FileType::RegularFile if stat.st_nlink > 1 => Entry::SharedFile,
+            FileType::RegularFile => Entry::File,
+            FileType::Fifo
+            | FileType::Socket
+            | FileType::CharacterDevice
+            | FileType::BlockDevice
+            | FileType::Unknown => Entry::Other,
+        }
+    }
+}

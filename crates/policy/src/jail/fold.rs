@@ -1,0 +1,29 @@
+//! Names that some disks take for one.
+
+use std::borrow::Cow;
+
+use icu_normalizer::DecomposingNormalizerBorrowed;
+
+/// Returns the spelling that `name` shares with every other that a case-folding or normalising
+/// disk (macOS, vfat, casefolded ext4) would take for the same file.
+///
+/// It is coarser than any one of them: it only decides what counts as a protected or hidden name.
+pub(super) fn fold(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() {
+        return if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            Cow::Owned(name.to_ascii_lowercase())
+        } else {
+            Cow::Borrowed(name)
+        };
+    }
+    let seen: String = name.chars().filter(|c| !is_ignored(*c)).collect();
+    // Folding twice: a decomposition may bring up a letter that has a lower case of its own.
+    let decomposed =
+        |text: &str| DecomposingNormalizerBorrowed::new_nfkd().normalize(text).to_lowercase();
+    Cow::Owned(decomposed(&decomposed(&seen)))
+}
+
+/// Characters that HFS+ leaves out of a comparison, so that `.g<U+200C>it` is `.git`.
+fn is_ignored(c: char) -> bool {
+    matches!(c, '\u{200C}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{206A}'..='\u{206F}' | '\u{FEFF}')
+}

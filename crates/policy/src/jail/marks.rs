@@ -1,0 +1,193 @@
+//! Many path patterns, asked at once.
+
+use std::borrow::Cow;
+
+use super::fold::fold;
+use crate::key::Sourced;
+use crate::layer::Origin;
+use crate::name::{PathPattern, Reach, Step};
+
+/// An index over the patterns of a policy that answers which of them a path falls under, whatever
+/// the case and normal form of its letters.
+///
+/// Nearly every pattern has a component without wildcards. Patterns are kept sorted by such
+/// components, and a path that has none of them is done with.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Marks {
+    marks: Vec<Mark>,
+    /// By the last plain component: what the pattern names has it somewhere.
+    last: Keys,
+    /// By the other plain components: a folder above what the pattern names ends in one.
+    inner: Keys,
+    /// Patterns that no plain component gives away.
+    keyless: Vec<usize>,
+}
+
+/// What a pattern is for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum MarkKind {
+    Protect,
+    Hide,
+    AllowRead,
+}
+
+#[derive(Clone, Debug)]
+struct Mark {
+    kind: MarkKind,
+    pattern: PathPattern,
+    origin: Origin,
+}
+
+/// Names, folded and sorted, each with the place of a pattern.
+#[derive(Clone, Debug, Default)]
+struct Keys {
+    names: Vec<(Box<str>, usize)>,
+    /// Which bytes they start with.
+    first: [u64; 4],
+}
+
+/// What the patterns say of a path.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Hits<'m> {
+    /// Who protects it.
+    pub(super) protect: Option<&'m Origin>,
+    /// Who protects something below it.
+    pub(super) holds: Option<&'m Origin>,
+    /// Who hides it, and how deep along the path.
+    pub(super) hide: Option<(usize, &'m Origin)>,
+    /// How deep along the path something stays readable.
+    pub(super) open: Option<usize>,
+}
+
+/// Whether wildcards in a path are the shell's.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Spelling {
+    /// Each character stands for itself.
+    #[default]
+    Plain,
+    /// `*`, `?` and `[set]` stand for what matches.
+    Pattern,
+}
+
+impl Marks {
+    /// Adds patterns. `moved` returns a pattern once more, for a tree with two paths.
+    pub(super) fn add<'a>(
+        &mut self,
+        kind: MarkKind,
+        entries: impl IntoIterator<Item = &'a Sourced<PathPattern>>,
+        moved: impl Fn(&PathPattern) -> Option<PathPattern>,
+    ) {
+        for Sourced { value, origin } in entries {
+            self.add_one(kind, value, origin);
+            if let Some(other) = moved(value) {
+                self.add_one(kind, &other, origin);
+            }
+        }
+        self.last.names.sort();
+        self.inner.names.sort();
+    }
+
+    /// Returns what the patterns say of `path`, which is absolute and normal.
+    pub(super) fn hits(&self, path: &str, spelling: Spelling) -> Hits<'_> {
+        let mut hits = Hits::default();
+        let candidates = self.candidates(path, spelling);
+        if candidates.is_empty() {
+            return hits;
+        }
+        let folded: Vec<Cow<'_, str>> = components(path).map(fold).collect();
+        let names: Vec<Step<'_>> = folded
+            .iter()
+            .map(|name| match spelling {
+                Spelling::Plain => Step::Name(name),
+                Spelling::Pattern => Step::pattern(name),
+            })
+            .collect();
+        for mark in candidates.into_iter().filter_map(|place| self.marks.get(place)) {
+            let origin = &mark.origin;
+            match (mark.pattern.reach(&names), mark.kind) {
+                (Reach::Named(_), MarkKind::Protect) => hits.protect = Some(origin),
+                (Reach::Above, MarkKind::Protect) => hits.holds = Some(origin),
+                (Reach::Named(depth), MarkKind::Hide) => {
+                    if hits.hide.is_none_or(|(best, _)| best < depth) {
+                        hits.hide = Some((depth, origin));
+                    }
+                }
+                (Reach::Named(depth), MarkKind::AllowRead) => {
+                    hits.open = hits.open.max(Some(depth));
+                }
+                (Reach::Above, MarkKind::Hide | MarkKind::AllowRead) | (Reach::Apart, _) => {}
+            }
+        }
+        hits
+    }
+
+    fn add_one(&mut self, kind: MarkKind, pattern: &PathPattern, origin: &Origin) {
+        let place = self.marks.len();
+        // A text whose folded form is no pattern (`[Z-a]`) is kept as it is.
+        let folded: PathPattern =
+            fold(&pattern.to_string()).parse().unwrap_or_else(|_| pattern.clone());
+        let names: Vec<&str> = folded.plain_names().collect();
+        match names.split_last() {
+            Some((last, inner)) if !folded.has_wild_folder() => {
+                self.last.add(last, place);
+                inner.iter().for_each(|name| self.inner.add(name, place));
+            }
+            Some(_) | None => self.keyless.push(place),
+        }
+        self.marks.push(Mark { kind, pattern: folded, origin: origin.clone() });
+    }
+
+    /// Returns the places of the patterns that may match; of nearly every path there are none.
+    fn candidates(&self, path: &str, spelling: Spelling) -> Vec<usize> {
+        if spelling == Spelling::Pattern && has_wildcard(path) {
+            return (0..self.marks.len()).collect();
+        }
+        let mut found = self.keyless.clone();
+        for name in components(path) {
+            self.last.find(name, &mut found);
+        }
+        if let Some((_, name)) = path.rsplit_once('/') {
+            self.inner.find(name, &mut found);
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+}
+
+impl Keys {
+    fn add(&mut self, name: &str, place: usize) {
+        let (word, bit) = slot(name);
+        if let Some(word) = self.first.get_mut(word) {
+            *word |= bit;
+        }
+        self.names.push((name.into(), place));
+    }
+
+    fn find(&self, name: &str, found: &mut Vec<usize>) {
+        let (word, bit) = slot(name);
+        // The first byte rules out most names; not one that folding may change.
+        if self.first.get(word).is_none_or(|word| word & bit == 0) && name.is_ascii() {
+            return;
+        }
+        let name = fold(name);
+        let start = self.names.partition_point(|(key, _)| **key < *name);
+        let rest = self.names.iter().skip(start);
+        found.extend(rest.take_while(|(key, _)| **key == *name).map(|(_, place)| *place));
+    }
+}
+
+/// Returns whether a shell would take a character of `text` for a wildcard.
+pub(super) fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+fn components(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|name| !name.is_empty())
+}
+
+/// Returns where the first byte of a name is noted: a word, and a bit of it.
+fn slot(name: &str) -> (usize, u64) {
+    let first = name.bytes().next().unwrap_or_default().to_ascii_lowercase();
+    (usize::from(first / 64), 1 << (first % 64))
+}

@@ -1,0 +1,38 @@
+//! Paths as text.
+
+use crate::command::HOLE;
+
+/// Returns whether `path` is `folder` or lies below it. Both are absolute and normal.
+pub(super) fn is_under(path: &str, folder: &str) -> bool {
+    below(path, folder).is_some()
+}
+
+/// Returns what comes after `folder` in `path`, without the slash between them.
+pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(folder.trim_end_matches('/'))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+}
+
+/// Appends `names` to the normal path `path`, resolving `.` and `..` by text.
+pub(super) fn append(path: &mut String, names: &str) {
+    for name in names.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => path.truncate(path.rfind('/').unwrap_or_default()),
+            name => {
+                path.push('/');
+                path.push_str(name);
+            }
+        }
+    }
+}
+
+/// Returns whether `path` is absolute and known to the end.
+pub(super) fn is_settled(path: &str) -> bool {
+    path.starts_with('/') && !path.contains([HOLE, '\0'])
+}
+
+/// Returns whether `name` is a number, as the folders of processes are named.
+pub(super) fn is_number(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit())
+}

@@ -1,0 +1,138 @@
+//! A pattern against a path that is only partly known, and how deep it matches.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use super::{Part, PathPattern, normal_components};
+use crate::name::glob::{Component, Glob};
+
+/// How a pattern stands to a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Reach {
+    /// It names the path, or a folder above it: the deepest such has this many components.
+    Named(usize),
+    /// It names something below the path.
+    Above,
+    /// Neither.
+    Apart,
+}
+
+/// One component of a path that is asked about.
+#[derive(Clone, Debug)]
+pub(crate) enum Step<'a> {
+    /// This name.
+    Name(&'a str),
+    /// Every name that this shell pattern matches.
+    Pattern(Glob),
+    /// Any name at all.
+    Any,
+}
+
+impl PathPattern {
+    /// Returns how this pattern stands to the path that `names` leads to from `/`.
+    pub(crate) fn reach(&self, names: &[Step<'_>]) -> Reach {
+        if !self.is_absolute() {
+            return Reach::Apart;
+        }
+        // Bit n: the first n parts match the names seen so far. Nobody writes 63 components.
+        if self.parts.len() > 63 {
+            return Reach::Named(names.len());
+        }
+        let skip_deep = |mut state: u64| {
+            for (at, part) in self.parts.iter().enumerate() {
+                if *part == Part::Deep && state >> at & 1 == 1 {
+                    state |= 1 << (at + 1);
+                }
+            }
+            state
+        };
+        let end = 1 << self.parts.len();
+        let mut state = skip_deep(1);
+        let mut named = (state & end != 0).then_some(0);
+        for (place, name) in names.iter().enumerate() {
+            let mut next = 0;
+            for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| state >> at & 1 == 1) {
+                next |= match part {
+                    Part::Deep => 1 << at,
+                    Part::Name(part) if name.may_be(part) => 1 << (at + 1),
+                    Part::Glob(glob) if name.may_match(glob) => 1 << (at + 1),
+                    Part::Name(_) | Part::Glob(_) | Part::Parent => 0,
+                };
+            }
+            state = skip_deep(next);
+            if state & end != 0 {
+                named = Some(place + 1);
+            }
+        }
+        // What waits at a `**` may have been carried here by it: no sign that the rest lies below.
+        let above = self
+            .parts
+            .windows(2)
+            .enumerate()
+            .any(|(at, pair)| !pair.contains(&Part::Deep) && state >> (at + 1) & 1 == 1);
+        match named {
+            Some(depth) => Reach::Named(depth),
+            None if above => Reach::Above,
+            None => Reach::Apart,
+        }
+    }
+
+    /// Returns the components without wildcards: a path that lacks one of them cannot match.
+    pub(crate) fn plain_names(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.parts.iter().filter_map(|part| match part {
+            Part::Name(name) => Some(name.as_str()),
+            Part::Deep | Part::Glob(_) | Part::Parent => None,
+        })
+    }
+
+    /// Returns whether a folder on the way to what this pattern names is named by a wildcard other
+    /// than `**`.
+    pub(crate) fn has_wild_folder(&self) -> bool {
+        let folders = self.parts.split_last().map_or(&[][..], |(_, folders)| folders);
+        folders.iter().any(|part| match part {
+            Part::Glob(_) => true,
+            Part::Deep | Part::Name(_) | Part::Parent => false,
+        })
+    }
+
+    /// Returns this pattern for a tree that is also reached as `to`; none if it lies elsewhere.
+    pub(crate) fn moved(&self, from: &Path, to: &Path) -> Option<Self> {
+        let name = |name: &OsStr| Some(Part::Name(name.to_str()?.into()));
+        let from = normal_components(from).into_iter().map(name).collect::<Option<Vec<_>>>()?;
+        let mut parts = normal_components(to).into_iter().map(name).collect::<Option<Vec<_>>>()?;
+        parts.extend_from_slice(self.parts.strip_prefix(from.as_slice())?);
+        Some(Self { base: self.base, parts })
+    }
+}
+
+impl<'a> Step<'a> {
+    /// Reads a component in which `*`, `?` and `[set]` are wildcards.
+    pub(crate) fn pattern(text: &'a str) -> Self {
+        match Component::parse(text, text) {
+            Ok(Component::Glob(glob)) => Self::Pattern(glob),
+            Ok(Component::Literal(_)) => Self::Name(text),
+            // To a shell a set without its end is no set.
+            Err(invalid) if invalid.code() == "path-set" => Self::Name(text),
+            Ok(Component::Deep) | Err(_) => Self::Any,
+        }
+    }
+
+    /// Returns whether this component may be the name `part`.
+    pub(crate) fn may_be(&self, part: &str) -> bool {
+        match self {
+            Self::Name(name) => *name == part,
+            // A shell's wildcard leaves names with a dot in front alone, unless told otherwise.
+            Self::Pattern(glob) => {
+                (!part.starts_with('.') || glob.starts_with_dot()) && glob.matches(part)
+            }
+            Self::Any => true,
+        }
+    }
+
+    fn may_match(&self, part: &Glob) -> bool {
+        match self {
+            Self::Name(name) => part.matches(name),
+            Self::Pattern(_) | Self::Any => true,
+        }
+    }
+}
