@@ -1,0 +1,223 @@
+//! What can be told of a tool that nobody has described: by the shape of its words alone.
+//!
+//! A word that is a shell, a program of a system folder or text with a command in it is taken for
+//! what the tool will run; an option is taken at its name.
+
+use crate::command::{Act, Arg, Concern, Run};
+
+/// Adds what the words of an unknown tool seem to do.
+pub(super) fn read<'t>(args: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
+    let mut after_option: Option<&str> = None;
+    for (at, arg) in args.iter().enumerate() {
+        let text = &*arg.text;
+        if let Some((name, value)) = as_option(text) {
+            match value.and_then(|from| arg.tail(from)) {
+                Some(value) => option(name, &value, acts),
+                None if hides_command(text) => acts.push(Act::Raise(Concern::Spawns, arg.span)),
+                None => {}
+            }
+            after_option = value.is_none().then_some(name);
+            continue;
+        }
+        let rest = args.get(at..).unwrap_or_default();
+        if is_command(rest) {
+            acts.push(Act::Run(Run::Argv(rest.to_vec())));
+            return;
+        }
+        match after_option.take() {
+            Some(name) => option(name, arg, acts),
+            None => operand(arg, acts),
+        }
+    }
+}
+
+/// Adds what an option does, judged by its name and its value.
+pub(super) fn option<'t>(name: &str, value: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let text = &*value.text;
+    let meaning = name
+        .trim_start_matches('-')
+        .split(['-', '_', '.', ':'])
+        .map(Meaning::of)
+        .max()
+        .unwrap_or(Meaning::Other);
+    match meaning {
+        Meaning::Runs if looks_like_command(text) => {
+            acts.push(Act::Run(Run::Program(value.clone())));
+            acts.push(Act::Raise(Concern::Spawns, value.span));
+        }
+        _ if is_library(text) => acts.push(Act::Run(Run::Load(value.clone()))),
+        Meaning::Writes if !text.is_empty() && !is_url(text) && text != "-" => {
+            acts.push(Act::Write(value.clone()));
+        }
+        Meaning::Other if name == "-o" && !text.contains('=') && text.contains(['/', '.']) => {
+            acts.push(Act::Write(value.clone()));
+        }
+        Meaning::Other | Meaning::Writes | Meaning::Runs => operand(value, acts),
+    }
+}
+
+/// Adds a path that is read or a host that is talked to, if the word looks like one.
+pub(super) fn guess<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let text = &*arg.text;
+    if is_url(text) {
+        acts.push(Act::Connect(arg.clone()));
+    } else if is_path(text) {
+        acts.push(Act::Read(arg.clone()));
+    }
+}
+
+/// Tells `host:path` and URLs from paths of this machine.
+pub(super) fn is_remote(arg: &Arg<'_>) -> bool {
+    let text = &*arg.text;
+    is_url(text)
+        || text.split_once(':').is_some_and(|(host, _)| {
+            !host.is_empty() && !host.contains('/') && !host.starts_with(['.', '~'])
+        })
+}
+
+/// Tells whether a word holds a command in some program's own notation: `!sh`, `exec:/bin/sh`,
+/// `system("…")`.
+pub(super) fn hides_command(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.find("/bin/") {
+        let name = rest.get(at + 5..).unwrap_or_default();
+        let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
+        if SHELLS.contains(&name.get(..end).unwrap_or_default()) {
+            return true;
+        }
+        rest = name;
+    }
+    let bang = text.trim_start_matches([':', ' ', '\\', '%']).strip_prefix('!');
+    bang.is_some_and(|tail| tail.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/'))
+        || CALLS.iter().any(|call| text.contains(call))
+}
+
+/// Shells by name.
+const SHELLS: &[&str] =
+    &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "yash", "zsh"];
+
+/// Programs that run code given as an option.
+const INTERPRETERS: &[&str] =
+    &["awk", "gawk", "lua", "node", "perl", "php", "python", "python2", "python3", "ruby", "tclsh"];
+
+/// Calls that start programs, as many languages write them.
+const CALLS: &[&str] = &[
+    "system(",
+    "system (",
+    "exec(",
+    "execl(",
+    "execv(",
+    "popen(",
+    "os.execute",
+    "shell_exec",
+    "shell-command",
+    "callCommand",
+    "esyscmd(",
+    "write18",
+    "pty.spawn",
+    "spawn(",
+    "spawn /",
+    "ProcessBuilder",
+    "getRuntime",
+    "subprocess",
+    "fork/exec",
+    "child_process",
+    "dlopen",
+    "/dev/tcp/",
+    "/inet/tcp/",
+];
+
+#[derive(Clone, Copy, Eq, Ord, PartialEq, PartialOrd)]
+enum Meaning {
+    Other,
+    Writes,
+    Runs,
+}
+
+impl Meaning {
+    fn of(word: &str) -> Self {
+        match word {
+            "action" | "askpass" | "browser" | "cmd" | "command" | "do" | "editor" | "eval"
+            | "exec" | "execute" | "handler" | "hook" | "interpreter" | "launcher" | "pager"
+            | "post" | "pre" | "prog" | "program" | "rsh" | "run" | "shell" | "spawn"
+            | "transport" | "viewer" | "wrapper" => Self::Runs,
+            "dest" | "destination" | "out" | "outdir" | "outfile" | "output" | "log"
+            | "logfile" | "save" | "write" => Self::Writes,
+            _ => Self::Other,
+        }
+    }
+}
+
+fn operand<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    if hides_command(&arg.text) {
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
+    } else {
+        guess(arg, acts);
+    }
+}
+
+/// Splits an option's word into its name and where its value begins.
+fn as_option(text: &str) -> Option<(&str, Option<usize>)> {
+    if !text.starts_with('-') || text.len() < 2 {
+        return None;
+    }
+    Some(match text.find('=') {
+        Some(equals) => (text.get(..equals).unwrap_or(text), Some(equals + 1)),
+        None => (text, None),
+    })
+}
+
+/// Tells whether words are a command that the tool is given to run.
+fn is_command(words: &[Arg<'_>]) -> bool {
+    let Some(text) = words.first().and_then(Arg::as_known) else { return false };
+    let name = text.rsplit('/').next().unwrap_or(text);
+    let has_code = || {
+        let next = words.get(1).map(|arg| &*arg.text);
+        next.is_some_and(|next| next.starts_with('-') && next.len() > 1)
+    };
+    if text.contains('/') {
+        return is_system_program(text);
+    }
+    SHELLS.contains(&name) || INTERPRETERS.contains(&name) && has_code()
+}
+
+/// Tells paths of programs in folders of the system.
+fn is_system_program(text: &str) -> bool {
+    const FOLDERS: &[&str] =
+        &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/"];
+    FOLDERS.iter().any(|folder| {
+        text.strip_prefix(folder).is_some_and(|name| !name.is_empty() && !name.contains('/'))
+    })
+}
+
+/// Tells whether the value of an option that runs something is a command, and not a switch or a
+/// file of the project.
+fn looks_like_command(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    let name = first.rsplit('/').next().unwrap_or(first);
+    first.starts_with('/')
+        || SHELLS.contains(&name)
+        || INTERPRETERS.contains(&name)
+        || text.contains(['|', ';', '&', '`', '$', '<', '>', '(', '!'])
+        || text.trim().contains(char::is_whitespace)
+        || hides_command(text)
+}
+
+fn is_library(text: &str) -> bool {
+    text.ends_with(".so") || text.ends_with(".dylib") || text.contains(".so.")
+}
+
+fn is_url(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, rest)| {
+        !rest.is_empty()
+            && !scheme.is_empty()
+            && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+    })
+}
+
+fn is_path(text: &str) -> bool {
+    text == "~"
+        || text == ".."
+        || text.starts_with("~/")
+        || text.contains('/') && !text.contains(char::is_whitespace) && !text.starts_with('@')
+}

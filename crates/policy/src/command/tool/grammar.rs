@@ -1,0 +1,231 @@
+//! The shape of the table: how a tool reads its words, and what each word means.
+//!
+//! Every value here is made at build time from `tools.txt`; nothing is parsed when a program
+//! starts. `build.rs` writes the variants of these enums by name.
+
+use crate::command::{Concern, Extent, Language};
+
+/// How one tool, or one subcommand of it, reads its words.
+#[derive(Debug)]
+pub(super) struct Grammar {
+    /// Habits, as bits of [`Habit`].
+    pub(super) habits: u8,
+    /// Every spelling of every option, sorted, with its place in `options`.
+    pub(super) names: &'static [(&'static str, u16)],
+    pub(super) options: &'static [Opt],
+    /// What the first operands are, by position.
+    pub(super) slots: &'static [Slot],
+    /// What the other operands are.
+    pub(super) rest: Slot,
+    /// What the last of two or more operands is, where that differs.
+    pub(super) last: Option<Slot>,
+    /// What stands behind `--`, where that differs.
+    pub(super) after: Option<Slot>,
+    pub(super) rules: &'static [Rule],
+    /// Subcommands, sorted by name.
+    pub(super) subs: &'static [(&'static str, &'static Self)],
+    /// How a subcommand that is not listed is read; it is the first word then.
+    pub(super) other: Option<&'static Self>,
+}
+
+/// Ways of reading words in which tools differ.
+#[derive(Debug)]
+pub(super) struct Habit;
+
+impl Habit {
+    /// Every long option is listed: another one is a doubt.
+    pub(super) const CLOSED: u8 = 1;
+    /// Options end at the first operand.
+    pub(super) const STOPS: u8 = 2;
+    /// Long options have one dash, and short ones are not bundled.
+    pub(super) const SINGLE: u8 = 4;
+    /// The first word is a bundle of short options even without a dash (`tar xf`).
+    pub(super) const OLD: u8 = 8;
+    /// `NAME=value` words in front set variables (`env`).
+    pub(super) const ASSIGNS: u8 = 16;
+    /// Operands stand in front of the options, and later words are an expression (`find`).
+    pub(super) const LEADING: u8 = 32;
+    /// Options are not understood behind a subcommand.
+    pub(super) const FRONT: u8 = 64;
+    /// Some option runs something: a word that may turn into an option is a doubt.
+    pub(super) const WARY: u8 = 128;
+}
+
+/// One option.
+#[derive(Debug)]
+pub(super) struct Opt {
+    pub(super) value: Value,
+    pub(super) slot: Slot,
+    /// A bit that rules ask for; 0 if none does.
+    pub(super) bit: u64,
+}
+
+/// Whether an option has a value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Value {
+    /// None.
+    Absent,
+    /// Only in the same word: `-ibak`, `--color=auto`.
+    Glued,
+    /// In the same word or the next.
+    Required,
+    /// In the same word or the next; no option follows it.
+    Final,
+    /// All words up to `;` or `+`.
+    Until,
+}
+
+/// What a word is, and what it raises by standing there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot {
+    pub(super) role: Role,
+    pub(super) concern: Option<Concern>,
+}
+
+/// What a word is to the tool.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Role {
+    /// Nothing but text.
+    Text,
+    /// A path or an address if it looks like one.
+    Guess,
+    Read,
+    Write,
+    Delete(Extent),
+    Enter,
+    Connect,
+    /// `host:path`, or a path that is read.
+    RemoteRead,
+    /// `host:path`, or a path that is written.
+    RemoteWrite,
+    Shell,
+    /// Shell text made of this word and all that follow.
+    ShellWords,
+    Program,
+    /// This word and all that follow are a command.
+    Argv,
+    /// Such a command, with words added to it.
+    Fed,
+    /// This word and all that follow run on another machine or in another container.
+    Elsewhere,
+    Code(Language),
+    Script(Language),
+    Load,
+    /// The name of a subcommand (`python -m`).
+    Sub,
+    /// A word with a meaning of its own inside.
+    Inner(Inner),
+}
+
+/// Words with a small language of their own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Inner {
+    /// `@file`, or text (`curl -d`).
+    AtFile,
+    /// `name=@file` or `name=<file` (`curl -F`).
+    FormFile,
+    /// A file mode (`chmod`).
+    Mode,
+    /// `key=value` of git's settings.
+    GitSetting,
+    /// The key of one of git's settings; the value follows (`git config`).
+    GitKey,
+    /// Where a git repository is.
+    GitUrl,
+    /// What is pushed where (`git push`).
+    GitRef,
+    /// A path that git takes from the index, or a branch (`git checkout`).
+    GitTree,
+    /// A setting of ssh.
+    SshSetting,
+    /// What tar does at a checkpoint.
+    TarAction,
+    /// A process id or `-1` (`kill`).
+    Process,
+    /// A statement of SQL, or a command of a database's prompt.
+    Sql,
+    /// A command of an editor's prompt (`vim -c`).
+    Editor,
+    /// A setting of cargo (`--config`).
+    CargoSetting,
+    /// An address of socat.
+    Socat,
+    /// A volume of a container (`-v`).
+    Volume,
+    /// A file that is written, or a device.
+    Target,
+    /// A text of TeX.
+    Tex,
+    /// `VAR=value` of make.
+    MakeVariable,
+    /// A setting of the kernel, written if it has a value.
+    Sysctl,
+    /// Anything that may hold a command of a program's own language (`!cmd`, `system(…)`).
+    Hidden,
+}
+
+/// What holds when certain options and operands are there.
+#[derive(Debug)]
+pub(super) struct Rule {
+    pub(super) terms: &'static [Term],
+    pub(super) effect: Effect,
+}
+
+/// One condition of a rule.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Term {
+    /// One of these options is there.
+    Has(u64),
+    /// None of these options is there.
+    Lacks(u64),
+    /// At least so many operands are there.
+    AtLeast(usize),
+    /// Fewer operands than this are there.
+    Under(usize),
+}
+
+/// What a rule does.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Effect {
+    Raise(Concern),
+    /// Code of a language comes from standard input.
+    Input(Language),
+    /// The working folder has this role.
+    Here(Role),
+    /// The operand at this position is something else than usual.
+    Slot(usize, Slot),
+    /// The operands without a position are.
+    Rest(Slot),
+    /// The last operand is.
+    Last(Slot),
+    /// The values of these options are.
+    Value(u64, Slot),
+}
+
+impl Role {
+    /// Tells whether the role takes all words that follow.
+    pub(super) const fn takes_rest(self) -> bool {
+        matches!(self, Self::ShellWords | Self::Argv | Self::Fed | Self::Elsewhere)
+    }
+
+    /// Orders roles by what harm they can do: an abbreviation means the worst it can mean.
+    pub(super) const fn weight(self) -> u8 {
+        match self {
+            Self::Text => 0,
+            Self::Guess | Self::Sub => 1,
+            Self::Read | Self::Enter => 2,
+            Self::RemoteRead | Self::Connect | Self::Elsewhere => 3,
+            Self::Write | Self::RemoteWrite => 4,
+            Self::Delete(_) => 5,
+            Self::Inner(_) => 6,
+            Self::Shell
+            | Self::ShellWords
+            | Self::Program
+            | Self::Argv
+            | Self::Fed
+            | Self::Code(_)
+            | Self::Script(_)
+            | Self::Load => 7,
+        }
+    }
+}

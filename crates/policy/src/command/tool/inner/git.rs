@@ -1,0 +1,132 @@
+//! git's settings, addresses, refs and paths.
+
+use crate::command::tool::general;
+use crate::command::{Act, Arg, Concern, Run};
+
+/// `key=value` of `git -c`.
+pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let Some(equals) = arg.text.find('=') else { return key(arg, acts) };
+    let name = arg.text.get(..equals).unwrap_or_default();
+    let Some(value) = arg.tail(equals + 1) else { return };
+    match Setting::of(name) {
+        Setting::Harmless => {}
+        Setting::Alias => match value.text.strip_prefix('!') {
+            Some(_) => acts.extend(value.tail(1).map(|text| Act::Run(Run::Shell(text)))),
+            None => {
+                let text = format!("git {}", value.text);
+                acts.push(Act::Run(Run::Shell(Arg { text: text.into(), verbatim: None, ..value })));
+            }
+        },
+        Setting::Switch if matches!(&*value.text, "" | "true" | "false" | "/dev/null") => {}
+        Setting::Command | Setting::Switch if value.text.is_empty() => {}
+        Setting::Command | Setting::Switch => acts.push(Act::Run(Run::Shell(value))),
+        Setting::Helper if value.text.contains(['!', '/', ' ']) => {
+            acts.push(Act::Run(Run::Shell(value)));
+        }
+        Setting::Helper => {}
+        Setting::Folder if matches!(&*value.text, "" | "/dev/null") => {}
+        Setting::Folder => acts.push(Act::Raise(Concern::Spawns, arg.span)),
+    }
+}
+
+/// The key of `git config key value`: what the value will run shows only later.
+pub(super) fn key(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
+    if Setting::of(&arg.text) != Setting::Harmless {
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
+    }
+}
+
+/// Where a repository is.
+pub(super) fn url<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    if arg.text.starts_with("ext::") {
+        acts.extend(arg.tail(5).map(|text| Act::Run(Run::Shell(text))));
+    } else if arg.text.contains("::") {
+        acts.push(Act::Raise(Concern::Unclear, arg.span));
+    } else if general::is_remote(arg) {
+        acts.push(Act::Connect(arg.clone()));
+    } else {
+        general::guess(arg, acts);
+    }
+}
+
+/// What is pushed: `+ref` replaces it there, `:ref` removes it.
+pub(super) fn pushed(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
+    if arg.text.starts_with(['+', ':']) && arg.text.len() > 1 {
+        acts.push(Act::Raise(Concern::ChangesShared, arg.span));
+    }
+}
+
+/// A word of `git checkout`: a branch, or paths whose changes it throws away.
+pub(super) fn tree(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
+    let text = &*arg.text;
+    let name = text.rsplit('/').next().unwrap_or(text);
+    let is_file = name.rsplit_once('.').is_some_and(|(stem, ending)| {
+        (1..=5).contains(&ending.len())
+            && ending.bytes().all(|byte| byte.is_ascii_alphabetic())
+            && !stem.bytes().any(|byte| byte.is_ascii_digit())
+    });
+    let is_path = matches!(text, "." | ".." | "*" | ":/")
+        || text.starts_with("./")
+        || text.starts_with("../")
+        || text.ends_with('/')
+        || text.contains('*')
+        || is_file;
+    if is_path {
+        acts.push(Act::Raise(Concern::LosesWork, arg.span));
+    }
+}
+
+/// What one of git's settings makes git do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Setting {
+    Harmless,
+    /// Its value is shell text.
+    Command,
+    /// The same, unless it is a truth value.
+    Switch,
+    /// The name of a helper, or shell text.
+    Helper,
+    /// A command of git, or shell text behind `!`.
+    Alias,
+    /// A folder or file with things that git runs.
+    Folder,
+}
+
+impl Setting {
+    fn of(key: &str) -> Self {
+        let key = key.to_ascii_lowercase();
+        let (section, rest) = key.split_once('.').unwrap_or((&key, ""));
+        let name = rest.rsplit('.').next().unwrap_or(rest);
+        match (section, name) {
+            ("alias", _) => Self::Alias,
+            ("core", "fsmonitor") => Self::Switch,
+            ("core", "hookspath" | "worktree" | "attributesfile") => Self::Folder,
+            ("include" | "includeif", _) | ("init", "templatedir") | ("protocol", "allow") => {
+                Self::Folder
+            }
+            ("credential", "helper") => Self::Helper,
+            (
+                "core",
+                "pager" | "editor" | "sshcommand" | "askpass" | "gitproxy" | "alternaterefscommand",
+            )
+            | ("sequence", "editor")
+            | ("pager", _)
+            | ("diff", "external" | "textconv" | "command")
+            | ("filter", "clean" | "smudge" | "process")
+            | ("merge", "driver")
+            | ("mergetool" | "difftool" | "browser" | "man" | "guitool", "cmd" | "path")
+            | ("gpg", "program" | "defaultkeycommand")
+            | ("uploadpack", "packobjectshook")
+            | ("remote", "uploadpack" | "receivepack" | "vcs" | "proxy")
+            | ("sendemail", "sendmailcmd" | "tocmd" | "cccmd" | "headercmd" | "smtpserver")
+            | ("interactive", "difffilter")
+            | ("trailer", "command" | "cmd")
+            | ("tar", "command")
+            | ("submodule", "update")
+            | ("imap", "tunnel")
+            | ("instaweb", "httpd")
+            | ("help", "browser") => Self::Command,
+            _ => Self::Harmless,
+        }
+    }
+}

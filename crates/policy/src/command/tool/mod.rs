@@ -1,0 +1,68 @@
+//! The table of tools: what the words of several hundred tools do.
+//!
+//! `tools.txt` says it, one block for each tool, with examples that are run as tests; the build
+//! turns it into constants. A tool that is not listed is read by the shape of its words
+//! ([`Familiarity::Unknown`]).
+
+mod general;
+mod grammar;
+mod inner;
+mod name;
+mod read;
+mod scan;
+mod table;
+mod variable;
+
+use super::{Act, Arg};
+use crate::text::Span;
+
+pub use variable::{assignment, variable};
+
+/// Whether the table knows a tool.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Familiarity {
+    /// It has a row: what was added is what its words do.
+    Known,
+    /// It has none: what was added is what its words look like.
+    Unknown,
+}
+
+/// What may be used to understand a tool's words.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Knowledge {
+    /// The table, and the shape of words where it has no row.
+    Table,
+    /// The shape of words alone, as if the tool had no row: what is measured when asking how much
+    /// is understood of tools that nobody thought of.
+    Shape,
+}
+
+/// Adds to `acts` what the tool `name` does with `args`.
+///
+/// `name` is the last part of the program's path, with a version if it has one; `at` is where it
+/// stands, for what no word in particular is to blame for.
+pub fn acts<'t>(
+    name: &str,
+    at: Span,
+    args: &[Arg<'t>],
+    knowledge: Knowledge,
+    acts: &mut Vec<Act<'t>>,
+) -> Familiarity {
+    let grammar = match knowledge {
+        Knowledge::Table => name::spellings(name).find_map(table::grammar),
+        Knowledge::Shape => None,
+    };
+    match grammar {
+        Some(grammar) => {
+            read::read(grammar, args, at, acts);
+            Familiarity::Known
+        }
+        None => {
+            general::read(args, acts);
+            Familiarity::Unknown
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,367 @@
+//! What the words of a command do, by the tool's grammar.
+
+use super::general;
+use super::grammar::{Effect, Grammar, Habit, Role, Rule, Slot, Term, Value};
+use super::inner;
+use super::scan::{Chain, Piece, Place, Scan};
+use super::variable;
+use crate::command::{Act, Arg, Concern, HOLE, Run};
+use crate::text::Span;
+
+/// Adds what `args` do to `acts`. `at` is where the command's name stands.
+pub(super) fn read<'t>(
+    grammar: &'static Grammar,
+    args: &[Arg<'t>],
+    at: Span,
+    acts: &mut Vec<Act<'t>>,
+) {
+    Reader { chain: Chain { grammar, outer: None }, args, at, depth: 0 }.read(acts);
+}
+
+/// Deepest nesting of subcommands. The table has four levels; this only bounds what it could say.
+const MAX_DEPTH: u8 = 8;
+
+struct Reader<'r, 't> {
+    chain: Chain<'r>,
+    args: &'r [Arg<'t>],
+    at: Span,
+    depth: u8,
+}
+
+/// What a first look at the words has found.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    options: u64,
+    operands: usize,
+    /// Where the last option stands that a rule asks for.
+    span: Option<Span>,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn read(&self, acts: &mut Vec<Act<'t>>) {
+        let grammar = self.chain.grammar;
+        let needs_look = !grammar.rules.is_empty() || grammar.last.is_some();
+        let seen = if needs_look { self.look() } else { Seen::default() };
+        let mut index = 0;
+        for piece in Scan::new(self.chain, self.args) {
+            match piece {
+                Piece::Option { option, at, value } => {
+                    let slot = self.value_slot(&seen, option.bit, option.slot);
+                    self.raise(slot.concern, at, acts);
+                    if option.value == Value::Final {
+                        index = index.max(grammar.slots.len());
+                    }
+                    if let Some(place) = value
+                        && self.value(slot.role, place, acts)
+                    {
+                        break;
+                    }
+                }
+                Piece::Stranger { at, value } => self.stranger(at, value, acts),
+                Piece::Assignment(at) => self.assignment(at, acts),
+                Piece::Doubt(at) => self.raise(Some(Concern::Unclear), at, acts),
+                Piece::After(at) if grammar.after.is_some() => {
+                    let slot = grammar.after.unwrap_or(grammar.rest);
+                    self.raise(slot.concern, at, acts);
+                    if self.word(slot.role, at, acts) {
+                        break;
+                    }
+                }
+                Piece::Operand(at) | Piece::After(at) => {
+                    if index == 0 && self.sub(at, acts) {
+                        break;
+                    }
+                    let slot = self.operand_slot(&seen, index);
+                    self.raise(slot.concern, at, acts);
+                    if self.word(slot.role, at, acts) {
+                        break;
+                    }
+                    index += 1;
+                }
+            }
+        }
+        self.conclude(&seen, acts);
+    }
+
+    /// Counts operands and collects the options that rules ask for.
+    fn look(&self) -> Seen {
+        let grammar = self.chain.grammar;
+        let mut seen = Seen::default();
+        for piece in Scan::new(self.chain, self.args) {
+            match piece {
+                Piece::Option { option, at, value } => {
+                    seen.options |= option.bit;
+                    if option.bit != 0 {
+                        seen.span = self.args.get(at).map(|arg| arg.span);
+                    }
+                    let takes_rest = matches!(option.slot.role, Role::Sub)
+                        || option.slot.role.takes_rest() && value.is_some();
+                    if takes_rest {
+                        break;
+                    }
+                }
+                Piece::Operand(at) | Piece::After(at) => {
+                    seen.operands += 1;
+                    let is_sub = seen.operands == 1
+                        && self
+                            .args
+                            .get(at)
+                            .is_some_and(|arg| find(grammar.subs, &arg.text).is_some());
+                    if is_sub {
+                        break;
+                    }
+                }
+                Piece::Stranger { .. } | Piece::Assignment(_) | Piece::Doubt(_) => {}
+            }
+        }
+        seen
+    }
+
+    fn active(&self, seen: &Seen) -> impl Iterator<Item = &'static Effect> {
+        let seen = *seen;
+        self.chain
+            .grammar
+            .rules
+            .iter()
+            .filter(move |rule| holds(rule, &seen))
+            .map(|rule| &rule.effect)
+    }
+
+    fn operand_slot(&self, seen: &Seen, index: usize) -> Slot {
+        let grammar = self.chain.grammar;
+        let is_last = seen.operands >= 2 && index + 1 == seen.operands;
+        let position = grammar.slots.get(index);
+        let mut slot = match (grammar.last, position) {
+            (Some(last), _) if is_last => last,
+            (_, Some(slot)) => *slot,
+            (_, None) => grammar.rest,
+        };
+        for effect in self.active(seen) {
+            match effect {
+                Effect::Slot(at, other) if *at == index => slot = *other,
+                Effect::Last(other) if is_last => slot = *other,
+                Effect::Rest(other)
+                    if position.is_none() && !(is_last && grammar.last.is_some()) =>
+                {
+                    slot = *other;
+                }
+                Effect::Slot(..)
+                | Effect::Last(_)
+                | Effect::Rest(_)
+                | Effect::Raise(_)
+                | Effect::Input(_)
+                | Effect::Here(_)
+                | Effect::Value(..) => {}
+            }
+        }
+        slot
+    }
+
+    fn value_slot(&self, seen: &Seen, bit: u64, slot: Slot) -> Slot {
+        if bit == 0 {
+            return slot;
+        }
+        let other = self.active(seen).find_map(|effect| match effect {
+            Effect::Value(bits, other) if bits & bit != 0 => Some(*other),
+            Effect::Value(..)
+            | Effect::Slot(..)
+            | Effect::Last(_)
+            | Effect::Rest(_)
+            | Effect::Raise(_)
+            | Effect::Input(_)
+            | Effect::Here(_) => None,
+        });
+        other.unwrap_or(slot)
+    }
+
+    /// Adds what rules say of the words as a whole.
+    fn conclude(&self, seen: &Seen, acts: &mut Vec<Act<'t>>) {
+        let span = seen.span.unwrap_or(self.at);
+        for effect in self.active(seen) {
+            match *effect {
+                Effect::Raise(concern) => acts.push(Act::Raise(concern, span)),
+                Effect::Input(language) => acts.push(Act::Run(Run::Input(language, span))),
+                Effect::Here(role) => {
+                    apply(role, Arg::known(".", span), acts);
+                }
+                Effect::Slot(..) | Effect::Last(_) | Effect::Rest(_) | Effect::Value(..) => {}
+            }
+        }
+    }
+
+    fn raise(&self, concern: Option<Concern>, at: usize, acts: &mut Vec<Act<'t>>) {
+        if let Some(concern) = concern {
+            let span = self.args.get(at).map_or(self.at, |arg| arg.span);
+            acts.push(Act::Raise(concern, span));
+        }
+    }
+
+    /// Reads a subcommand and all behind it, if the word at `at` is one.
+    fn sub(&self, at: usize, acts: &mut Vec<Act<'t>>) -> bool {
+        let grammar = self.chain.grammar;
+        let Some(arg) = self.args.get(at) else { return false };
+        let (grammar, from) = match (find(grammar.subs, &arg.text), grammar.other) {
+            (Some(grammar), _) => (grammar, at + 1),
+            (None, Some(other)) => (other, at),
+            (None, None) => return false,
+        };
+        self.nested(grammar, from, acts);
+        true
+    }
+
+    fn nested(&self, grammar: &'static Grammar, from: usize, acts: &mut Vec<Act<'t>>) {
+        if self.depth < MAX_DEPTH {
+            let chain = Chain { grammar, outer: Some(&self.chain) };
+            let args = self.args.get(from..).unwrap_or_default();
+            Reader { chain, args, at: self.at, depth: self.depth + 1 }.read(acts);
+        }
+    }
+
+    /// Adds what an option's value does, and tells whether it took all words that follow.
+    fn value(&self, role: Role, place: Place, acts: &mut Vec<Act<'t>>) -> bool {
+        let Some(first) = self.args.get(place.at).and_then(|arg| arg.tail(place.from)) else {
+            return false;
+        };
+        let words = |end| self.args.get(place.at + 1..end).unwrap_or_default();
+        match role {
+            Role::Sub => {
+                match find(self.chain.grammar.subs, &first.text) {
+                    Some(grammar) => self.nested(grammar, place.end, acts),
+                    None => {
+                        for arg in self.args.get(place.end..).unwrap_or_default() {
+                            general::guess(arg, acts);
+                        }
+                    }
+                }
+                true
+            }
+            Role::Fed if place.end > place.at + 1 => {
+                run_words(role, first, words(place.end), acts);
+                false
+            }
+            Role::Fed => {
+                run_words(role, first, &[], acts);
+                false
+            }
+            role if role.takes_rest() => {
+                run_words(role, first, words(self.args.len()), acts);
+                true
+            }
+            role => {
+                apply(role, first, acts);
+                false
+            }
+        }
+    }
+
+    /// Adds what an operand does, and tells whether it took all words that follow.
+    fn word(&self, role: Role, at: usize, acts: &mut Vec<Act<'t>>) -> bool {
+        let Some(arg) = self.args.get(at) else { return false };
+        match role {
+            Role::Text => false,
+            Role::Guess => {
+                general::guess(arg, acts);
+                false
+            }
+            role if role.takes_rest() => {
+                let words = self.args.get(at + 1..).unwrap_or_default();
+                run_words(role, arg.clone(), words, acts);
+                true
+            }
+            role => {
+                apply(role, arg.clone(), acts);
+                false
+            }
+        }
+    }
+
+    /// An option that the table does not list: its name may still say what it does.
+    fn stranger(&self, at: usize, value: Option<usize>, acts: &mut Vec<Act<'t>>) {
+        let Some(arg) = self.args.get(at) else { return };
+        let habits = self.chain.grammar.habits;
+        let name = value.and_then(|from| arg.text.get(..from - 1)).unwrap_or(&arg.text);
+        let is_doubt = habits & Habit::CLOSED != 0 && name.len() > 2
+            || habits & Habit::WARY != 0 && name.contains(HOLE);
+        if is_doubt {
+            acts.push(Act::Raise(Concern::Unclear, arg.span));
+        } else if let Some(value) = value.and_then(|from| arg.tail(from)) {
+            general::option(name, &value, acts);
+        }
+    }
+
+    fn assignment(&self, at: usize, acts: &mut Vec<Act<'t>>) {
+        if let Some(arg) = self.args.get(at)
+            && let Some((name, _)) = arg.text.split_once('=')
+            && let Some(concern) = variable::variable(name)
+        {
+            acts.push(Act::Raise(concern, arg.span));
+        }
+    }
+}
+
+fn find(subs: &'static [(&'static str, &'static Grammar)], name: &str) -> Option<&'static Grammar> {
+    let at = subs.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
+    subs.get(at).map(|(_, grammar)| *grammar)
+}
+
+fn holds(rule: &Rule, seen: &Seen) -> bool {
+    rule.terms.iter().all(|term| match *term {
+        Term::Has(bits) => seen.options & bits != 0,
+        Term::Lacks(bits) => seen.options & bits == 0,
+        Term::AtLeast(count) => seen.operands >= count,
+        Term::Under(count) => seen.operands < count,
+    })
+}
+
+/// Adds a command made of several words.
+fn run_words<'t>(role: Role, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
+    let span = first.span;
+    if role == Role::Elsewhere {
+        acts.push(Act::Run(Run::Elsewhere(span)));
+        return;
+    }
+    let mut all = Vec::with_capacity(words.len() + 1);
+    all.push(first);
+    all.extend_from_slice(words);
+    acts.push(Act::Run(match role {
+        Role::Fed => Run::Fed(all),
+        Role::ShellWords => Run::ShellWords(all),
+        _ => Run::Argv(all),
+    }));
+}
+
+/// Adds what a word with a role does.
+fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    acts.push(match role {
+        Role::Text | Role::Sub => return,
+        Role::Guess => return general::guess(&arg, acts),
+        Role::Inner(inner) => return inner::read(inner, &arg, acts),
+        // A dash is standard input or output.
+        Role::Read | Role::Write | Role::RemoteRead | Role::RemoteWrite | Role::Script(_)
+            if &*arg.text == "-" =>
+        {
+            match role {
+                Role::Script(language) => Act::Run(Run::Input(language, arg.span)),
+                _ => return,
+            }
+        }
+        Role::Read => Act::Read(arg),
+        Role::Write => Act::Write(arg),
+        Role::Delete(extent) => Act::Delete(arg, extent),
+        Role::Enter => Act::Enter(arg),
+        Role::Connect => Act::Connect(arg),
+        Role::RemoteRead if general::is_remote(&arg) => Act::Connect(arg),
+        Role::RemoteRead => Act::Read(arg),
+        Role::RemoteWrite if general::is_remote(&arg) => Act::Connect(arg),
+        Role::RemoteWrite => Act::Write(arg),
+        Role::Shell => Act::Run(Run::Shell(arg)),
+        Role::ShellWords => Act::Run(Run::ShellWords(vec![arg])),
+        Role::Program => Act::Run(Run::Program(arg)),
+        Role::Argv => Act::Run(Run::Argv(vec![arg])),
+        Role::Fed => Act::Run(Run::Fed(vec![arg])),
+        Role::Elsewhere => Act::Run(Run::Elsewhere(arg.span)),
+        Role::Code(language) => Act::Run(Run::Code(language, arg)),
+        Role::Script(language) => Act::Run(Run::Script(language, arg)),
+        Role::Load => Act::Run(Run::Load(arg)),
+    });
+}

@@ -1,0 +1,322 @@
+//! From words to options and operands, by a tool's grammar.
+
+use super::grammar::{Grammar, Habit, Opt, Value};
+use crate::command::{Arg, Certainty, HOLE};
+
+/// A grammar and the ones it is nested in, whose options it understands as well.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chain<'c> {
+    pub(super) grammar: &'static Grammar,
+    pub(super) outer: Option<&'c Self>,
+}
+
+/// One thing found among the words.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// An option; its value begins at a byte of a word, or stands in the words up to an end.
+    Option { option: &'static Opt, at: usize, value: Option<Place> },
+    /// An option that the grammar does not list, with a value if one is glued to it.
+    Stranger { at: usize, value: Option<usize> },
+    /// An operand.
+    Operand(usize),
+    /// An operand behind `--`.
+    After(usize),
+    /// `NAME=value` in front of the operands.
+    Assignment(usize),
+    /// A word that may turn out to be an option that runs something.
+    Doubt(usize),
+}
+
+/// Where an option's value stands.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    pub(super) at: usize,
+    pub(super) from: usize,
+    /// The word behind the last one of it.
+    pub(super) end: usize,
+}
+
+/// Reads words one after another.
+#[derive(Debug)]
+pub(super) struct Scan<'s, 't> {
+    args: &'s [Arg<'t>],
+    chain: Chain<'s>,
+    next: usize,
+    /// A bundle of short options that is being read: its word and the next byte.
+    bundle: Option<(usize, usize)>,
+    /// Whether that bundle is one without a dash: values stand in later words, never in it.
+    old: bool,
+    phase: Phase,
+    doubted: bool,
+    operands: usize,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Phase {
+    /// Options and operands.
+    Mixed,
+    /// Operands only.
+    Operands,
+    /// Behind `--`.
+    After,
+    /// An expression: no operands any more.
+    Expression,
+}
+
+impl<'s, 't> Scan<'s, 't> {
+    pub(super) fn new(chain: Chain<'s>, args: &'s [Arg<'t>]) -> Self {
+        Self {
+            args,
+            chain,
+            next: 0,
+            bundle: None,
+            old: false,
+            phase: Phase::Mixed,
+            doubted: false,
+            operands: 0,
+        }
+    }
+
+    fn has(&self, habit: u8) -> bool {
+        self.chain.grammar.habits & habit != 0
+    }
+
+    /// Reads a word that is not an option.
+    fn operand(&mut self, at: usize, arg: &Arg<'t>) -> Option<Piece> {
+        let text = &*arg.text;
+        match self.phase {
+            Phase::After => return Some(Piece::After(at)),
+            Phase::Expression => return None,
+            Phase::Mixed | Phase::Operands => {}
+        }
+        if self.has(Habit::LEADING) && matches!(text, "(" | ")" | "!" | ",") {
+            self.phase = Phase::Expression;
+            return None;
+        }
+        if self.has(Habit::OLD) && at == 0 && !text.is_empty() {
+            self.bundle = Some((at, 0));
+            self.old = true;
+            return None;
+        }
+        if self.operands == 0 && self.has(Habit::ASSIGNS) && is_assignment(text) {
+            return Some(Piece::Assignment(at));
+        }
+        if let Some(equals) = text.find('=')
+            && let Some(option) = text.get(..=equals).and_then(|key| self.chain.exact(key))
+        {
+            let value = Some(Place { at, from: equals + 1, end: at + 1 });
+            return Some(Piece::Option { option, at, value });
+        }
+        if self.phase == Phase::Mixed && self.may_be_option(arg) && !self.doubted {
+            // The same word is read again, as an operand: it may be either.
+            self.doubted = true;
+            self.next = at;
+            return Some(Piece::Doubt(at));
+        }
+        self.doubted = false;
+        self.operands += 1;
+        if self.has(Habit::STOPS) {
+            self.phase = Phase::Operands;
+        }
+        Some(Piece::Operand(at))
+    }
+
+    /// Tells whether a word may begin with a dash once it is known. A quoted word may too, but
+    /// asking at every `grep "$x"` would teach people to say yes.
+    fn may_be_option(&self, arg: &Arg<'t>) -> bool {
+        self.has(Habit::WARY) && arg.certainty == Certainty::Many && arg.text.starts_with(HOLE)
+    }
+
+    /// Reads a word that begins with two dashes.
+    fn long(&mut self, at: usize, text: &str) -> Piece {
+        let (name, value) = match text.find('=') {
+            Some(equals) => (text.get(..equals).unwrap_or(text), Some(equals + 1)),
+            None => (text, None),
+        };
+        match self.chain.long(name) {
+            Some(option) => self.option(option, at, value),
+            None => Piece::Stranger { at, value },
+        }
+    }
+
+    /// Finishes an option whose name has been read.
+    fn option(&mut self, option: &'static Opt, at: usize, glued: Option<usize>) -> Piece {
+        let here = |from| Place { at, from, end: at + 1 };
+        let value = match (option.value, glued) {
+            (Value::Until, _) => {
+                let words = self.args.get(self.next..).unwrap_or_default();
+                let length = words
+                    .iter()
+                    .position(|arg| matches!(&*arg.text, ";" | "+"))
+                    .unwrap_or(words.len());
+                let place = Place { at: self.next, from: 0, end: self.next + length };
+                self.next = (self.next + length + 1).min(self.args.len());
+                Some(place)
+            }
+            (Value::Absent | Value::Glued | Value::Required | Value::Final, Some(from)) => {
+                Some(here(from))
+            }
+            (Value::Absent | Value::Glued, None) => None,
+            (Value::Required | Value::Final, None) => {
+                let place = Place { at: self.next, from: 0, end: self.next + 1 };
+                (self.next < self.args.len()).then(|| {
+                    self.next += 1;
+                    place
+                })
+            }
+        };
+        if option.value == Value::Final {
+            self.phase = Phase::Operands;
+            // Slots are for scripts and the like: behind an option that ends all, words are words.
+            self.operands += self.chain.grammar.slots.len();
+        }
+        Piece::Option { option, at, value }
+    }
+
+    /// Reads a word with one dash where long options have one.
+    fn single(&mut self, at: usize, text: &str) -> Piece {
+        if self.has(Habit::LEADING) && !(text.len() == 2 && text.ends_with(char::is_uppercase)) {
+            self.phase = Phase::Expression;
+        }
+        if let Some(option) = self.chain.exact(text) {
+            return self.option(option, at, None);
+        }
+        let value = text.find('=').map(|equals| equals + 1);
+        if let Some(option) =
+            value.and_then(|from| text.get(..from - 1)).and_then(|name| self.chain.exact(name))
+        {
+            return self.option(option, at, value);
+        }
+        // `-Idir`: the longest name that the word begins with and that has a value.
+        let glued = (2..text.len())
+            .rev()
+            .filter_map(|end| Some((end, self.chain.exact(text.get(..end)?)?)))
+            .find(|(_, option)| option.value != Value::Absent);
+        match glued {
+            Some((from, option)) => self.option(option, at, Some(from)),
+            None => Piece::Stranger { at, value },
+        }
+    }
+
+    /// Reads the next option of a bundle.
+    fn bundled(&mut self, at: usize, from: usize) -> Option<Piece> {
+        let text = &*self.args.get(at)?.text;
+        let tail = text.get(from..)?;
+        let letter = tail.chars().next()?;
+        let end = from + letter.len_utf8();
+        self.bundle = (end < text.len()).then_some((at, end));
+        let mut name = [0; 8];
+        name[0] = b'-';
+        let length = letter.encode_utf8(name.get_mut(1..)?).len();
+        let name = name.get(..=length).and_then(|name| std::str::from_utf8(name).ok())?;
+        let Some(option) = self.chain.exact(name) else {
+            return (letter == HOLE).then_some(Piece::Stranger { at, value: None });
+        };
+        let glued = match option.value {
+            Value::Absent | Value::Until => None,
+            Value::Glued | Value::Required | Value::Final if self.old => None,
+            Value::Glued | Value::Required | Value::Final => self.bundle.take().map(|_| end),
+        };
+        Some(self.option(option, at, glued))
+    }
+}
+
+impl Iterator for Scan<'_, '_> {
+    type Item = Piece;
+
+    fn next(&mut self) -> Option<Piece> {
+        loop {
+            if let Some((at, from)) = self.bundle {
+                match self.bundled(at, from) {
+                    Some(piece) => return Some(piece),
+                    None if self.bundle == Some((at, from)) => self.bundle = None,
+                    None => {}
+                }
+                continue;
+            }
+            self.old = false;
+            let at = self.next;
+            let arg = self.args.get(at)?;
+            self.next += 1;
+            let text = &*arg.text;
+            let reads_options = match self.phase {
+                Phase::Mixed => true,
+                Phase::Expression => self.has(Habit::SINGLE),
+                Phase::Operands | Phase::After => false,
+            };
+            let piece = if !reads_options {
+                self.operand(at, arg)
+            } else if text == "--" {
+                self.phase = Phase::After;
+                None
+            } else if self.has(Habit::SINGLE) && text.len() > 1 && text.starts_with('-') {
+                Some(self.single(at, text))
+            } else if text.starts_with("--") {
+                Some(self.long(at, text))
+            } else if text.len() > 1 && text.starts_with('-') {
+                // Some short names are longer than a letter (`-oN`, `-TT`).
+                match self.chain.exact(text) {
+                    Some(option) => Some(self.option(option, at, None)),
+                    None => {
+                        self.bundle = Some((at, 1));
+                        None
+                    }
+                }
+            } else if text.starts_with('+')
+                && let Some(option) = self.chain.exact("+")
+            {
+                let value = Some(Place { at, from: 1, end: at + 1 });
+                Some(Piece::Option { option, at, value })
+            } else {
+                self.operand(at, arg)
+            };
+            if piece.is_some() {
+                return piece;
+            }
+        }
+    }
+}
+
+impl Chain<'_> {
+    /// Finds an option by its full name.
+    fn exact(&self, name: &str) -> Option<&'static Opt> {
+        let names = self.grammar.names;
+        let found = names.binary_search_by(|(known, _)| (*known).cmp(name)).ok();
+        let option = found
+            .and_then(|at| names.get(at))
+            .and_then(|(_, at)| self.grammar.options.get(usize::from(*at)));
+        option.or_else(|| self.enclosing()?.exact(name))
+    }
+
+    /// Finds a long option by its name or the beginning of it: the worst it can mean.
+    fn long(&self, name: &str) -> Option<&'static Opt> {
+        if let Some(option) = self.exact(name) {
+            return Some(option);
+        }
+        if name.len() < 3 {
+            return None;
+        }
+        let names = self.grammar.names;
+        let first = names.partition_point(|(known, _)| *known < name);
+        names
+            .get(first..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|(known, _)| known.starts_with(name))
+            .filter_map(|(_, at)| self.grammar.options.get(usize::from(*at)))
+            .max_by_key(|option| (option.slot.concern.is_some(), option.slot.role.weight()))
+            .or_else(|| self.enclosing()?.long(name))
+    }
+
+    fn enclosing(&self) -> Option<&Self> {
+        self.outer.filter(|outer| outer.grammar.habits & Habit::FRONT == 0)
+    }
+}
+
+/// Tells `NAME=value` from other words.
+pub(super) fn is_assignment(text: &str) -> bool {
+    text.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+    })
+}
