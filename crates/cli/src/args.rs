@@ -4,7 +4,7 @@ use std::env;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use palisade::{Request, Speaker};
+use palisade::{Request, Session, Speaker};
 
 use crate::command::{completions, man, policy, trust};
 use crate::failure::Failure;
@@ -70,6 +70,21 @@ pub(crate) struct Selection {
     profile: Option<String>,
 }
 
+/// Whose policy is meant.
+#[derive(Debug, Args)]
+pub(crate) struct Subject {
+    /// Agent the policy is for
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
+    /// Task the policy is for
+    #[arg(long, value_name = "NAME")]
+    task: Option<String>,
+
+    #[command(flatten)]
+    selection: Selection,
+}
+
 /// For whom a command prints.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
@@ -129,6 +144,17 @@ impl Selection {
         request.preset.clone_from(&self.preset);
         request.profile.clone_from(&self.profile);
         Ok(request)
+    }
+}
+
+impl Subject {
+    /// Opens the project, and returns what was asked for with it.
+    pub(crate) fn open(&self) -> Result<(Request, Session), Failure> {
+        let mut request = self.selection.request()?;
+        request.agent.clone_from(&self.agent);
+        request.task.clone_from(&self.task);
+        let session = Session::open(&request)?;
+        Ok((request, session))
     }
 }
 
