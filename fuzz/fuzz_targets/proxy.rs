@@ -51,7 +51,7 @@ fn load(source: &Source, around: &Surroundings<'_>) -> Option<Policy> {
             return None;
         }
     };
-    let Ok(mut stack) = Stack::new(around.anchors) else { return };
+    let mut stack = Stack::new(around.anchors).ok()?;
     for reading in readings {
         check(&reading.notes);
         stack.push(reading.layer, reading.document);

@@ -1,12 +1,10 @@
 //! The tree of commands. Its doc comments are the help texts.
 
 use std::env;
-use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
-use palisade::policy::decide::{Asked, Call};
-use palisade::{Request, Speaker};
+use palisade::{Request, Session, Speaker};
 
 use crate::command::{check, completions, explain, man, policy, trust};
 use crate::failure::Failure;
@@ -74,12 +72,9 @@ pub(crate) struct Selection {
     profile: Option<String>,
 }
 
-/// Which call is meant, and under which policy.
+/// Whose policy is meant.
 #[derive(Debug, Args)]
-pub(crate) struct Asking {
-    #[command(flatten)]
-    selection: Selection,
-
+pub(crate) struct Subject {
     /// Agent the policy is for
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
@@ -88,24 +83,8 @@ pub(crate) struct Asking {
     #[arg(long, value_name = "NAME")]
     task: Option<String>,
 
-    /// Folder the command runs in, instead of the working folder
-    #[arg(long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
-
-    /// Shell text, instead of a program and its arguments
-    #[arg(long, value_name = "TEXT", conflicts_with = "argv")]
-    shell: Option<OsString>,
-
-    /// Program and its arguments; no shell reads them
-    #[arg(last = true, value_name = "ARGV")]
-    argv: Vec<OsString>,
-}
-
-/// The call that a person gave.
-#[derive(Debug)]
-pub(crate) enum Given {
-    Argv(Vec<String>),
-    Shell(String),
+    #[command(flatten)]
+    selection: Selection,
 }
 
 /// For whom a command prints.
@@ -170,7 +149,7 @@ impl Selection {
     }
 }
 
-impl Asking {
+impl Subject {
     /// Asks for the policy that these options choose.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
         let mut request = self.selection.request()?;
@@ -179,50 +158,11 @@ impl Asking {
         Ok(request)
     }
 
-    /// Returns the call. Bytes that are no text are shown as such, and are refused when judged.
-    pub(crate) fn command(&self) -> Given {
-        let text = |given: &OsString| match given.to_str() {
-            Some(text) => text.to_owned(),
-            // A character that every text is refused for.
-            None => given.to_string_lossy().replace(char::REPLACEMENT_CHARACTER, "\u{80}"),
-        };
-        match &self.shell {
-            Some(shell) => Given::Shell(text(shell)),
-            None => Given::Argv(self.argv.iter().map(text).collect()),
-        }
-    }
-
-    /// Whether anything was asked. `palisade check --` asks about an empty command, which is
-    /// denied; without `--` it is wrong usage.
-    pub(crate) fn is_given(&self) -> bool {
-        self.shell.is_some() || !self.argv.is_empty() || env::args_os().any(|arg| arg == "--")
-    }
-
-    /// Returns the folder the call runs in.
-    pub(crate) fn cwd(&self, request: &Request) -> Result<String, Failure> {
-        let cwd = match &self.cwd {
-            Some(dir) => request.cwd.join(dir),
-            None => request.cwd.clone(),
-        };
-        cwd.into_os_string().into_string().map_err(|_| {
-            Failure::new("cwd", "the working folder's name is no text")
-                .hint("name another with --cwd")
-        })
-    }
-}
-
-impl Given {
-    /// Hands the call over in the form in which it is decided.
-    pub(crate) fn asked<T>(&self, decide: impl FnOnce(Asked<'_>) -> T) -> T {
-        match self {
-            Self::Argv(argv) => decide(Asked::Argv(argv)),
-            Self::Shell(text) => decide(Asked::Shell(text)),
-        }
-    }
-
-    /// Returns the text that places in reasons point into.
-    pub(crate) fn text(&self) -> String {
-        self.asked(|command| Call { command, cwd: "/" }.text())
+    /// Opens the project, and returns what was asked for with it.
+    pub(crate) fn open(&self) -> Result<(Request, Session), Failure> {
+        let request = self.request()?;
+        let session = Session::open(&request)?;
+        Ok((request, session))
     }
 }
 

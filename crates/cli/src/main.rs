@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod asking;
 mod command;
 mod exit;
 mod failure;

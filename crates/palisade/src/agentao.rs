@@ -5,8 +5,6 @@
 //! changes; what is wrong with them is kept, and nothing is confined by guess: while the files are
 //! broken every question but "off" gets the error.
 
-mod world;
-
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +20,7 @@ use palisade_policy::policy::{Document, Policy, Profile};
 use palisade_policy::text::{Diagnostic, Source, visible};
 
 use crate::read::{Place, ReadError, read_policy_file};
+use crate::session::world::{World, with_world};
 
 /// One session of Agentao's sandbox.
 #[derive(Clone, Debug)]
@@ -126,7 +125,7 @@ impl SandboxSession {
 
     /// Says why a profile cannot be used; none if it can.
     pub fn profile_health_error(&self, name: &str) -> Option<String> {
-        world::with(&self.anchors, |around| {
+        with_files(&self.anchors, |around| {
             Profiles::new(&self.sandbox(), around).health_error(name)
         })
     }
@@ -159,7 +158,7 @@ impl SandboxSession {
                 .as_ref()
                 .and_then(workspace_root)
                 .unwrap_or_else(|| self.anchors.root.clone()),
-            profiles: world::with(&self.anchors, |around| {
+            profiles: with_files(&self.anchors, |around| {
                 Profiles::new(&self.sandbox(), around).names()
             }),
             shadowed_by: policy.as_ref().and_then(shadowing_rule),
@@ -198,7 +197,7 @@ impl SandboxSession {
             stack.push(*layer, document);
         }
         if let Some(name) = &self.default_profile {
-            let policy = world::with(&self.anchors, |around| {
+            let policy = with_files(&self.anchors, |around| {
                 let profiles = Profiles::new(&loaded.sandbox, around);
                 // The project may have changed since the profile was chosen.
                 match (profiles.health_error(name), profiles.find(name)) {
@@ -218,7 +217,7 @@ impl SandboxSession {
 
 impl Loaded {
     fn read(anchors: &Anchors, trust: Trust) -> Result<Self, SandboxMisconfigured> {
-        world::with(anchors, |around| {
+        with_files(anchors, |around| {
             let sources =
                 sources(around).map_err(|error| misconfigured([error.to_string()].into_iter()))?;
             let inputs: Vec<Input<'_>> =
@@ -242,11 +241,20 @@ impl Loaded {
         })
     }
 
-    /// Returns whether some file switches the sandbox on, and no stronger one off again.
+    /// Returns whether some file switches the sandbox on. A file that is off confines nothing
+    /// itself and lifts no other (Ruling 8): a project's `false` stands over the user's `true` for
+    /// the project's own file alone, trusted or not.
     fn is_on(&self) -> bool {
         let on = |reading: &Reading| reading.document.switched_off(&Choice::default()).is_none();
         self.readings.iter().any(on)
     }
+}
+
+/// Hands the world around a project to `ask`. There are no variables in it: Agentao's files mean
+/// the same in every environment.
+fn with_files<T>(anchors: &Anchors, ask: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+    let world = World { anchors, cwd: &anchors.root, var: &|_| None, place: Place::Named };
+    with_world(&world, ask)
 }
 
 /// Reads the documented files that exist, weakest first.

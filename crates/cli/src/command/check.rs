@@ -4,9 +4,10 @@ mod jsonl;
 mod report;
 
 use palisade::policy::decide::Answer;
-use palisade::{Guard, Session};
+use palisade::Guard;
 
-use crate::args::{Asking, Output};
+use crate::args::Output;
+use crate::asking::Asking;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -55,11 +56,9 @@ impl CheckArgs {
         if !self.asking.is_given() {
             return Ok(super::nothing_asked(ui));
         }
-        let request = self.asking.request()?;
-        let session = Session::open(&request)?;
+        let (session, cwd) = self.asking.open()?;
         let guard = Guard::new(&session);
         let command = self.asking.command();
-        let cwd = self.asking.cwd(&request)?;
         let verdict = command.asked(|asked| guard.decide(asked, &cwd));
         match self.format() {
             Format::Human => {

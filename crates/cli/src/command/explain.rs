@@ -2,11 +2,12 @@
 
 use palisade::policy::decide::{Step, Verdict};
 use palisade::policy::text::visible;
-use palisade::{Guard, Session};
+use palisade::Guard;
 use serde_json::{Value as Json, json};
 
 use super::check;
-use crate::args::{Asking, Output};
+use crate::args::Output;
+use crate::asking::Asking;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -37,11 +38,9 @@ impl ExplainArgs {
         if !self.asking.is_given() {
             return Ok(super::nothing_asked(ui));
         }
-        let request = self.asking.request()?;
-        let session = Session::open(&request)?;
+        let (session, cwd) = self.asking.open()?;
         let guard = Guard::new(&session);
         let command = self.asking.command();
-        let cwd = self.asking.cwd(&request)?;
         let (verdict, steps) = command.asked(|asked| guard.explain(asked, &cwd));
         match self.format() {
             Format::Human => {

@@ -170,3 +170,27 @@ fn a_switch_lasts_for_the_session_and_in_another_project_too() {
     let files = home.files_below(".agentao");
     assert_eq!(files.len(), 3, "nothing was written: {files:?}");
 }
+
+#[test]
+fn a_file_that_is_off_confines_nothing_itself_and_lifts_no_other() {
+    let open = |user: &str, project: &str, trust| {
+        let project = Project::new().file(".agentao/sandbox.json", project);
+        let home = home(user);
+        SandboxSession::open(project.root(), Some(home.root()), trust).status().state
+    };
+    let (on, off, silent) = (r#"{"enabled":true}"#, r#"{"enabled":false}"#, "{}");
+    #[rustfmt::skip]
+    let cases = [
+        // user   project  state             because
+        (on,      off,     State::Enabled,   "the user's own file still confines"),
+        (off,     on,      State::Enabled,   "a project may confine more"),
+        (off,     off,     State::Disabled,  "nothing confines"),
+        (on,      silent,  State::Enabled,   "the key is inherited"),
+        (off,     silent,  State::Disabled,  "the key is inherited"),
+    ];
+    for (user, project, state, because) in cases {
+        for trust in [Trust::NotTrusted, Trust::Trusted] {
+            assert_eq!(open(user, project, trust), state, "{user} {project} {trust:?}: {because}");
+        }
+    }
+}

@@ -13,7 +13,8 @@ use palisade_policy::text::Source;
 
 use super::broken;
 use super::error::OpenError;
-use super::load::{Group, Loader, Text, found_texts, read_named};
+use super::group::{Group, Text};
+use super::load::{Loader, found_texts, read_named};
 use super::locate::find_root;
 use super::request::Request;
 use crate::read::{Place, read_policy_stream};
@@ -79,16 +80,19 @@ impl Checked {
 
     /// Makes a policy say in a native file no more than it says here.
     fn portable(&self, policy: Policy, lost: &mut Vec<&'static str>) -> Policy {
-        let in_file = policy
-            .profile
-            .sourced()
-            .is_some_and(|profile| matches!(profile.value, Profile::File(_)));
-        let mut policy = if in_file && policy.root.sourced().is_some() {
+        let in_file = policy.profile.sourced().and_then(|profile| match &profile.value {
+            Profile::File(file) => Some(file.path()),
+            Profile::Readonly | Profile::WorkspaceWrite | Profile::WorkspaceWriteNoNetwork => None,
+        });
+        let ending = in_file.as_ref().and_then(|file| file.extension());
+        let unnamed = in_file.is_some() && !ending.is_some_and(|it| it == "sb" || it == "yaml");
+        let moved = in_file.is_some() && policy.root.sourced().is_some();
+        if moved {
             lost.push("the profile is written out: a native file has no workspace beside the root");
-            self.stack.written_out(&policy)
-        } else {
-            policy
-        };
+        } else if unnamed {
+            lost.push("the profile is written out: a native file names `.sb` and `.yaml` files");
+        }
+        let mut policy = if moved || unnamed { self.stack.written_out(&policy) } else { policy };
         // Such an entry takes back our list alone; in a native file it would reach further.
         let unhide = policy.files.unhide.entries();
         let (ours, own): (Vec<_>, Vec<_>) =

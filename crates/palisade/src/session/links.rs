@@ -1,15 +1,19 @@
-//! A project's paths may not lead through links.
+//! What becomes of paths that lead through links.
 //!
 //! What a policy grants is compared by name. A link in the project is the project's to turn, so a
 //! name that leads through one grants whatever the link points at when somebody looks: `out` that
 //! lies inside the root, and is `/etc` tomorrow. Such an entry of a project's list is left out,
 //! trusted or not.
+//!
+//! What a policy closes is closed under both names: a link that is hidden would otherwise leave
+//! what it points at in plain view.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use palisade_policy::key::{Grants, Ignored, Sourced};
+use palisade_policy::Policy;
+use palisade_policy::key::{Field as _, Grants, Ignored, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Resolved};
-use palisade_policy::name::Folder;
+use palisade_policy::name::{Anchors, Folder, PathPattern};
 
 /// Leaves out every folder that a project grants by a name that leads through a link.
 pub(super) fn refuse(resolved: &mut Resolved) {
@@ -30,6 +34,39 @@ pub(super) fn refuse(resolved: &mut Resolved) {
             origin,
         }));
     }
+}
+
+/// Hides and protects what links lead to, besides the links. A link to something that the project
+/// or the home folder lies in is closed alone: its author cannot mean all of that.
+pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
+    for list in [&mut policy.files.hide, &mut policy.files.protect] {
+        let targets = list.entries().iter().filter_map(|entry| {
+            let link = entry.value.literal()?;
+            let target = real_path(&link).filter(|target| *target != link)?;
+            let around = [Some(link.as_path()), Some(&anchors.root), anchors.home.as_deref()];
+            if around.into_iter().flatten().any(|path| path.starts_with(&target)) {
+                return None;
+            }
+            let value = Folder::literal(&target).ok()?.as_pattern().clone();
+            Some(Sourced { value, origin: entry.origin.clone() })
+        });
+        let known: Vec<&PathPattern> = list.values().collect();
+        let targets: Vec<_> = targets.filter(|target| !known.contains(&&target.value)).collect();
+        list.merge(Refusals::new(targets));
+    }
+}
+
+/// Returns where a path leads; what does not exist yet lies where its folder leads.
+fn real_path(path: &Path) -> Option<PathBuf> {
+    let mut missing = PathBuf::new();
+    for part in path.ancestors() {
+        if let Ok(real) = part.canonicalize() {
+            return Some(if missing.as_os_str().is_empty() { real } else { real.join(missing) });
+        }
+        let name = Path::new(part.file_name()?);
+        missing = if missing.as_os_str().is_empty() { name.into() } else { name.join(missing) };
+    }
+    None
 }
 
 /// Answers whether some part of the path that exists is a link.

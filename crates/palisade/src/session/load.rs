@@ -12,6 +12,7 @@ use palisade_policy::policy::{Document, Include, Policy, Profile};
 use palisade_policy::text::Source;
 
 use super::error::{OpenError, Warning};
+use super::group::{Group, Text, profile_folders};
 use super::locate::{find_root, named_root};
 use super::request::Request;
 use super::world::with_surroundings;
@@ -54,22 +55,6 @@ pub(super) struct ProjectContent {
     pub(super) choices: Vec<Choice>,
 }
 
-/// A text that was read, but not yet understood.
-#[derive(Clone)]
-pub(super) struct Text {
-    pub(super) layer: Layer,
-    pub(super) path: PathBuf,
-    pub(super) source: Source,
-}
-
-/// Texts of one dialect that are understood together.
-pub(super) enum Group {
-    /// These texts.
-    Texts(&'static Dialect, Vec<Text>),
-    /// Whatever lies at the places that the system documents, for a voice as strong as this.
-    Places(&'static Dialect, Layer),
-}
-
 /// How deep includes may nest, and how many files and bytes may speak in all.
 const MAX_INCLUDES: usize = 8;
 const MAX_FILES: usize = 64;
@@ -107,7 +92,7 @@ pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
 
     let anchors = Anchors { root: root.path.clone(), home: places.home.clone() };
     let mut loader = Loader::new(request, in_project, &anchors)?;
-    for group in groups {
+    for (_, group) in loader.joined(groups)? {
         loader.add(group, &mut Vec::new())?;
     }
     loader.add_options()?;
@@ -127,18 +112,9 @@ pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
     Ok(Loaded { root, root_origin, stack, files, project, warnings })
 }
 
-impl Group {
-    pub(super) fn texts(&self) -> &[Text] {
-        match self {
-            Self::Texts(_, texts) => texts,
-            Self::Places(..) => &[],
-        }
-    }
-}
-
 pub(super) struct Loader<'a> {
     pub(super) request: &'a Request,
-    in_project: Place<'a>,
+    pub(super) in_project: Place<'a>,
     pub(super) anchors: &'a Anchors,
     pub(super) stack: Stack,
     /// Whether every file must lie in the project, whoever names it.
@@ -148,6 +124,8 @@ pub(super) struct Loader<'a> {
     pub(super) content: Vec<(PathBuf, Source)>,
     choices: Vec<Choice>,
     pub(super) notes: Vec<Warning>,
+    /// Folders of profiles that files of Agentao name, and who says so.
+    pub(super) profile_folders: Vec<(PathBuf, Layer)>,
 }
 
 impl<'a> Loader<'a> {
@@ -168,6 +146,7 @@ impl<'a> Loader<'a> {
             content: Vec::new(),
             choices: Vec::new(),
             notes: Vec::new(),
+            profile_folders: Vec::new(),
         })
     }
 
@@ -177,10 +156,7 @@ impl<'a> Loader<'a> {
         group: Group,
         including: &mut Vec<PathBuf>,
     ) -> Result<Vec<Reading>, OpenError> {
-        let (dialect, texts) = match group {
-            Group::Texts(dialect, texts) => (dialect, texts),
-            Group::Places(dialect, layer) => (dialect, self.documented(dialect, layer)?),
-        };
+        let (dialect, texts) = self.expanded(group)?;
         for text in &texts {
             self.bytes += text.source.text().len();
             let why = if including.contains(&text.path) {
@@ -196,12 +172,13 @@ impl<'a> Loader<'a> {
         }
         let inputs: Vec<Input<'_>> =
             texts.iter().map(|text| Input { source: &text.source, layer: text.layer }).collect();
-        let readings =
+        let (readings, folders) =
             with_surroundings(self.request, self.anchors, self.reach(&texts), |around| {
-                (dialect.read)(&inputs, around)
-            })
-            .map_err(broken)?;
-        let readings = self.heard(dialect, &texts, readings);
+                let readings = (dialect.read)(&inputs, around);
+                (readings, profile_folders(dialect, &inputs, around))
+            });
+        self.profile_folders.extend(folders);
+        let readings = self.heard(dialect, &texts, readings.map_err(broken)?);
         for text in &texts {
             self.files.push(LoadedFile {
                 layer: text.layer,
@@ -215,12 +192,20 @@ impl<'a> Loader<'a> {
         let here = texts.last().map(|text| text.path.clone()).unwrap_or_default();
         for Reading { layer, document, notes } in &readings {
             including.push(here.clone());
+            let mut included = Vec::new();
             for Sourced { value, origin } in &document.include {
                 let folder = here.parent().unwrap_or(Path::new("/"));
-                let included = self.included(value, folder, *layer);
-                included
-                    .and_then(|group| self.add(group, including))
-                    .map_err(|error| error.named_in(origin))?;
+                let group = self.included(value, folder, *layer);
+                let group = group.and_then(|group| self.expanded(group));
+                let (dialect, texts) = group.map_err(|error| error.named_in(origin))?;
+                included.push(Group::Texts(dialect, texts));
+            }
+            for (at, group) in self.joined(included)? {
+                let added = self.add(group, including);
+                added.map_err(|error| match document.include.get(at) {
+                    Some(include) => error.named_in(&include.origin),
+                    None => error,
+                })?;
             }
             including.pop();
             if *layer == Layer::Project {
@@ -230,7 +215,8 @@ impl<'a> Loader<'a> {
                 self.choices.extend(tasks.map(|task| Choice { agent: None, task }));
             }
             self.notes.extend(notes.iter().cloned().map(Warning::Text));
-            self.stack.push(*layer, document.clone());
+            let dialect = Some(dialect.name);
+            self.stack.push(*layer, Document { dialect, ..document.clone() });
         }
         Ok(readings)
     }
@@ -266,32 +252,6 @@ impl<'a> Loader<'a> {
             }
         };
         read_named(folder, layer, self.place(layer), &named)
-    }
-
-    /// Reads the files that lie where a system documents them. A project's voice reaches only the
-    /// files of the project.
-    fn documented(&self, dialect: &'static Dialect, voice: Layer) -> Result<Vec<Text>, OpenError> {
-        let places = with_surroundings(self.request, self.anchors, Place::Named, |around| {
-            (dialect.places)(around)
-        });
-        let mut texts = Vec::new();
-        for place in &places {
-            // A file that lies in the project is the project's, unless a person names the system
-            // for this run: an `include` in a file of theirs has not looked at it.
-            let inside = place.path.starts_with(&self.anchors.root) && voice <= Layer::Project;
-            let layer = if inside { Layer::Project } else { place.layer };
-            if voice != Layer::Project || layer == Layer::Project {
-                // Whose voice it has is one thing, where its path may lead another.
-                let lies_in = place.path.starts_with(&self.anchors.root);
-                let reach = if lies_in { self.in_project } else { self.place(layer) };
-                texts.extend(read_if_there(layer, &place.path, reach)?);
-            }
-        }
-        if texts.is_empty() {
-            let looked = places.into_iter().map(|place| place.path).collect();
-            return Err(OpenError::NoDocumentedFile { dialect: dialect.name, looked });
-        }
-        Ok(texts)
     }
 
     /// Adds what variables and options say.
@@ -350,7 +310,11 @@ pub(super) fn found_texts(places: &Places) -> Result<Vec<Text>, OpenError> {
 
 /// Reads a file that need not exist. One with nearly its name is a mistake that must not pass for
 /// no policy. A link that leads nowhere does exist.
-fn read_if_there(layer: Layer, path: &Path, place: Place<'_>) -> Result<Option<Text>, OpenError> {
+pub(super) fn read_if_there(
+    layer: Layer,
+    path: &Path,
+    place: Place<'_>,
+) -> Result<Option<Text>, OpenError> {
     match path.symlink_metadata() {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             misnamed(path)?;
@@ -415,7 +379,7 @@ fn parse_profile(text: &str, here: &Anchors) -> Result<Profile, Invalid> {
     }
 }
 
-fn same_file(a: &Path, b: &Path) -> bool {
+pub(super) fn same_file(a: &Path, b: &Path) -> bool {
     a == b || a.canonicalize().ok().zip(b.canonicalize().ok()).is_some_and(|(a, b)| a == b)
 }
 

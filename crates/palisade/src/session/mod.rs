@@ -2,12 +2,15 @@
 
 mod check;
 mod error;
+mod group;
 mod links;
 mod load;
 mod locate;
 mod profile;
 mod request;
-mod world;
+#[cfg(test)]
+mod tests;
+pub(crate) mod world;
 
 use std::path::{Path, PathBuf};
 
@@ -100,6 +103,8 @@ impl Session {
             resolved.ignored.extend(project.ignored.iter().cloned());
         }
         links::refuse(&mut resolved);
+        let anchors = Anchors { root: root.path.clone(), home: request.places().home };
+        links::close_targets(&mut resolved.policy, &anchors);
         if !resolved.ignored.is_empty() {
             warnings.push(Warning::Ignored { agreement, parts: resolved.ignored.clone() });
         }

@@ -13,7 +13,7 @@ use super::broken;
 use super::error::{OpenError, Warning};
 use super::load::{LoadedFile, Loader};
 use super::world::with_surroundings;
-use crate::read::read_policy_file;
+use crate::read::{Place, read_policy_file};
 
 impl Loader<'_> {
     /// Reads every profile file that some text names, and adds what it supplies.
@@ -28,42 +28,71 @@ impl Loader<'_> {
             if matches!(layer, Layer::System | Layer::User) && inside {
                 return Err(OpenError::ProfileInProject { file: file.to_string() });
             }
-            let source =
-                Source::new(&path.to_string_lossy(), &read_policy_file(&path, self.place(layer))?);
+            let folder = self.folder_of(&path, &real);
+            // A project picks a name, and the file lies where the user keeps profiles.
+            let users = folder.is_some_and(|owner| owner != Layer::Project) && !inside;
+            let place = if users && !self.contained { Place::Named } else { self.place(layer) };
+            let source = Source::new(&path.to_string_lossy(), &read_policy_file(&path, place)?);
             let workspace = self.stack.workspace_of(&origin).map(Folder::path);
             let workspace = workspace.unwrap_or_else(|| self.anchors.root.clone());
-            let (policy, dialect) = self.read_profile(&path, &source, layer, &workspace)?;
-            if layer == Layer::Project {
+            let form = match path.extension().and_then(|ending| ending.to_str()) {
+                Some("sb") => Form::Seatbelt,
+                // Agentao hands whatever bears the name to Seatbelt.
+                Some(_) | None if folder.is_some() => Form::Seatbelt,
+                Some("yaml") => Form::Native,
+                Some(_) | None => {
+                    return Err(OpenError::ProfileKind { file: source.name().into() });
+                }
+            };
+            let (policy, dialect) = match form {
+                Form::Native => (native(&source, layer, self)?, "native"),
+                Form::Seatbelt => {
+                    let policy = self.read_profile(&source, layer, place, &workspace)?;
+                    (policy, "seatbelt")
+                }
+            };
+            let owner = folder.filter(|_| users).unwrap_or(layer);
+            if owner == Layer::Project {
                 self.content.push((path.clone(), source));
             }
-            self.files.push(LoadedFile { layer, path, dialect });
+            self.files.push(LoadedFile { layer: owner, path, dialect });
             self.stack.push_profile(file, policy);
         }
         Ok(())
     }
 
+    /// Returns who named the folder of profiles that a file lies in. A link out of it is a file of
+    /// another place.
+    fn folder_of(&self, path: &Path, real: &Path) -> Option<Layer> {
+        let lies_in = |folder: &Path| {
+            let real_folder = folder.canonicalize().unwrap_or_else(|_| folder.into());
+            path.parent() == Some(folder) && real.parent() == Some(&real_folder)
+        };
+        let named = self.profile_folders.iter().filter(|(folder, _)| lies_in(folder));
+        named.map(|(_, owner)| *owner).min()
+    }
+
     fn read_profile(
         &mut self,
-        path: &Path,
         source: &Source,
         layer: Layer,
+        place: Place<'_>,
         workspace: &Path,
-    ) -> Result<(Policy, &'static str), OpenError> {
-        match path.extension().and_then(|ending| ending.to_str()) {
-            Some("sb") => {
-                let params = Params::of_root(workspace);
-                let place = self.place(layer);
-                let read = with_surroundings(self.request, self.anchors, place, |around| {
-                    seatbelt::read_profile(source, &params, layer, around)
-                });
-                let (policy, notes) = read.map_err(broken)?;
-                self.notes.extend(notes.into_iter().map(Warning::Text));
-                Ok((policy, "seatbelt"))
-            }
-            Some("yaml") => native(source, layer, self).map(|policy| (policy, "native")),
-            Some(_) | None => Err(OpenError::ProfileKind { file: source.name().into() }),
-        }
+    ) -> Result<Policy, OpenError> {
+        let params = Params::of_root(workspace);
+        let read = with_surroundings(self.request, self.anchors, place, |around| {
+            seatbelt::read_profile(source, &params, layer, around)
+        });
+        let (policy, notes) = read.map_err(broken)?;
+        self.notes.extend(notes.into_iter().map(Warning::Text));
+        Ok(policy)
     }
+}
+
+/// What a profile's file is written in.
+enum Form {
+    Native,
+    Seatbelt,
 }
 
 /// Reads a profile in our own form: `files` and `network`, nothing else.

@@ -20,15 +20,23 @@ pub(super) fn with_surroundings<T>(
     ask: impl FnOnce(&Surroundings<'_>) -> T,
 ) -> T {
     let var = |name: &str| request.var(name).map(|value| value.to_string_lossy().into_owned());
+    with_world(&World { anchors, cwd: &request.cwd, var: &var, place }, ask)
+}
+
+/// What is known beside the file system.
+pub(crate) struct World<'a> {
+    pub(crate) anchors: &'a Anchors,
+    pub(crate) cwd: &'a Path,
+    pub(crate) var: &'a dyn Fn(&str) -> Option<String>,
+    /// How far paths that files name are believed.
+    pub(crate) place: Place<'a>,
+}
+
+/// Hands a world to `ask`.
+pub(crate) fn with_world<T>(world: &World<'_>, ask: impl FnOnce(&Surroundings<'_>) -> T) -> T {
+    let World { anchors, cwd, var, place } = *world;
     let read = |path: &Path| read_policy_file(path, place).map_err(|error| error.to_string());
-    ask(&Surroundings {
-        anchors,
-        cwd: &request.cwd,
-        var: &var,
-        kind: &kind,
-        list: &list,
-        read: &read,
-    })
+    ask(&Surroundings { anchors, cwd, var, kind: &kind, list: &list, read: &read })
 }
 
 fn kind(path: &Path) -> Option<FileKind> {

@@ -8,6 +8,7 @@
 pub mod agentao;
 pub mod bloom;
 mod claude;
+mod glob;
 mod native;
 pub mod proxy;
 mod runner;
@@ -16,12 +17,15 @@ mod srt;
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value as Json;
+
 pub use native::write_document;
 
+use crate::key::{Field as _, Row, Sourced, bare};
 use crate::layer::Layer;
 use crate::name::Anchors;
 use crate::policy::{Document, Policy};
-use crate::text::{self, Diagnostic, Node, Source};
+use crate::text::{self, Diagnostic, Node, Severity, Source};
 
 /// Every dialect there is; the native one first.
 pub const DIALECTS: &[&Dialect] = &[
@@ -188,6 +192,62 @@ pub fn tell(source: &Source) -> Result<&'static Dialect, Diagnostic> {
 /// Parses a text as data, unless its name says that it is something else.
 fn parse_if_data(source: &Source) -> Result<Option<Node>, Diagnostic> {
     if source.name().ends_with(".sb") { Ok(None) } else { text::parse(source).map(Some) }
+}
+
+/// Returns the notes among the problems of a text, or its errors if there are any.
+pub(crate) fn settled(problems: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let (errors, notes): (Vec<_>, Vec<_>) =
+        problems.into_iter().partition(|problem| problem.severity() == Severity::Error);
+    if errors.is_empty() { Ok(notes) } else { Err(errors) }
+}
+
+/// Gathers the readings of several texts, or the problems of all of them.
+pub(crate) fn all(results: impl Iterator<Item = Result<Reading, Vec<Diagnostic>>>) -> Readings {
+    let (mut readings, mut problems) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(reading) => readings.push(reading),
+            Err(more) => problems.extend(more),
+        }
+    }
+    if problems.is_empty() { Ok(readings) } else { Err(problems) }
+}
+
+/// Lists what a writer leaves out: each key with those of its values that `why` has a reason for.
+pub(crate) fn left_out(
+    policy: &Policy,
+    why: impl Fn(&str, &Sourced<Json>) -> Option<&'static str>,
+) -> Vec<Lost> {
+    let mut rows = Vec::new();
+    policy.rows("", &mut rows);
+    let mut lost = Vec::new();
+    for Row { key, values, .. } in rows {
+        let (mut shown, mut reason) = (Vec::new(), None);
+        for value in &values {
+            if let Some(why) = why(&key, value) {
+                shown.push(bare(&value.value));
+                reason = Some(why);
+            }
+        }
+        lost.extend(reason.map(|why| Lost { key, value: shown.join(", "), why }));
+    }
+    lost
+}
+
+/// Lists the shared folders for temporary files among what may be written: others write them as
+/// they are, and here they are private.
+pub(crate) fn shared_temp(policy: &Policy) -> Vec<Lost> {
+    let shared =
+        |path: &Path| ["/tmp", "/var/tmp"].iter().any(|temp| Path::new(temp).starts_with(path));
+    let folders = policy.files.write.values().filter(|folder| shared(&folder.path()));
+    let mut lost: Vec<Lost> = Vec::new();
+    for value in folders.map(ToString::to_string) {
+        if !lost.iter().any(|known| known.value == value) {
+            let why = "it is written, but all programs share it there; here it is private";
+            lost.push(Lost { key: "files.write".into(), value, why });
+        }
+    }
+    lost
 }
 
 /// Tells whether a map has any of some keys.

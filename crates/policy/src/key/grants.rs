@@ -42,6 +42,11 @@ impl<T> Grants<T> {
         self.entries().iter().map(|entry| &entry.value)
     }
 
+    /// Returns whether anybody said something; an empty list is a statement.
+    pub(crate) fn is_stated(&self) -> bool {
+        self.explicit.is_some() || self.default.is_some()
+    }
+
     /// Returns whether a layer said something, rather than a profile or nobody.
     pub fn is_explicit(&self) -> bool {
         self.explicit.is_some()
@@ -63,6 +68,21 @@ impl<T: Covers> Grants<T> {
     /// Returns whether some entry includes `value`.
     pub fn cover(&self, value: &T) -> bool {
         self.values().any(|entry| entry.covers(value))
+    }
+}
+
+impl<T: Clone + Covers> Grants<T> {
+    /// Keeps what both lists open, in place of what is said below.
+    pub(crate) fn narrow(&mut self, other: &Self) {
+        let covered = self.entries().iter().filter(|entry| other.cover(&entry.value));
+        let inside = other.entries().iter().filter(|entry| {
+            self.cover(&entry.value)
+                && !self.values().any(|own| other.cover(own) && own.covers(&entry.value))
+        });
+        let kept: Vec<_> = covered.chain(inside).cloned().collect();
+        if self.is_stated() {
+            *self = Self { explicit: None, default: Some(kept), said: self.said.take() };
+        }
     }
 }
 
@@ -109,9 +129,8 @@ impl<T: Item + Covers> Field for Grants<T> {
     }
 
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
-        let stated = self.explicit.is_some() || self.default.is_some();
         let said = self.said.clone();
-        out.push(Row { stated, said, ..list_row(key, self.entries()) });
+        out.push(Row { stated: self.is_stated(), said, ..list_row(key, self.entries()) });
     }
 
     fn schema() -> Json {
@@ -119,8 +138,7 @@ impl<T: Item + Covers> Field for Grants<T> {
     }
 
     fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>) {
-        let takes = format!("a list: {}", T::takes());
-        out.push(KeyDoc { key: key.into(), takes, merges: "layers add up", about: about.into() });
+        out.push(list_doc::<T>(key, "layers add up", about));
     }
 }
 
@@ -149,3 +167,26 @@ pub(super) fn list_row<T: Item>(key: &str, entries: &[Sourced<T>]) -> Row {
 pub(super) fn list_schema<T: Item>() -> Json {
     json!({ "type": "array", "items": T::schema() })
 }
+
+pub(super) fn list_doc<T: Item>(key: &str, merges: &'static str, about: &str) -> KeyDoc {
+    let takes = format!("a list: {}", T::takes());
+    KeyDoc { key: key.into(), takes, merges, about: about.into() }
+}
+
+/// What a list that closes tells of itself.
+macro_rules! closing_list {
+    () => {
+        fn rows(&self, key: &str, out: &mut Vec<Row>) {
+            out.push(list_row(key, &self.entries));
+        }
+
+        fn schema() -> Json {
+            list_schema::<T>()
+        }
+
+        fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>) {
+            out.push(list_doc::<T>(key, "layers add up; nothing is taken back", about));
+        }
+    };
+}
+pub(super) use closing_list;

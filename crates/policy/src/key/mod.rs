@@ -32,6 +32,7 @@ pub use replaceable::Replaceable;
 pub use rules::{RuleItem, RuleList, RuleLists, Standing};
 pub(crate) use section::section;
 pub use setting::Setting;
+pub(crate) use setting::bare;
 pub use variables::Variables;
 
 /// A value and where it was said.

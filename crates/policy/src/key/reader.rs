@@ -98,6 +98,19 @@ impl<'a> Reader<'a> {
         None
     }
 
+    /// Complains that a field has the wrong type, and names the field.
+    pub fn wrong_type<T>(&mut self, field: &str, wanted: &str, found: &Node) -> Option<T> {
+        let kind = match &found.value {
+            Value::Text(text) => format!("the text `{}`", visible(text)),
+            Value::Number(text) => format!("the number {text}"),
+            Value::Bool(_) | Value::List(_) | Value::Map(_) | Value::Null => found.kind().into(),
+        };
+        let message = format!("`{field}` must be {wanted}, not {kind}");
+        let problem = self.complaint("wrong-type", message, found.span);
+        self.report(problem.expected(format!("expected {wanted}")));
+        None
+    }
+
     /// Complains about a value that does not parse.
     pub fn invalid<T>(&mut self, found: &Node, invalid: &Invalid) -> Option<T> {
         let mut problem = self.complaint(invalid.code(), invalid.problem().to_owned(), found.span);

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::grants::{list_row, list_schema, read_list};
+use super::grants::{closing_list, list_doc, list_row, list_schema, read_list};
 use super::setting::bare;
 use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Sourced};
 use crate::layer::Layer;
@@ -93,17 +93,5 @@ impl<T: Item> Field for Refusals<T> {
         }
     }
 
-    fn rows(&self, key: &str, out: &mut Vec<Row>) {
-        out.push(list_row(key, &self.entries));
-    }
-
-    fn schema() -> Json {
-        list_schema::<T>()
-    }
-
-    fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>) {
-        let takes = format!("a list: {}", T::takes());
-        let merges = "layers add up; nothing is taken back";
-        out.push(KeyDoc { key: key.into(), takes, merges, about: about.into() });
-    }
+    closing_list!();
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::grants::{list_row, list_schema, read_list};
+use super::grants::{list_doc, list_row, list_schema, read_list};
 use super::setting::bare;
 use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Sourced};
 use crate::text::Node;
@@ -115,8 +115,7 @@ impl<R: RuleItem> Field for RuleLists<R> {
     }
 
     fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>) {
-        let takes = format!("a list: {}", R::takes());
         let merges = "first match within a layer's list, the strictest between layers";
-        out.push(KeyDoc { key: key.into(), takes, merges, about: about.into() });
+        out.push(list_doc::<R>(key, merges, about));
     }
 }

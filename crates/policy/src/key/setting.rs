@@ -105,6 +105,6 @@ impl<T: Item + Strictness> Field for Setting<T> {
 }
 
 /// Prints a value without the quotes of JSON text.
-pub(super) fn bare(value: &Json) -> String {
+pub(crate) fn bare(value: &Json) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

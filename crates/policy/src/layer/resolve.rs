@@ -1,5 +1,7 @@
 //! From layers to the policy in force.
 
+mod between;
+
 use std::sync::Arc;
 
 use super::{Layer, Origin, Scope};
@@ -8,6 +10,7 @@ use crate::key::{Field, Grants, Ignored, Setting, Sourced, Strictness};
 use crate::name::{Anchors, Folder, HostPattern};
 use crate::policy::{Document, Policy, Preset, Profile, Require, Task};
 use crate::text::Diagnostic;
+use between::Statement;
 
 /// The texts that were loaded, each with its layer, on top of the built-in ones.
 #[derive(Clone, Debug)]
@@ -214,8 +217,8 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
     let mut ignored = Vec::new();
     let choice = settle(stack, choice, trust, &mut ignored)?;
     let mut said = statements(stack, &choice, |_| true);
-    for policy in &mut said {
-        policy.drop_reserved(&mut ignored);
+    for statement in &mut said {
+        statement.policy.drop_reserved(&mut ignored);
     }
     let preset = chosen_preset(&said);
     let narrowing = trust == Trust::NotTrusted
@@ -286,44 +289,54 @@ fn settle(
 
 /// Lists what is said for this choice, weakest first. Within the files, what is said for one agent
 /// or task stands above what is said for everyone; options and named files stand above both.
-fn statements(stack: &Stack, choice: &Choice, wanted: impl Fn(Layer) -> bool) -> Vec<Policy> {
-    let mut found: Vec<((Layer, u8, Layer), Policy)> = Vec::new();
+fn statements(stack: &Stack, choice: &Choice, wanted: impl Fn(Layer) -> bool) -> Vec<Statement> {
+    let mut found: Vec<Statement> = Vec::new();
     for (layer, document) in stack.documents.iter().filter(|(layer, _)| wanted(*layer)) {
         if document.switched_off(choice).is_some() {
             continue; // it confines nothing, so it says nothing
         }
         let group = (*layer).max(Layer::Project);
-        found.push(((group, 0, *layer), document.policy.clone()));
+        let mut say = |scope, policy: &Policy| {
+            let (rank, dialect) = ((group, scope, *layer), document.dialect);
+            found.push(Statement { rank, dialect, policy: policy.clone() });
+        };
+        say(0, &document.policy);
         if let Some(policy) = choice.agent.as_ref().and_then(|name| document.agents.get(name)) {
-            found.push(((group, 1, *layer), policy.clone()));
+            say(1, policy);
         }
         if let Some(task) = choice.task.as_ref().and_then(|name| document.tasks.get(name)) {
-            found.push(((group, 2, *layer), task.policy.clone()));
+            say(2, &task.policy);
         }
     }
-    found.sort_by_key(|(rank, _)| *rank); // stable: texts of one layer stay in their order
-    found.into_iter().map(|(_, policy)| policy).collect()
+    found.sort_by_key(|said| said.rank); // stable: texts of one layer stay in their order
+    found
 }
 
 /// Returns the preset that the strongest statement names.
-fn chosen_preset(statements: &[Policy]) -> Preset {
-    let named = statements.iter().rev().find_map(|policy| policy.preset.sourced());
+fn chosen_preset(statements: &[Statement]) -> Preset {
+    let named = statements.iter().rev().find_map(|said| said.policy.preset.sourced());
     named.map_or(Preset::Confined, |preset| preset.value)
 }
 
 impl Stack {
     /// Merges statements on top of the built-in ones and those of the preset.
-    fn fold(&self, statements: Vec<Policy>, preset: Preset) -> Policy {
+    fn fold(&self, statements: Vec<Statement>, preset: Preset) -> Policy {
         let floor: Vec<Sourced<Require>> = statements
             .iter()
-            .filter_map(|policy| policy.require.sourced())
+            .filter_map(|said| said.policy.require.sourced())
             .filter(administrators)
             .cloned()
             .collect();
         let mut policy = self.with_profile(self.builtin.policy().clone());
         policy.merge(self.builtin.preset(preset).clone());
+        let mut chosen = Vec::new();
         for statement in statements {
-            policy.merge(self.with_profile(statement));
+            let (rank, dialect, confines) =
+                (statement.rank, statement.dialect, statement.confines());
+            policy.merge(self.beside(statement, &chosen));
+            if confines {
+                chosen.push(Statement { rank, dialect, policy: policy.clone() });
+            }
         }
         // What the administrator requires nobody lowers.
         for floor in floor {
@@ -338,19 +351,23 @@ impl Stack {
     /// Puts the defaults of the profile that a statement chooses under the statement itself, where
     /// they replace what lower layers said (Ruling 1).
     fn with_profile(&self, statement: Policy) -> Policy {
-        let Some(profile) = statement.profile.sourced() else { return statement };
+        let Some(mut policy) = self.defaults(&statement) else { return statement };
+        policy.merge(statement);
+        policy
+    }
+
+    /// Returns what the profile that a statement chooses supplies.
+    fn defaults(&self, statement: &Policy) -> Option<Policy> {
+        let profile = statement.profile.sourced()?;
         let in_file =
             self.profiles.iter().find(|(file, _)| profile.value == Profile::File(file.clone()));
-        let defaults = match in_file {
+        match in_file {
             Some((_, content)) => Some(content.clone()),
             None => self
                 .builtin
                 .profile(&profile.value, &profile.origin)
                 .or_else(|| self.builtin.profile(&Profile::Readonly, &profile.origin)),
-        };
-        let Some(mut policy) = defaults else { return statement };
-        policy.merge(statement);
-        policy
+        }
     }
 }
 
@@ -364,8 +381,9 @@ impl Resolved {
     /// `require` gives way to it. Any other file that has a say confines, and then nothing gives
     /// way; an untrusted project can be such a file, but cannot switch anything off.
     fn settle_confinement(&mut self, stack: &Stack, trust: Trust) {
+        let confining = stack.documents.iter().filter(|(_, doc)| doc.confines());
         let (off, on): (Vec<_>, Vec<_>) =
-            stack.documents.iter().partition(|(_, doc)| doc.switched_off(&self.choice).is_some());
+            confining.partition(|(_, doc)| doc.switched_off(&self.choice).is_some());
         let origin = off.iter().rfind(|(layer, _)| trust.hears(*layer));
         let origin = origin.and_then(|(_, doc)| doc.switched_off(&self.choice).cloned());
         if let Some(origin) = origin.filter(|_| on.is_empty()) {

@@ -14,6 +14,8 @@ use crate::text::{self, Diagnostic, Entry, Node, Severity, Source, Span, Value, 
 /// What one policy text says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
+    /// The dialect of the file it was read from; none for what options and variables say.
+    pub dialect: Option<&'static str>,
     /// Other texts whose statements come first.
     pub include: Vec<Sourced<Include>>,
     /// The project root it names; whoever loads the text decides what that starts from.
@@ -143,6 +145,12 @@ impl Document {
         let mut scopes = task.into_iter().chain(agent).chain([Scope::Base]);
         let switch = scopes.find_map(|scope| self.enabled.get(&scope))?;
         (!switch.value).then_some(&switch.origin)
+    }
+
+    /// Returns whether the text can confine at all. Agentao's `permissions.json`, which has no
+    /// switch, decides about calls and builds no walls.
+    pub(crate) fn confines(&self) -> bool {
+        self.dialect != Some("agentao") || !self.enabled.is_empty()
     }
 
     /// Returns every part of the text: for everyone, for each agent, for each task.

@@ -7,7 +7,7 @@ use palisade::policy::decide::Asked;
 use palisade::policy::url::Target;
 use serde_json::{Value as Json, json};
 
-use crate::args::Asking;
+use crate::asking::Asking;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;

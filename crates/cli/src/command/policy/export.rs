@@ -1,11 +1,11 @@
 //! `palisade policy export`: the policy in force in another system's form. Changes nothing.
 
+use palisade::export;
 use palisade::policy::dialect::{DIALECTS, Lost};
 use palisade::policy::text::visible;
-use palisade::{Session, export};
 use serde_json::{Value as Json, json};
 
-use crate::args::{Output, Selection};
+use crate::args::{Output, Subject};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -28,16 +28,8 @@ pub(crate) struct ExportArgs {
     #[arg(long)]
     deny_warnings: bool,
 
-    /// Agent the policy is for
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-
-    /// Task the policy is for
-    #[arg(long, value_name = "NAME")]
-    task: Option<String>,
-
     #[command(flatten)]
-    selection: Selection,
+    subject: Subject,
 
     #[command(flatten)]
     output: Output,
@@ -49,10 +41,7 @@ impl ExportArgs {
     }
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let mut request = self.selection.request()?;
-        request.agent.clone_from(&self.agent);
-        request.task.clone_from(&self.task);
-        let session = Session::open(&request)?;
+        let (request, session) = self.subject.open()?;
         let Some(written) = export(&session, &request, &self.to) else {
             let writers = DIALECTS.iter().filter(|dialect| dialect.write.is_some());
             let names: Vec<&str> = writers.map(|dialect| dialect.name).collect();

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use palisade::policy::layer::{Origin, Scope};
 use palisade::policy::text::visible;
+use palisade::policy::{Document, Policy};
 use serde_json::{Value as Json, json};
 
 use super::check::in_dialect;
@@ -53,9 +55,8 @@ impl ImportArgs {
         let checked = request.check_file(&named, &root)?;
         let (text, lost) = checked.native_text();
         let notes: Vec<_> = checked.readings.iter().flat_map(|reading| &reading.notes).collect();
-        let off = checked.readings.iter().flat_map(|reading| reading.document.enabled.values());
-        let off: Vec<String> =
-            off.filter(|switch| !switch.value).map(|switch| switch.origin.to_string()).collect();
+        let off = checked.readings.iter().flat_map(|reading| switched_off(&reading.document));
+        let off: Vec<String> = off.map(ToString::to_string).collect();
         if self.format() == Format::Json {
             let notes: Vec<Json> = notes.into_iter().map(problem).collect();
             ui.json(&json!({ "dialect": checked.dialect, "policy": text, "notes": notes, "lost": lost, "switched_off": off }))?;
@@ -77,4 +78,14 @@ impl ImportArgs {
         ui.data(&text)?;
         Ok(Exit::Success)
     }
+}
+
+/// Returns where a file switches confinement off. What Bloom leaves off for agents it does not name
+/// is no switch of the author's, as long as it says nothing for everyone and somebody is confined.
+fn switched_off(document: &Document) -> impl Iterator<Item = &Origin> {
+    let unsaid =
+        document.policy == Policy::default() && document.enabled.values().any(|on| on.value);
+    let counts = move |scope: &Scope| !(unsaid && *scope == Scope::Base);
+    let off = document.enabled.iter().filter(|(_, switch)| !switch.value);
+    off.filter(move |(scope, _)| counts(scope)).map(|(_, switch)| &switch.origin)
 }

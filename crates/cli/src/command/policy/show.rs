@@ -7,7 +7,7 @@ use palisade::policy::text::visible;
 use palisade::root::Found;
 use palisade::{Agreement, Session};
 
-use crate::args::{Output, Selection};
+use crate::args::{Output, Subject};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -27,16 +27,8 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     origin: bool,
 
-    /// Agent the policy is for
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
-
-    /// Task the policy is for
-    #[arg(long, value_name = "NAME")]
-    task: Option<String>,
-
     #[command(flatten)]
-    selection: Selection,
+    subject: Subject,
 
     #[command(flatten)]
     output: Output,
@@ -55,10 +47,7 @@ impl ShowArgs {
     }
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let mut request = self.selection.request()?;
-        request.agent.clone_from(&self.agent);
-        request.task.clone_from(&self.task);
-        let session = Session::open(&request)?;
+        let (_, session) = self.subject.open()?;
         let origins = if self.origin { Origins::Shown } else { Origins::Hidden };
         let rows = session.rows();
         match self.format() {

@@ -2,7 +2,7 @@
 
 use std::net::Ipv6Addr;
 
-use super::{text_of, unknown_key, wrong_type};
+use super::{text_of, unknown_key};
 use crate::key::Reader;
 use crate::name::{DeniedHost, HostPattern, Invalid, Pattern};
 use crate::policy::Action;
@@ -28,7 +28,7 @@ pub(super) fn read(
     action: Action,
     cx: &mut Reader<'_>,
 ) -> Option<Domain> {
-    let Value::Map(entries) = &node.value else { return wrong_type(field, "a map", node, cx) };
+    let Value::Map(entries) = &node.value else { return cx.wrong_type(field, "a map", node) };
     let mut domain = Domain { url_arg: "url".into(), hosts: Vec::new(), in_url: Vec::new() };
     for entry in entries {
         let field = format!("{field}.{}", entry.key);
@@ -36,7 +36,7 @@ pub(super) fn read(
             "url_arg" => domain.url_arg = text_of(&field, &entry.value, cx)?.into(),
             "allowlist" | "blocklist" => {
                 let Value::List(items) = &entry.value.value else {
-                    return wrong_type(&field, "a list", &entry.value, cx);
+                    return cx.wrong_type(&field, "a list", &entry.value);
                 };
                 let left_out = action == Action::Allow && &*entry.key == "blocklist";
                 if left_out && !items.is_empty() {

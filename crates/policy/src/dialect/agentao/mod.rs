@@ -7,6 +7,7 @@
 mod domain;
 mod parse;
 mod permissions;
+mod picks;
 mod profiles;
 mod sandbox;
 #[cfg(test)]
@@ -16,13 +17,14 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, file_name, has_any,
+    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, file_name,
+    has_any, settled,
 };
 use crate::key::{Reader, nearest};
 use crate::layer::Layer;
 use crate::name::Anchors;
 use crate::policy::Document;
-use crate::text::{Diagnostic, Entry, Node, Severity, Source, Value, json, visible};
+use crate::text::{Diagnostic, Entry, Node, Source, Value, json, visible};
 
 pub use profiles::{Profiles, SHELL_TOOL};
 pub use sandbox::{Said, Sandbox, ToolProfile, merged};
@@ -64,9 +66,8 @@ fn places(around: &Surroundings<'_>) -> Vec<DocumentedPlace> {
 }
 
 fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
-    let (mut errors, mut readings) = (Vec::new(), Vec::new());
     let mut below = sandbox::Below::default();
-    for input in inputs {
+    all(inputs.iter().map(|input| {
         let mut problems = Vec::new();
         let document = match (kind(input.source), input.layer) {
             (Kind::Permissions, Layer::Project) => {
@@ -76,12 +77,9 @@ fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
             (Kind::Permissions, _) => permissions::read(input, around, &mut problems),
             (Kind::Sandbox, _) => below.read(input, around, &mut problems),
         };
-        let (wrong, notes): (Vec<_>, Vec<_>) =
-            problems.into_iter().partition(|problem| problem.severity() == Severity::Error);
-        errors.extend(wrong);
-        readings.extend(document.map(|document| Reading { layer: input.layer, document, notes }));
-    }
-    if errors.is_empty() { Ok(readings) } else { Err(errors) }
+        let document = document.unwrap_or_default(); // where there is none there is an error
+        Ok(Reading { layer: input.layer, document, notes: settled(problems)? })
+    }))
 }
 
 /// The folder of Agentao's files, in the home folder and in a project.
@@ -139,17 +137,24 @@ fn anchor(input: &Input<'_>, around: &Surroundings<'_>) -> Anchors {
     Anchors { root, home: around.anchors.home.clone() }
 }
 
-/// Complains that a field has the wrong type, and names the field.
-fn wrong_type<T>(field: &str, wanted: &str, found: &Node, cx: &mut Reader<'_>) -> Option<T> {
-    let message = format!("`{field}` must be {wanted}, not {}", found.kind());
-    let problem = cx.complaint("wrong-type", message, found.span);
-    cx.report(problem.expected(format!("expected {wanted}")));
-    None
+/// Reads the tree of a file with `take`; none if it cannot be understood at all.
+fn with_tree<T>(
+    input: &Input<'_>,
+    around: &Surroundings<'_>,
+    problems: &mut Vec<Diagnostic>,
+    take: impl FnOnce(&Node, &mut Reader<'_>) -> T,
+) -> Option<T> {
+    let node = json::parse(input.source).map_err(|problem| problems.push(problem)).ok()?;
+    let anchors = anchor(input, around);
+    let mut cx = Reader::new(input.source, &anchors, input.layer);
+    let taken = take(&node, &mut cx);
+    problems.extend(cx.into_problems());
+    Some(taken)
 }
 
 /// Returns the text of a field, or complains.
 fn text_of<'n>(field: &str, node: &'n Node, cx: &mut Reader<'_>) -> Option<&'n str> {
-    node.text().or_else(|| wrong_type(field, "text", node, cx))
+    node.text().or_else(|| cx.wrong_type(field, "text", node))
 }
 
 /// Mentions a key that means nothing here: Agentao keeps such keys and does not read them.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::sandbox::{Said, Sandbox, ToolProfile};
-use super::{anchor, text_of, unknown_key, wrong_type};
+use super::{text_of, unknown_key, with_tree};
 use crate::dialect::{Input, Surroundings};
 use crate::key::{Item, Reader};
 use crate::name::{Folder, Invalid, Pattern};
-use crate::text::{Diagnostic, Entry, Node, Value, json};
+use crate::text::{Diagnostic, Entry, Node, Value};
 
 const KEYS: [&str; 6] =
     ["enabled", "platform", "default_profile", "rules", "profiles_dir", "workspace_root"];
@@ -19,25 +19,15 @@ pub(super) fn parse(
     around: &Surroundings<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<(Sandbox, Said<()>)> {
-    let node = match json::parse(input.source) {
-        Ok(node) => node,
-        Err(problem) => {
-            problems.push(problem);
-            return None;
+    with_tree(input, around, problems, |node, cx| {
+        let mut file = Sandbox::default();
+        if let Value::Map(entries) = &node.value {
+            entries.iter().for_each(|entry| file.take(entry, input, cx));
+        } else {
+            cx.wrong_type::<()>("sandbox.json", "a map", node);
         }
-    };
-    let anchors = anchor(input, around);
-    let mut cx = Reader::new(input.source, &anchors, input.layer);
-    let mut file = Sandbox::default();
-    if let Value::Map(entries) = &node.value {
-        for entry in entries {
-            file.take(entry, input, &mut cx);
-        }
-    } else {
-        wrong_type::<()>("sandbox.json", "a map", &node, &mut cx);
-    }
-    problems.extend(cx.into_problems());
-    Some((file, Said::new((), &node, input)))
+        (file, Said::new((), node, input))
+    })
 }
 
 impl Sandbox {
@@ -51,7 +41,7 @@ impl Sandbox {
                 | Value::Null
                 | Value::Number(_)
                 | Value::Text(_) => {
-                    wrong_type::<()>(key, "true or false", node, cx);
+                    cx.wrong_type::<()>(key, "true or false", node);
                 }
             },
             "platform" => {
@@ -75,7 +65,7 @@ impl Sandbox {
             }
             "rules" => {
                 let Value::List(items) = &node.value else {
-                    wrong_type::<()>(key, "a list", node, cx);
+                    cx.wrong_type::<()>(key, "a list", node);
                     return;
                 };
                 let rules = items.iter().enumerate();
@@ -100,7 +90,7 @@ fn or_null<T>(
         Value::Null => Some(None),
         Value::Text(text) => read(text, cx).map(Some),
         Value::Bool(_) | Value::List(_) | Value::Map(_) | Value::Number(_) => {
-            wrong_type(field, "text or null", node, cx)
+            cx.wrong_type(field, "text or null", node)
         }
     }
 }
@@ -134,7 +124,7 @@ const RULE_KEYS: [&str; 3] = ["tool", "profile", "args"];
 fn tool_profile(at: usize, node: &Node, cx: &mut Reader<'_>) -> Option<ToolProfile> {
     let field = |name: &str| format!("rules[{at}].{name}");
     let Value::Map(entries) = &node.value else {
-        return wrong_type(&format!("rules[{at}]"), "a map", node, cx);
+        return cx.wrong_type(&format!("rules[{at}]"), "a map", node);
     };
     let (mut tool, mut profile, mut args) = (None, None, BTreeMap::new());
     for entry in entries {
@@ -146,7 +136,7 @@ fn tool_profile(at: usize, node: &Node, cx: &mut Reader<'_>) -> Option<ToolProfi
             }
             "args" => {
                 let Value::Map(patterns) = &value.value else {
-                    return wrong_type(&field("args"), "a map", value, cx);
+                    return cx.wrong_type(&field("args"), "a map", value);
                 };
                 for arg in patterns {
                     text_of(&field(&format!("args.{}", arg.key)), &arg.value, cx)?;
@@ -157,7 +147,7 @@ fn tool_profile(at: usize, node: &Node, cx: &mut Reader<'_>) -> Option<ToolProfi
         }
     }
     let Some(tool) = tool.filter(|tool| !tool.is_empty()) else {
-        return wrong_type(&field("tool"), "a tool's name", node, cx);
+        return cx.wrong_type(&field("tool"), "a tool's name", node);
     };
     let Some(profile) = profile.filter(|profile| !profile.is_empty()) else {
         let message = format!("`rules[{at}]` picks no profile, so it is skipped");

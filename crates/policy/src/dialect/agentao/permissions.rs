@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::domain::{self, Domain};
-use super::{anchor, text_of, unknown_key, wrong_type};
+use super::{text_of, unknown_key, with_tree};
 use crate::dialect::{Input, Surroundings};
 use crate::key::{Reader, RuleLists, Sourced};
 use crate::name::{Found, Invalid, Pattern, ToolPattern};
 use crate::policy::{Action, Document, DomainRule, Rule};
-use crate::text::{Diagnostic, Entry, Node, Value, json, visible};
+use crate::text::{Diagnostic, Entry, Node, Value, visible};
 
 /// Reads the user's rules; none if the file cannot be understood at all.
 pub(super) fn read(
@@ -16,26 +16,18 @@ pub(super) fn read(
     around: &Surroundings<'_>,
     problems: &mut Vec<Diagnostic>,
 ) -> Option<Document> {
-    let node = match json::parse(input.source) {
-        Ok(node) => node,
-        Err(problem) => {
-            problems.push(problem);
-            return None;
+    with_tree(input, around, problems, |node, cx| {
+        let mut document = Document::default();
+        if let Some(rules) = read_rules(node, cx) {
+            document.policy.commands.rules = RuleLists::new(rules);
         }
-    };
-    let anchors = anchor(input, around);
-    let mut cx = Reader::new(input.source, &anchors, input.layer);
-    let mut document = Document::default();
-    if let Some(rules) = read_rules(&node, &mut cx) {
-        document.policy.commands.rules = RuleLists::new(rules);
-    }
-    problems.extend(cx.into_problems());
-    Some(document)
+        document
+    })
 }
 
 fn read_rules(node: &Node, cx: &mut Reader<'_>) -> Option<Vec<Sourced<Rule>>> {
     let Value::Map(entries) = &node.value else {
-        return wrong_type("permissions.json", "a map", node, cx);
+        return cx.wrong_type("permissions.json", "a map", node);
     };
     let mut rules = Vec::new();
     for entry in entries {
@@ -44,7 +36,7 @@ fn read_rules(node: &Node, cx: &mut Reader<'_>) -> Option<Vec<Sourced<Rule>>> {
             continue;
         }
         let Value::List(items) = &entry.value.value else {
-            return wrong_type("rules", "a list", &entry.value, cx);
+            return cx.wrong_type("rules", "a list", &entry.value);
         };
         for (at, item) in items.iter().enumerate() {
             let found = read_rule(at, item, cx).unwrap_or_default();
@@ -60,7 +52,7 @@ const RULE_KEYS: [&str; 4] = ["tool", "args", "domain", "action"];
 /// Reads one rule. It can become two: hosts that our patterns do not know are matched in the URL.
 fn read_rule(at: usize, node: &Node, cx: &mut Reader<'_>) -> Option<Vec<Rule>> {
     let Value::Map(entries) = &node.value else {
-        return wrong_type(&format!("rules[{at}]"), "a map", node, cx);
+        return cx.wrong_type(&format!("rules[{at}]"), "a map", node);
     };
     let action = read_action(at, node, cx)?;
     let (mut tool, mut args, mut domain) = (ToolPattern::every(), BTreeMap::new(), None);
@@ -156,7 +148,7 @@ fn is_glob(text: &str, tool: &ToolPattern) -> bool {
 }
 
 fn read_args(field: &str, node: &Node, cx: &mut Reader<'_>) -> Option<BTreeMap<String, Pattern>> {
-    let Value::Map(entries) = &node.value else { return wrong_type(field, "a map", node, cx) };
+    let Value::Map(entries) = &node.value else { return cx.wrong_type(field, "a map", node) };
     let mut args = BTreeMap::new();
     for Entry { key, value, .. } in entries {
         let field = format!("{field}.{}", visible(key));

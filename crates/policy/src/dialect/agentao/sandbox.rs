@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::parse::parse;
 use super::profiles::Profiles;
-use crate::dialect::{Input, Surroundings};
+use crate::dialect::{Input, Surroundings, settled};
 use crate::key::Sourced;
 use crate::layer::{Layer, Origin, Scope};
 use crate::name::{Folder, Pattern};
 use crate::policy::Document;
-use crate::text::{Diagnostic, Node, Severity, Source, Span};
+use crate::text::{Diagnostic, Node, Source, Span};
 
 /// What one `sandbox.json` says, or several together. A key that is absent says nothing; one that
 /// is `null` puts the documented default back.
@@ -85,8 +85,7 @@ pub fn merged(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Result<Sandbox
             whole = file.over(&whole);
         }
     }
-    problems.retain(|problem| problem.severity() == Severity::Error);
-    if problems.is_empty() { Ok(whole) } else { Err(problems) }
+    settled(problems).map(|_| whole)
 }
 
 impl Sandbox {

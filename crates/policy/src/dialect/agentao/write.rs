@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value as Json, json};
 
+use super::picks::Picks;
 use super::profiles::in_folder;
-use crate::dialect::{Lost, Surroundings, Written};
-use crate::key::{Field, Item, Row, Sourced, Standing};
-use crate::policy::{NetworkMode, Policy, Profile, Rule};
+use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
+use crate::policy::{NetworkMode, Policy, Profile};
 
 /// Writes what `sandbox.json` can say. It never says more than the policy does.
 pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
@@ -17,9 +17,20 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
     out.insert("platform".into(), json!("darwin")); // any other switches Agentao's sandbox off
     let folder = profiles_dir(policy, around);
     let profile = default_profile(policy, folder.as_deref(), &mut lost);
-    let name = profile_name(&profile, folder.as_deref(), around);
+    let picks = Picks { policy, default: &profile, folder: folder.as_deref(), around };
+    let name = picks.name(&profile);
     out.insert("default_profile".into(), json!(name));
-    out.insert("rules".into(), Json::Array(rules(policy, folder.as_deref(), around, &mut lost)));
+    let rules = picks.write(&mut lost);
+    // Whoever picks a built-in profile picks the shared folders with it; a file may open none.
+    let named = rules.iter().filter_map(|rule| rule["profile"].as_str()).chain(name.as_deref());
+    if named.into_iter().any(|name| Profile::NAMES.contains(&name)) {
+        let why =
+            "every built-in profile writes these, which all programs share; here they are private";
+        lose(&mut lost, "files.write", "/tmp, /var/tmp".into(), why);
+    } else {
+        lost.extend(shared_temp(policy));
+    }
+    out.insert("rules".into(), Json::Array(rules));
     out.insert("profiles_dir".into(), json!(folder));
     let root = workspace_root(policy, &profile, around, &mut lost);
     out.insert("workspace_root".into(), json!(root));
@@ -87,80 +98,6 @@ fn default_profile(policy: &Policy, folder: Option<&Path>, lost: &mut Vec<Lost>)
     }
 }
 
-/// Returns the name by which Agentao finds a profile; none if it cannot be found.
-fn profile_name(
-    profile: &Profile,
-    folder: Option<&Path>,
-    around: &Surroundings<'_>,
-) -> Option<String> {
-    let Profile::File(file) = profile else { return Some(profile.to_string()) };
-    let path = file.path();
-    let folder = folder.filter(|folder| path.parent() == Some(folder))?;
-    let stem = path.file_stem().and_then(|stem| stem.to_str());
-    let stem = stem.filter(|stem| in_folder(folder, stem, around).as_ref() == Some(&path));
-    stem.or_else(|| path.file_name().and_then(|name| name.to_str())).map(Into::into)
-}
-
-/// Writes the rules that pick profiles. First match counts within one list, so only one list can
-/// be written; and one that may only narrow would widen where it is read.
-fn rules(
-    policy: &Policy,
-    folder: Option<&Path>,
-    around: &Surroundings<'_>,
-    lost: &mut Vec<Lost>,
-) -> Vec<Json> {
-    let picks = |rule: &Sourced<Rule>| rule.value.profile.is_some();
-    let mut lists =
-        policy.commands.rules.lists().iter().filter(|list| list.rules.iter().any(picks));
-    let only =
-        lists.next().filter(|list| list.standing == Standing::Full && lists.next().is_none());
-    let mut written = Vec::new();
-    for list in policy.commands.rules.lists() {
-        for Sourced { value: rule, .. } in &list.rules {
-            let mut lose_rule = |why| lose(lost, "commands.rules", rule.json().to_string(), why);
-            let Some(profile) = &rule.profile else {
-                lose_rule("sandbox.json picks profiles; verdicts stand in permissions.json");
-                continue;
-            };
-            let name = profile_name(profile, folder, around);
-            match (literal(&rule.tool.to_string()), name) {
-                _ if only.is_none_or(|only| only != list) => {
-                    lose_rule("several lists cannot be written as one");
-                }
-                _ if rule.action.is_some()
-                    || rule.domain.is_some()
-                    || rule.justification.is_some() =>
-                {
-                    lose_rule("a rule here picks a profile by tool and arguments alone");
-                }
-                (None, _) => lose_rule("a tool is named as it is, not by an expression"),
-                (_, None) => lose_rule("its profile's file cannot be named"),
-                (Some(tool), Some(name)) => {
-                    let mut entry = json!({ "tool": tool, "profile": name });
-                    if !rule.args.is_empty() {
-                        entry["args"] = rule.json()["args"].take();
-                        lose_rule(
-                            "written; but where `args` is not read it holds for every call of the tool",
-                        );
-                    }
-                    written.push(entry);
-                }
-            }
-        }
-    }
-    written
-}
-
-/// Returns the name that an expression stands for, if it stands for one alone.
-fn literal(expression: &str) -> Option<String> {
-    let mut name = String::new();
-    let mut chars = expression.chars();
-    while let Some(c) = chars.next() {
-        name.push(if c == '\\' { chars.next()? } else { c });
-    }
-    (fancy_regex::escape(&name) == expression).then_some(name)
-}
-
 /// Returns the folder that may be written, where that is not the project's root.
 fn workspace_root(
     policy: &Policy,
@@ -195,23 +132,12 @@ fn workspace_root(
 /// Lists every key that is set and has no place in `sandbox.json`.
 fn others(policy: &Policy) -> Vec<Lost> {
     const CARRIED: [&str; 5] = ["profile", "root", "files.write", "network.mode", "commands.rules"];
-    let mut rows: Vec<Row> = Vec::new();
-    policy.rows("", &mut rows);
-    rows.retain(|row| !CARRIED.contains(&row.key.as_str()));
-    let mut lost = Vec::new();
-    for Row { key, values, .. } in rows {
-        let shown = |value: &Sourced<Json>| {
-            value.value.as_str().map_or_else(|| value.value.to_string(), str::to_owned)
-        };
-        let shown: Vec<String> =
-            values.iter().map(shown).filter(|value| value != "none" || key == "require").collect();
-        if !shown.is_empty() {
-            lose(&mut lost, &key, shown.join(", "), "sandbox.json has no key for it");
-        }
-    }
-    lost
+    left_out(policy, |key, value| {
+        let unset = key != "require" && value.value == "none";
+        (!unset && !CARRIED.contains(&key)).then_some("sandbox.json has no key for it")
+    })
 }
 
-fn lose(lost: &mut Vec<Lost>, key: &str, value: String, why: &'static str) {
+pub(super) fn lose(lost: &mut Vec<Lost>, key: &str, value: String, why: &'static str) {
     lost.push(Lost { key: key.into(), value, why });
 }

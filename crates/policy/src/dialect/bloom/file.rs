@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::section::{OWN_KEYS, Section, wrong};
+use super::section::{OWN_KEYS, Section};
 use crate::dialect::Input;
 use crate::key::Reader;
 use crate::layer::{Layer, Origin, Scope};
@@ -97,7 +97,7 @@ impl File {
 
     fn take_agents(&mut self, node: &Node, cx: &mut Reader<'_>) {
         let Value::Map(entries) = &node.value else {
-            return wrong("agent", "a map of agents", node, cx).unwrap_or_default();
+            return cx.wrong_type("agent", "a map of agents", node).unwrap_or_default();
         };
         if entries.len() > MOST {
             return too_many("agents", node, cx);
@@ -105,7 +105,7 @@ impl File {
         for entry in entries.iter().filter(|entry| !RESERVED.contains(&&*entry.key)) {
             let name = visible(&entry.key);
             if !matches!(entry.value.value, Value::Map(_)) {
-                wrong::<()>(&format!("agent.{name}"), "a map", &entry.value, cx);
+                cx.wrong_type::<()>(&format!("agent.{name}"), "a map", &entry.value);
                 continue;
             }
             let Some(sandbox) = entry.value.find("sandbox") else { continue };
@@ -137,7 +137,7 @@ impl File {
             }
             Value::Null => {} // a list of tasks that has none yet
             Value::Bool(_) | Value::Number(_) | Value::Text(_) => {
-                wrong::<()>("tasks", "a list of tasks, or a map", node, cx);
+                cx.wrong_type::<()>("tasks", "a list of tasks, or a map", node);
             }
         }
     }
@@ -152,7 +152,7 @@ impl File {
 
     fn take_task(&mut self, name: Option<(&str, Span)>, node: &Node, cx: &mut Reader<'_>) {
         if !matches!(node.value, Value::Map(_)) {
-            return wrong("tasks", "maps, one for each task", node, cx).unwrap_or_default();
+            return cx.wrong_type("tasks", "maps, one for each task", node).unwrap_or_default();
         }
         if let Some(parts) = node.find("subtasks") {
             self.take_tasks(parts, cx);
@@ -183,7 +183,7 @@ fn task_agent(task: &Node, cx: &mut Reader<'_>) -> Option<Arc<str>> {
     for key in ["agent_name", "agent"] {
         let Some(node) = task.find(key) else { continue };
         let Some(name) = node.text().filter(|name| is_name(name)) else {
-            wrong::<()>(key, "an agent's name", node, cx);
+            cx.wrong_type::<()>(key, "an agent's name", node);
             continue;
         };
         if found.is_some_and(|other| other != name) {

@@ -15,10 +15,12 @@ mod write;
 
 use std::path::Path;
 
-use super::{Dialect, DocumentedPlace, Input, Likeness, Readings, Surroundings, file_name};
+use super::{
+    Dialect, DocumentedPlace, Input, Likeness, Readings, Surroundings, file_name, settled,
+};
 use crate::layer::Layer;
 use crate::name::{Anchors, PathPattern};
-use crate::text::{Diagnostic, Node, Severity, Source};
+use crate::text::{Node, Source};
 use file::File;
 pub use workspaces::mutual_denial;
 
@@ -51,10 +53,7 @@ fn places(around: &Surroundings<'_>) -> Vec<DocumentedPlace> {
 fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
     let mut files: Vec<File> =
         inputs.iter().map(|input| File::read(input, around.anchors)).collect();
-    let broken = |problem: &Diagnostic| problem.severity() == Severity::Error;
-    if files.iter().flat_map(|file| &file.problems).any(broken) {
-        return Err(files.into_iter().flat_map(|file| file.problems).collect());
-    }
+    settled(files.iter().flat_map(|file| file.problems.iter().cloned()).collect())?;
     let disabled = switch::disabled(&mut files, around);
     lower::readings(files, disabled.as_ref(), around.anchors)
 }

@@ -78,7 +78,7 @@ impl Section {
                 workspace: None,
             };
             let Value::Map(entries) = &node.value else {
-                return wrong("sandbox", "a map", node, cx);
+                return cx.wrong_type("sandbox", "a map", node);
             };
             for entry in entries {
                 section.take(entry, cx);
@@ -127,26 +127,18 @@ impl Section {
     }
 }
 
-/// Complains about a value of the wrong kind, and names its key.
-pub(super) fn wrong<T>(key: &str, what: &str, node: &Node, cx: &mut Reader<'_>) -> Option<T> {
-    let message = format!("`{key}` takes {what}, not {}", node.kind());
-    let problem = cx.complaint("wrong-type", message, node.span);
-    cx.report(problem.expected(format!("expected {what}")));
-    None
-}
-
 fn switch(key: &str, node: &Node, cx: &mut Reader<'_>) -> Option<bool> {
     match node.value {
         Value::Bool(on) => Some(on),
         Value::List(_) | Value::Map(_) | Value::Null | Value::Number(_) | Value::Text(_) => {
-            wrong(key, "true or false", node, cx)
+            cx.wrong_type(key, "true or false", node)
         }
     }
 }
 
 fn mode(key: &str, node: &Node, cx: &mut Reader<'_>) -> Option<Sourced<NetworkMode>> {
     if node.text().is_none() {
-        return wrong(key, &format!("one of {}", NetworkMode::takes()), node, cx);
+        return cx.wrong_type(key, &format!("one of {}", NetworkMode::takes()), node);
     }
     let value = NetworkMode::read(node, cx)?;
     Some(Sourced { value, origin: cx.origin(node.span) })
@@ -159,7 +151,7 @@ fn processes(key: &str, node: &Node, cx: &mut Reader<'_>) -> Option<Sourced<Limi
         Value::Bool(_) | Value::List(_) | Value::Map(_) | Value::Null | Value::Text(_) => None,
     };
     let Some(number) = number else {
-        return wrong(key, "a whole number, 0 for no limit", node, cx);
+        return cx.wrong_type(key, "a whole number, 0 for no limit", node);
     };
     let value = Limit((number > 0).then_some(Count(number)));
     Some(Sourced { value, origin: cx.origin(node.span) })
@@ -172,12 +164,12 @@ fn list<T>(
     read: impl Fn(&Node, &str, &mut Reader<'_>) -> Option<T>,
 ) -> Option<Listed<T>> {
     let Value::List(items) = &node.value else {
-        return wrong(key, "a list", node, cx);
+        return cx.wrong_type(key, "a list", node);
     };
     let mut entries = Vec::new();
     for item in items {
         let Some(text) = item.text() else {
-            wrong::<()>(key, "a list of texts", item, cx);
+            cx.wrong_type::<()>(key, "a list of texts", item);
             continue;
         };
         if let Some(value) = read(item, text, cx) {

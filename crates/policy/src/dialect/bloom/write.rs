@@ -1,10 +1,10 @@
 //! A policy in Bloom's words: a bare `sandbox` section.
 
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::credentials;
-use crate::dialect::{Lost, Surroundings, Written};
-use crate::key::{Count, Field, Limit, Row};
+use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
+use crate::key::{Count, Limit};
 use crate::name::{Anchors, Folder, HostPattern, PathPattern};
 use crate::policy::{NetworkMode, Policy};
 
@@ -118,17 +118,13 @@ impl Writer {
     }
 
     fn everything_else(&mut self, policy: &Policy) {
-        let mut rows: Vec<Row> = Vec::new();
-        policy.rows("", &mut rows);
         // In a policy that was resolved, the profile has already become `files` and `network`.
         let resolved = policy.network.mode.sourced().is_some();
-        for row in rows.iter().filter(|row| !row.values.is_empty()) {
-            if CARRIED.contains(&&*row.key) || row.key == "profile" && resolved {
-                continue;
-            }
-            let values: Vec<String> = row.values.iter().map(|value| bare(&value.value)).collect();
-            self.lose(&row.key, values.join(", "), reason(&row.key));
-        }
+        self.lost.extend(shared_temp(policy));
+        self.lost.extend(left_out(policy, |key, _| {
+            let carried = CARRIED.contains(&key) || key == "profile" && resolved;
+            (!carried).then(|| reason(key))
+        }));
     }
 
     fn line(&mut self, key: &str, value: &str) {
@@ -165,8 +161,4 @@ fn reason(key: &str) -> &'static str {
         Some("files") => "Bloom knows paths to write and paths not to read, no more",
         Some(_) | None => "Bloom has no such setting",
     }
-}
-
-fn bare(value: &Json) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -6,6 +6,8 @@
 //! denies or asks matches wherever a command can start in the text, behind assignments, launchers,
 //! quotes and folders.
 
+use crate::dialect::glob;
+
 /// What `*` stands for in a rule that allows: no operator, no redirection, no expansion, no escape,
 /// no control character.
 const INERT: &str = r"[^;&|<>()$`\\\x00-\x1f\x7f]*";
@@ -132,14 +134,8 @@ fn literal(text: &str, blanks: &str) -> String {
             while chars.next_if(|next| next.is_whitespace()).is_some() {}
             out.push_str(blanks);
         } else {
-            out.push_str(&escape(c));
+            out.push_str(&glob::literal(c));
         }
     }
     out
-}
-
-/// Takes a character literally in a regular expression.
-pub(super) fn escape(c: char) -> String {
-    let plain = c.is_alphanumeric() || matches!(c, '_' | '/' | ' ' | '"' | '\'' | '=' | ',' | ':');
-    if plain || !c.is_ascii() { c.to_string() } else { format!("\\{c}") }
 }

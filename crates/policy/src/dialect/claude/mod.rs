@@ -11,11 +11,13 @@
 //! | `command` | from a specifier of `Bash` to a regular expression |
 //! | `path` | from a specifier of `Read` or `Edit` to patterns and regular expressions |
 //! | `sandbox` | from `sandbox` to files, network and environment |
+//! | `top` | which keys a file may have besides |
 
 mod command;
 mod path;
 mod permissions;
 mod sandbox;
+mod top;
 
 use std::path::{Path, PathBuf};
 
@@ -23,9 +25,9 @@ use super::srt::schema::{Fate, Key, Shape, Unknown, check_map, note};
 use super::srt::table::{
     CREDENTIALS, FILESYSTEM, NESTED, NETWORK, ON_MAC, PLUMBING, PROGRAM, SILENCED, TEXTS, key,
 };
-use super::srt::{all, settled};
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, file_name, has_any,
+    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, file_name,
+    has_any, settled,
 };
 use crate::key::Reader;
 use crate::layer::Layer;
@@ -85,7 +87,7 @@ fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
         let anchors = Anchors { root: base, home: around.anchors.home.clone() };
         let mut cx = Reader::new(input.source, &anchors, input.layer);
         let document = lower(&node, &managed, around, &mut cx);
-        Ok(Reading { layer: input.layer, document, notes: settled(cx)? })
+        Ok(Reading { layer: input.layer, document, notes: settled(cx.into_problems())? })
     }))
 }
 
@@ -99,7 +101,7 @@ fn lower(
     if cx.map(node).is_none() {
         return Document::default();
     }
-    // Everything else in the file is somebody else's.
+    top::check(node, cx);
     for (section, tables) in
         [("permissions", &[PERMISSIONS] as &'static [_]), ("sandbox", &[SANDBOX])]
     {

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::command::escape;
+use crate::dialect::glob::{component, literal};
 use crate::name::{Anchors, Found, Invalid, PathPattern, Pattern};
 use crate::policy::Action;
 use crate::text::visible;
@@ -77,7 +77,7 @@ fn absolute(parts: &[&str], slash: &str) -> String {
             out.push_str("(?:/[^/]*)*");
         } else {
             out.push_str(slash);
-            out.push_str(&name(part));
+            out.push_str(&component(part));
         }
     }
     out
@@ -92,10 +92,10 @@ fn relative(parts: &[&str]) -> String {
     for part in folders {
         match *part {
             "**" => out.push_str("(?:[^/]+/+)*"),
-            part => out.extend([&*name(part), SLASH]),
+            part => out.extend([&*component(part), SLASH]),
         }
     }
-    out.push_str(&if *last == "**" { "(?:[^/].*)?".into() } else { name(last) });
+    out.push_str(&if *last == "**" { "(?:[^/].*)?".into() } else { component(last) });
     out
 }
 
@@ -129,38 +129,10 @@ fn rests<'p>(parts: &'p [&'p str], cwd: &Path) -> Vec<&'p [&'p str]> {
 
 /// Returns whether a component of a pattern can be the name of a folder; in doubt it can.
 fn can_be(part: &str, folder: &str) -> bool {
-    let expression = name(part);
+    let expression = component(part);
     if !part.contains(['*', '?', '[']) {
-        return expression == folder.chars().map(escape).collect::<String>();
+        return expression == folder.chars().map(literal).collect::<String>();
     }
     let pattern = format!("(?s)^{expression}$").parse::<Pattern>();
     pattern.map_or(true, |pattern| pattern.search(folder) != Found::No)
-}
-
-fn name(component: &str) -> String {
-    let mut out = String::new();
-    let mut chars = component.chars();
-    while let Some(c) = chars.next() {
-        match c {
-            '*' => out.push_str("[^/]*"),
-            '?' => out.push_str("[^/]"),
-            '\\' => out.extend(chars.next().map(escape)),
-            '[' => {
-                out.push('[');
-                let mut first = true;
-                while let Some(c) = chars.next().filter(|c| *c != ']') {
-                    match c {
-                        '!' if first => out.push('^'),
-                        '-' => out.push('-'),
-                        '\\' => out.extend(chars.next().map(escape)),
-                        c => out.push_str(&escape(c)),
-                    }
-                    first = false;
-                }
-                out.push(']');
-            }
-            c => out.push_str(&escape(c)),
-        }
-    }
-    out
 }

@@ -4,8 +4,9 @@ use super::super::Surroundings;
 use super::super::srt::domain;
 use super::super::srt::lower::items;
 use super::super::srt::schema::note;
-use super::command::{Specifier, escape};
+use super::command::Specifier;
 use super::{Managed, path, sandbox};
+use crate::dialect::glob;
 use crate::key::{Field as _, Reader, Refusals, RuleLists, Setting, Sourced};
 use crate::name::{DeniedHost, PathPattern};
 use crate::policy::{Action, Policy, Profile};
@@ -269,12 +270,12 @@ fn is_of_name(c: char) -> bool {
 }
 
 fn exactly(text: &str) -> String {
-    let literal: String = text.chars().map(escape).collect();
+    let literal: String = text.chars().map(glob::literal).collect();
     format!("^{}$", literal.replace(r"\*", r"[\s\S]*"))
 }
 
 fn globbed(tool: &str) -> String {
-    tool.chars().map(escape).collect::<String>().replace(r"\*", ".*")
+    tool.chars().map(glob::literal).collect::<String>().replace(r"\*", ".*")
 }
 
 fn text_node(text: &str, span: Span) -> Node {

@@ -3,11 +3,11 @@
 use super::whole::unanchored;
 use super::{Interception, SECTION};
 use crate::builtin::BuiltIn;
-use crate::dialect::{Input, Reading, Surroundings};
+use crate::dialect::{Input, Reading, Surroundings, settled};
 use crate::key::{Grants, Guard, Levels, Line, Reader, Replaceable, Setting, Sourced};
 use crate::name::Found;
 use crate::policy::{Document, ToolRegex, Tools};
-use crate::text::{Diagnostic, Entry, Node, Severity, Value};
+use crate::text::{Diagnostic, Entry, Node, Value};
 
 /// Every key of the section.
 const KEYS: [&str; 7] = [
@@ -55,13 +55,7 @@ pub(super) fn read(
             }
         }
     }
-    let (errors, notes): (Vec<_>, Vec<_>) =
-        cx.into_problems().into_iter().partition(|found| found.severity() == Severity::Error);
-    if errors.is_empty() {
-        Ok(Reading { layer: input.layer, document, notes })
-    } else {
-        Err(errors)
-    }
+    Ok(Reading { layer: input.layer, document, notes: settled(cx.into_problems())? })
 }
 
 /// The section on its way to becoming `tools`.
@@ -261,10 +255,7 @@ impl Lowering<'_, '_> {
 
     /// Complains about a value of another kind, and names its key.
     fn wrong<T>(&mut self, entry: &Entry, what: &str, found: &Node) -> Option<T> {
-        let message = format!("`{SECTION}.{}`: expected {what}, found {}", entry.key, found.kind());
-        let problem = self.cx.complaint("wrong-type", message, found.span);
-        self.cx.report(problem.expected(format!("expected {what}")));
-        None
+        self.cx.wrong_type(&format!("{SECTION}.{}", entry.key), what, found)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::SECTION;
 use super::whole::anchored;
-use crate::dialect::{Lost, Surroundings, Written};
-use crate::key::{Field, Row, Sourced};
+use crate::dialect::{Lost, Surroundings, Written, left_out};
+use crate::key::Sourced;
 use crate::layer::Layer;
 use crate::policy::{Policy, ToolRegex};
 
@@ -73,25 +73,13 @@ fn quoted(text: &str) -> String {
 
 /// Lists what the section has no key for.
 fn lost(policy: &Policy) -> Vec<Lost> {
-    let mut rows = Vec::new();
-    policy.rows("", &mut rows);
-    let mut lost = Vec::new();
-    for row in rows.iter().filter(|row| !row.values.is_empty()) {
-        let why = match row.key.as_str() {
-            "tools.allow_parent" if policy.tools.allow_parent.value().0 > 1 => {
-                "the section knows one level above the root, or none"
-            }
-            "tools.roots" => "the section names no folders",
-            "tools.on_violation" => "the section does not say what becomes of a refused call",
-            key if key.starts_with("tools.") => continue,
-            _ => "the section is about tool calls alone",
-        };
-        lost.push(Lost { key: row.key.clone(), value: shown(row), why });
-    }
-    lost
-}
-
-fn shown(row: &Row) -> String {
-    let values: Vec<String> = row.values.iter().map(|value| value.value.to_string()).collect();
-    values.join(", ")
+    left_out(policy, |key, _| match key {
+        "tools.allow_parent" if policy.tools.allow_parent.value().0 > 1 => {
+            Some("the section knows one level above the root, or none")
+        }
+        "tools.roots" => Some("the section names no folders"),
+        "tools.on_violation" => Some("the section does not say what becomes of a refused call"),
+        key if key.starts_with("tools.") => None,
+        _ => Some("the section is about tool calls alone"),
+    })
 }

@@ -6,12 +6,14 @@
 #[cfg(test)]
 mod tests;
 
-use super::{Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings};
+use super::{
+    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, settled,
+};
 use crate::builtin::BuiltIn;
 use crate::key::{Reader, Refusals, Setting, Sourced};
 use crate::name::CommandName;
 use crate::policy::{ALIASES, Document, Preset};
-use crate::text::{self, Diagnostic, Node, Severity, Source, Value};
+use crate::text::{self, Diagnostic, Node, Source, Value};
 
 /// The sandbox runner's configuration.
 pub(super) static RUNNER: Dialect = Dialect {
@@ -43,15 +45,7 @@ fn places(_around: &Surroundings<'_>) -> Vec<DocumentedPlace> {
 }
 
 fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
-    let mut readings = Vec::new();
-    let mut problems = Vec::new();
-    for input in inputs {
-        match read_one(input, around) {
-            Ok(reading) => readings.push(reading),
-            Err(found) => problems.extend(found),
-        }
-    }
-    if problems.is_empty() { Ok(readings) } else { Err(problems) }
+    all(inputs.iter().map(|input| read_one(input, around)))
 }
 
 fn read_one(input: &Input<'_>, around: &Surroundings<'_>) -> Result<Reading, Vec<Diagnostic>> {
@@ -65,10 +59,7 @@ fn read_one(input: &Input<'_>, around: &Surroundings<'_>) -> Result<Reading, Vec
         }
     }
     let preset = Sourced { value: Preset::Runner, origin: cx.origin(node.span) };
-    let mut problems = cx.into_problems();
-    if problems.iter().any(|problem| problem.severity() == Severity::Error) {
-        return Err(problems);
-    }
+    let mut notes = settled(cx.into_problems())?;
     let mut document = Document::read(source, &node, layer, around.anchors)?;
     document.policy.preset = Setting::new(preset);
 
@@ -82,10 +73,10 @@ fn read_one(input: &Input<'_>, around: &Surroundings<'_>) -> Result<Reading, Vec
         if let Some(given) = node.find(name).filter(|_| !stay.is_empty()) {
             let message = format!("`{name}` adds to the runner's own list; these stay on it");
             let note = Diagnostic::new(source, "list-adds", message).at(given.span).warning();
-            problems.push(note.expected(stay.join(", ")));
+            notes.push(note.expected(stay.join(", ")));
         }
     }
-    Ok(Reading { layer, document, notes: problems })
+    Ok(Reading { layer, document, notes })
 }
 
 fn is_name(key: &str) -> bool {

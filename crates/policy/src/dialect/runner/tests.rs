@@ -6,6 +6,7 @@ use super::*;
 use crate::layer::{Choice, Layer, Stack, Trust, resolve};
 use crate::name::{Anchors, Folder};
 use crate::policy::Policy;
+use crate::text::Severity;
 
 fn with_world<T>(ask: impl FnOnce(&Surroundings<'_>) -> T) -> T {
     let anchors = Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) };

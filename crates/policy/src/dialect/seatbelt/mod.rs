@@ -30,13 +30,13 @@ mod tests;
 use std::path::Path;
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, file_name,
+    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, file_name, settled,
 };
 use crate::key::Reader;
 use crate::layer::Layer;
 use crate::name::Anchors;
 use crate::policy::{Document, Policy};
-use crate::text::{Diagnostic, Node, Severity, Source};
+use crate::text::{Diagnostic, Node, Source};
 
 pub use string::Params;
 
@@ -67,9 +67,7 @@ pub fn read_profile(
     let known = string::Known { params, around };
     let rules = rule::Rules::read(&exprs, known, &mut cx);
     let policy = lower::policy(&rules, known, &mut cx);
-    let (problems, notes): (Vec<Diagnostic>, Vec<Diagnostic>) =
-        cx.into_problems().into_iter().partition(|problem| problem.severity() == Severity::Error);
-    if problems.is_empty() { Ok((policy, notes)) } else { Err(problems) }
+    Ok((policy, settled(cx.into_problems())?))
 }
 
 /// Returns every reason not to use a profile, wherever the project lies.

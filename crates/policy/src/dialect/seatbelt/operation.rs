@@ -11,7 +11,7 @@ pub(super) enum Operation {
     Exec,
     /// Reading and writing files.
     Files,
-    /// Something that only macOS has, or that the walls settle by themselves.
+    /// Something that only macOS has.
     Foreign,
     /// Making a process.
     Fork,
@@ -21,8 +21,41 @@ pub(super) enum Operation {
     Process,
     /// Reading files.
     Read(Part),
+    /// Something that a wall settles for every policy, whatever a rule says.
+    Walled(Wall),
     /// Writing files.
     Write(Part),
+}
+
+/// What settles an operation here.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Wall {
+    Devices,
+    Memory,
+    Privileges,
+    Processes,
+    Settings,
+    Signals,
+    Terminals,
+}
+
+impl Wall {
+    /// Returns what holds at the level `full`, and what does not.
+    pub(super) fn holds(self) -> &'static str {
+        match self {
+            Self::Devices => {
+                "no device of the host is there but null, zero, full, random, urandom and tty"
+            }
+            Self::Memory => {
+                "shared memory, semaphores and queues are the sandbox's own; inside it they work"
+            }
+            Self::Privileges => "no process inside has the privilege",
+            Self::Processes => "no process outside is seen; inside, processes see each other",
+            Self::Settings => "/proc/sys is read-only",
+            Self::Signals => "no signal leaves the sandbox; inside, processes signal each other",
+            Self::Terminals => "the host's terminals are out of reach; the sandbox has its own",
+        }
+    }
 }
 
 /// How much of reading or writing an operation is.
@@ -61,6 +94,7 @@ impl Operation {
             | Self::Fork
             | Self::Network(_)
             | Self::Read(_)
+            | Self::Walled(_)
             | Self::Write(_) => Breadth::Part,
         }
     }
@@ -102,9 +136,25 @@ pub(super) fn operation(name: &str) -> Option<Operation> {
         "process*" => Operation::Process,
         "process-exec" | "process-exec*" => Operation::Exec,
         "process-fork" => Operation::Fork,
-        "dynamic-code-generation" | "file-map-executable" | "process-exec-interpreter" => {
-            Operation::Always
+        "dynamic-code-generation"
+        | "file-ioctl"
+        | "file-map-executable"
+        | "process-exec-interpreter"
+        | "socket-ioctl"
+        | "socket-option*"
+        | "socket-option-get"
+        | "socket-option-set"
+        | "sysctl*"
+        | "sysctl-read" => Operation::Always,
+        "device*" => Operation::Walled(Wall::Devices),
+        "pseudo-tty" => Operation::Walled(Wall::Terminals),
+        "signal" => Operation::Walled(Wall::Signals),
+        "sysctl-write" => Operation::Walled(Wall::Settings),
+        _ if name.starts_with("process-info") && FOREIGN.contains(&name) => {
+            Operation::Walled(Wall::Processes)
         }
+        _ if name.starts_with("ipc") && FOREIGN.contains(&name) => Operation::Walled(Wall::Memory),
+        _ if PRIVILEGED.contains(&name) => Operation::Walled(Wall::Privileges),
         _ if FOREIGN.contains(&name) => Operation::Foreign,
         _ => return None,
     };
@@ -135,33 +185,40 @@ pub(super) const COMMON: &[&str] = &[
     "ipc-posix-shm",
 ];
 
-/// Operations of macOS that have no counterpart here, or that the walls settle by themselves:
-/// signals never leave the sandbox, devices and mounts are out of reach, and no program gains
-/// privileges from a file's mode.
-const FOREIGN: &[&str] = &[
-    "appleevent-send",
-    "authorization-right-obtain",
-    "boot-arg-set",
-    "darwin-notification-post",
-    "device*",
-    "device-camera",
-    "device-microphone",
-    "distributed-notification-post",
+/// Operations that need a privilege on Linux too, which nothing inside has or gains.
+const PRIVILEGED: &[&str] = &[
     "file-chroot",
-    "file-fsctl",
-    "file-ioctl",
-    "file-issue-extension",
-    "file-issue-extension*",
     "file-mknod",
     "file-mount",
     "file-mount-update",
     "file-revoke",
-    "file-search",
     "file-unmount",
     "file-write-mount",
     "file-write-setugid",
     "file-write-umount",
     "file-write-unmount",
+    "system-acct",
+    "system-audit",
+    "system-kext*",
+    "system-privilege",
+    "system-reboot",
+    "system-set-time",
+    "system-swap",
+];
+
+/// Other operations of macOS; what has a counterpart here was taken out before.
+const FOREIGN: &[&str] = &[
+    "appleevent-send",
+    "authorization-right-obtain",
+    "boot-arg-set",
+    "darwin-notification-post",
+    "device-camera",
+    "device-microphone",
+    "distributed-notification-post",
+    "file-fsctl",
+    "file-issue-extension",
+    "file-issue-extension*",
+    "file-search",
     "fs-snapshot*",
     "generic-issue-extension",
     "hid-control",
@@ -230,38 +287,22 @@ const FOREIGN: &[&str] = &[
     "process-info-pidinfo",
     "process-info-rusage",
     "process-info-setcontrol",
-    "pseudo-tty",
-    "signal",
-    "socket-ioctl",
-    "socket-option*",
-    "socket-option-get",
-    "socket-option-set",
     "syscall*",
     "syscall-mach",
     "syscall-mig",
     "syscall-unix",
-    "sysctl*",
-    "sysctl-read",
-    "sysctl-write",
     "system*",
-    "system-acct",
-    "system-audit",
     "system-automount",
     "system-fsctl",
     "system-info",
-    "system-kext*",
     "system-lcid",
     "system-mac-label",
     "system-mac-syscall",
     "system-nfssvc",
     "system-pathconf",
-    "system-privilege",
-    "system-reboot",
     "system-sched",
-    "system-set-time",
     "system-socket",
     "system-suspend-resume",
-    "system-swap",
     "user-preference*",
     "user-preference-read",
     "user-preference-write",

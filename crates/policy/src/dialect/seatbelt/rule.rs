@@ -134,12 +134,23 @@ impl Rules {
                 let message = format!("`{name}` cannot be denied here");
                 let problem = cx.complaint("not-expressible", message, span);
                 cx.report(problem.hint("leave it out: no wall here can deny it"));
-            } else if operation == Operation::Foreign {
-                note(cx, "no-linux-meaning", format!("`{name}` has no meaning on Linux"), span);
-            } else {
-                let message = format!("`{name}` alone opens nothing here");
-                note(cx, "opens-nothing", message, span);
+                continue;
             }
+            let (code, message) = match (operation, verdict) {
+                (Operation::Foreign, _) => {
+                    ("no-linux-meaning", format!("`{name}` has no meaning on Linux"))
+                }
+                // Said in full: a rule that denies must not seem to deny more than the wall does.
+                (Operation::Walled(wall), Verdict::Deny) => (
+                    "walled",
+                    format!("`{name}` is not a rule here: at level `full` {}", wall.holds()),
+                ),
+                (Operation::Walled(wall), Verdict::Allow) => {
+                    ("opens-nothing", format!("`{name}` opens nothing here: {}", wall.holds()))
+                }
+                _ => ("opens-nothing", format!("`{name}` alone opens nothing here")),
+            };
+            note(cx, code, message, span);
         }
         if ours.is_empty() {
             filters.iter().for_each(|filter| Filter::skim(filter, cx));
@@ -180,7 +191,7 @@ pub(super) fn note(cx: &mut Reader<'_>, code: &'static str, message: String, spa
 /// Returns whether a rule about an operation changes what is enforced.
 fn counts(verdict: Verdict, operation: Operation) -> bool {
     match operation {
-        Operation::Always | Operation::Foreign => false,
+        Operation::Always | Operation::Foreign | Operation::Walled(_) => false,
         Operation::Read(Part::Detail) | Operation::Write(Part::Detail) => verdict == Verdict::Deny,
         Operation::Default
         | Operation::Exec

@@ -8,8 +8,7 @@ use super::place::{Place, Reach, depth, overlap};
 use super::regex;
 use super::rule::Verdict;
 use super::spell;
-use crate::dialect::{Lost, Surroundings, Written};
-use crate::key::Field;
+use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
 use crate::layer::Layer;
 use crate::name::PathPattern;
 use crate::policy::{NetworkMode, Policy, Preset};
@@ -145,15 +144,11 @@ impl Writer<'_> {
             | Preset::AgentaoWorkspaceWrite
             | Preset::Runner => Layer::BuiltIn,
         };
-        let mut rows = Vec::new();
-        policy.rows("", &mut rows);
-        for row in rows.into_iter().filter(|row| !SAID.contains(&&*row.key)) {
-            for value in row.values.iter().filter(|value| value.origin.layer > brought) {
-                let shown =
-                    value.value.as_str().map_or_else(|| value.value.to_string(), str::to_owned);
-                self.lose(&row.key, shown, "a profile has no such key");
-            }
-        }
+        self.lost.extend(shared_temp(policy));
+        self.lost.extend(left_out(policy, |key, value| {
+            let said = SAID.contains(&key) || value.origin.layer <= brought;
+            (!said).then_some("a profile has no such key")
+        }));
     }
 
     fn rule(&mut self, verdict: Verdict, operation: &str, key: &str, pattern: &PathPattern) {

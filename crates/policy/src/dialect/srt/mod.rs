@@ -20,12 +20,13 @@ pub(super) mod table;
 mod write;
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, file_name, has_any,
+    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, file_name,
+    has_any, settled,
 };
 use crate::key::Reader;
 use crate::layer::Layer;
 use crate::name::Anchors;
-use crate::text::{Diagnostic, Node, Severity, Source, json};
+use crate::text::{Node, Source, json};
 
 /// Settings of the sandbox runtime.
 pub(super) static SRT: Dialect = Dialect {
@@ -64,29 +65,10 @@ fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
         let mut cx = Reader::new(input.source, &anchors, input.layer);
         schema::check(&node, &mut cx);
         let document = lower::lower(&node, around, &mut cx);
-        let notes = settled(cx)?;
+        let notes = settled(cx.into_problems())?;
         Ok(Reading { layer: input.layer, document, notes })
     };
     all(inputs.iter().map(read_one))
-}
-
-/// Returns the warnings of a text, or every problem if one of them is an error.
-pub(super) fn settled(cx: Reader<'_>) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
-    let problems = cx.into_problems();
-    let broken = problems.iter().any(|problem| problem.severity() == Severity::Error);
-    if broken { Err(problems) } else { Ok(problems) }
-}
-
-/// Gathers the readings of several texts, or the problems of all of them.
-pub(super) fn all(results: impl Iterator<Item = Result<Reading, Vec<Diagnostic>>>) -> Readings {
-    let (mut readings, mut problems) = (Vec::new(), Vec::new());
-    for result in results {
-        match result {
-            Ok(reading) => readings.push(reading),
-            Err(more) => problems.extend(more),
-        }
-    }
-    if problems.is_empty() { Ok(readings) } else { Err(problems) }
 }
 
 #[cfg(test)]

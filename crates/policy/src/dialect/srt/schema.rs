@@ -76,7 +76,9 @@ pub(in crate::dialect) fn check_map(
     unknown: Unknown,
     cx: &mut Reader<'_>,
 ) {
-    let Value::Map(entries) = &node.value else { return wrong(node, "a map", above, cx) };
+    let Value::Map(entries) = &node.value else {
+        return cx.wrong_type(above, "a map", node).unwrap_or_default();
+    };
     for entry in entries {
         let field = if above.is_empty() {
             visible(&entry.key)
@@ -123,44 +125,33 @@ pub(in crate::dialect) fn note(
 }
 
 fn check_shape(node: &Node, shape: &Shape, field: &str, unknown: Unknown, cx: &mut Reader<'_>) {
-    match (shape, &node.value) {
-        (Flag, Value::Bool(_)) | (Text | Path, Value::Text(_)) => {}
-        (Path, Value::Map(_)) => check_map(node, &[table::PATH_ENTRY], field, unknown, cx),
+    let wanted = match (shape, &node.value) {
+        (Flag, Value::Bool(_)) | (Text | Path, Value::Text(_)) => return,
+        (Path, Value::Map(_)) => return check_map(node, &[table::PATH_ENTRY], field, unknown, cx),
         (List(inner), Value::List(items)) => {
-            for item in items {
-                check_shape(item, inner, field, unknown, cx);
-            }
+            return items.iter().for_each(|item| check_shape(item, inner, field, unknown, cx));
         }
         (Record(inner), Value::Map(entries)) => {
-            for entry in entries {
-                check_shape(&entry.value, inner, field, unknown, cx);
-            }
+            return entries
+                .iter()
+                .for_each(|entry| check_shape(&entry.value, inner, field, unknown, cx));
         }
-        (Map(tables), _) => check_map(node, tables, field, unknown, cx),
-        (Word(words), Value::Text(text)) if words.contains(&&**text) => {}
+        (Map(tables), _) => return check_map(node, tables, field, unknown, cx),
+        (Word(words), Value::Text(text)) if words.contains(&&**text) => return,
         (Number(low, high), Value::Number(text))
-            if text.parse().is_ok_and(|n: u64| (*low..=*high).contains(&n)) => {}
-        (Flag, _) => wrong(node, "true or false", field, cx),
-        (List(_), _) => wrong(node, "a list", field, cx),
-        (Number(low, high), _) => {
-            wrong(node, &format!("a whole number from {low} to {high}"), field, cx);
+            if text.parse().is_ok_and(|n: u64| (*low..=*high).contains(&n)) =>
+        {
+            return;
         }
-        (Path, _) => wrong(node, "a path", field, cx),
-        (Record(_), _) => wrong(node, "a map", field, cx),
-        (Text, _) => wrong(node, "text", field, cx),
-        (Word(words), _) => wrong(node, &format!("one of {}", words.join(", ")), field, cx),
-    }
-}
-
-fn wrong(node: &Node, what: &str, field: &str, cx: &mut Reader<'_>) {
-    let found = match &node.value {
-        Value::Text(text) => format!("`{}`", visible(text)),
-        Value::Number(text) => format!("the number {text}"),
-        Value::Bool(_) | Value::List(_) | Value::Map(_) | Value::Null => node.kind().into(),
+        (Flag, _) => "true or false".into(),
+        (List(_), _) => "a list".into(),
+        (Number(low, high), _) => format!("a whole number from {low} to {high}"),
+        (Path, _) => "a path".into(),
+        (Record(_), _) => "a map".into(),
+        (Text, _) => "text".into(),
+        (Word(words), _) => format!("one of {}", words.join(", ")),
     };
-    let message = format!("`{field}`: expected {what}, found {found}");
-    let problem = cx.complaint("wrong-type", message, node.span);
-    cx.report(problem.expected(format!("expected {what}")));
+    cx.wrong_type::<()>(field, &wanted, node);
 }
 
 /// Returns whether a value is more than the absence of one.

@@ -10,6 +10,7 @@ use super::*;
 use crate::dialect::FileKind;
 use crate::layer::{Choice, Resolved, Stack, Trust, resolve};
 use crate::policy::{Document, Policy};
+use crate::text::{Diagnostic, Severity};
 
 pub(super) fn anchors() -> Anchors {
     Anchors { root: "/proj/app".into(), home: Some("/home/dev".into()) }

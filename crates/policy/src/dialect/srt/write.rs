@@ -7,8 +7,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::domain::{spell_address, spell_denied, spell_granted};
 use super::path::{SettingsPath, spell};
-use crate::dialect::{Lost, Surroundings, Written};
-use crate::key::{Field as _, Row};
+use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
 use crate::name::{DeniedHost, Folder, HostPattern, PathPattern};
 use crate::policy::{NetworkMode, Policy};
 
@@ -17,7 +16,10 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
     let mut lost = Vec::new();
     let network = network(policy, &mut lost);
     let filesystem = filesystem(policy, around, &mut lost);
-    lost.extend(unsaid(policy));
+    lost.extend(shared_temp(policy));
+    lost.extend(left_out(policy, |key, _| {
+        (!SAID.contains(&key)).then_some("srt has no such setting")
+    }));
     let settings = json!({ "network": network, "filesystem": filesystem });
     Written { text: format!("{settings:#}\n"), lost }
 }
@@ -210,18 +212,3 @@ const SAID: [&str; 13] = [
     "network.unix",
     "network.local_binding",
 ];
-
-/// Lists every other key that has a value.
-fn unsaid(policy: &Policy) -> Vec<Lost> {
-    let mut rows = Vec::new();
-    policy.rows("", &mut rows);
-    let left_out = |row: &Row| !row.values.is_empty() && !SAID.contains(&&*row.key);
-    rows.retain(left_out);
-    let shown = |value: &Json| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let lost = rows.into_iter().map(|row| Lost {
-        value: row.values.iter().map(|entry| shown(&entry.value)).collect::<Vec<_>>().join(", "),
-        key: row.key,
-        why: "srt has no such setting",
-    });
-    lost.collect()
-}

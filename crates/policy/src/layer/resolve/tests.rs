@@ -1,5 +1,6 @@
 //! What holds when several layers speak, and what a project cannot do.
 
+mod between;
 mod properties;
 
 use super::*;
@@ -31,7 +32,7 @@ fn for_agent(layers: &[(Layer, &str)], agent: &str) -> Policy {
     resolve(&stack(layers), &choice, Trust::NotTrusted).unwrap().policy
 }
 
-fn writes(policy: &Policy) -> Vec<String> {
+pub(super) fn writes(policy: &Policy) -> Vec<String> {
     policy.files.write.values().map(ToString::to_string).collect()
 }
 

@@ -58,16 +58,69 @@ fn what_the_format_cannot_say_is_listed_and_never_wider() {
 }
 
 #[test]
-fn a_rule_with_arguments_is_written_with_a_word_of_warning() {
-    let policy = native(
-        "commands: { rules: [{ tool: run_shell_command, args: { command: '^ls' }, profile: readonly }] }",
-    );
-    let Written { text, lost } = written(&World::default(), &policy);
-    let again = World::default().with(USER, &text).policy(Trust::NotTrusted);
-    assert_eq!(rules(&again), rules(&policy));
-    assert!(
-        lost.iter().any(|lost| lost.key == "commands.rules" && lost.why.contains("every call"))
-    );
+fn a_tool_gets_the_strictest_profile_that_any_of_its_calls_gets() {
+    let shell = |profile: &str| json!([{ "tool": "run_shell_command", "profile": profile }]);
+    let args = "args: { command: '^git ' }";
+    let sh = "tool: run_shell_command";
+    let (loose, offline, tight) = ("workspace-write", "workspace-write-no-network", "readonly");
+    #[rustfmt::skip]
+    let cases = [
+        // rules                                                                              written           because
+        (format!("{{ {sh}, profile: {loose} }}"),                                             shell(loose),     "nothing is distinguished"),
+        (format!("{{ {sh}, {args}, profile: {loose} }}"),                                     json!([]),        "Agentao would open the network to every call"),
+        (format!("{{ {sh}, {args}, profile: {tight} }}"),                                     shell(tight),     "git was to write nothing"),
+        (format!("{{ {sh}, {args}, profile: {tight} }}, {{ {sh}, profile: {loose} }}"),       shell(tight),     "the second would open what the first shut"),
+        (format!("{{ {sh}, {args}, profile: {loose} }}, {{ {sh}, profile: {tight} }}"),       shell(tight),     "the first would open what the second shuts"),
+        (format!("{{ {sh}, profile: {loose} }}, {{ {sh}, profile: {tight} }}"),               shell(loose),     "the second is never reached"),
+        (format!("{{ tool: 'run_.*', profile: {tight} }}"),                                   shell(tight),     "an expression means the shell too"),
+        (format!("{{ tool: '*', profile: {tight} }}, {{ {sh}, profile: {loose} }}"),          shell(tight),     "the star comes first"),
+        (format!("{{ tool: 'run_.*', profile: {loose} }}"),                                   shell(loose),     "every call of it gets that"),
+        (format!("{{ tool: 'x.*', profile: {loose} }}"),                                      json!([]),        "not the shell"),
+        (format!("{{ {sh}, {args}, profile: {offline} }}"),                                   json!([]),        "the default says the same"),
+        (format!("{{ {sh}, {args}, profile: /p/a.sb }}"),                                     shell(tight),     "files cannot be compared"),
+    ];
+    for (text, rules, because) in cases {
+        let policy = native(&format!("commands: {{ rules: [{text}] }}"));
+        let Written { text: out, lost } = written(&World::default().profile("/p/a.sb"), &policy);
+        let out: Json = serde_json::from_str(&out).unwrap();
+        assert_eq!(out["rules"], rules, "{text}: {because}");
+        assert!(out["rules"].as_array().unwrap().iter().all(|rule| rule.get("args").is_none()));
+        let listed = lost.iter().filter(|lost| lost.key == "commands.rules").count();
+        let exact = text == format!("{{ {sh}, profile: {loose} }}")
+            || text.starts_with(&format!("{{ {sh}, profile"));
+        assert_eq!(listed == 0, exact, "{text}: {lost:?}");
+    }
+}
+
+#[test]
+fn a_rule_about_a_file_that_cannot_be_compared_says_that_the_text_may_be_wider() {
+    let text = "commands: { rules: [{ tool: run_shell_command, args: { command: x }, profile: /p/a.sb }] }";
+    let Written { lost, .. } = written(&World::default().profile("/p/a.sb"), &native(text));
+    assert!(lost.iter().any(|lost| lost.key == "commands.rules" && lost.why.contains("wider")));
+}
+
+#[test]
+fn shared_folders_for_temporary_files_are_listed() {
+    let temp = |lost: &[crate::dialect::Lost]| {
+        lost.iter().any(|lost| lost.key == "files.write" && lost.value.contains("/tmp"))
+    };
+    // Every built-in profile writes them.
+    assert!(temp(&written(&World::default(), &native("profile: readonly")).lost));
+    let world = World::default().profile("/p/a.sb");
+    assert!(!temp(&written(&world, &native("profile: /p/a.sb")).lost), "a file says itself");
+    let policy = native("files: { write: [., /tmp, /tmp/own] }");
+    for name in ["srt", "bloom", "seatbelt"] {
+        let write = crate::dialect::named(name).unwrap().write.unwrap();
+        let lost = world.ask(|around| write(&policy, around)).lost;
+        let values: Vec<_> = lost
+            .iter()
+            .filter(|lost| lost.why.contains("share"))
+            .map(|lost| &*lost.value)
+            .collect();
+        assert_eq!(values, ["/tmp"], "{name}");
+        let lost = world.ask(|around| write(&native("files: { write: [/tmp/own] }"), around)).lost;
+        assert!(!lost.iter().any(|lost| lost.why.contains("share")), "{name}: a folder in it");
+    }
 }
 
 #[test]
@@ -138,16 +191,29 @@ proptest! {
         prop_assert_eq!(again.profile.value(), policy.profile.value(), "{}", text);
         prop_assert_eq!(writes(&again), writes(&policy), "{}", text);
         prop_assert_eq!(again.network.mode.value(), policy.network.mode.value());
-        prop_assert_eq!(rules(&again), rules(&policy), "{}", text);
-        let root = |policy: &Policy| policy.root.sourced().map(|root| root.value.path())
-            .filter(|root| root != Path::new("/proj/app"));
-        prop_assert_eq!(root(&again), root(&policy), "{}", text);
+        // Of a tool without arguments the first rule is all there is to say.
+        let first = |rules: Vec<Rule>| {
+            let mut kept: Vec<Rule> = Vec::new();
+            for rule in rules {
+                if !kept.iter().any(|known| known.tool == rule.tool) {
+                    kept.push(rule);
+                }
+            }
+            kept
+        };
+        if rules(&policy).iter().all(|rule| rule.args.is_empty()) {
+            prop_assert_eq!(rules(&again), first(rules(&policy)), "{}", text);
+            prop_assert!(!lost.iter().any(|part| part.key == "commands.rules"), "{:?}", lost);
+            // Written once more, it is the same text.
+            prop_assert_eq!(&written(&after, &again).text, &text);
+            let root = |policy: &Policy| policy.root.sourced().map(|root| root.value.path())
+                .filter(|root| root != Path::new("/proj/app"));
+            prop_assert_eq!(root(&again), root(&policy), "{}", text);
+        }
         for part in lost {
             let carried = ["profile", "files.write", "network.mode"].contains(&part.key.as_str());
-            prop_assert!(!carried, "{:?}", part);
+            prop_assert!(!carried || part.value.contains("/tmp"), "{:?}", part);
         }
-        // Written once more, it is the same text.
-        prop_assert_eq!(written(&after, &again).text, text);
     }
 
     #[test]

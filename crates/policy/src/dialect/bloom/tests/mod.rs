@@ -12,6 +12,7 @@ use crate::dialect::{self, Reading};
 use crate::key::Field;
 use crate::layer::{Choice, Resolved, Stack, Trust, resolve};
 use crate::policy::Document;
+use crate::text::{Diagnostic, Severity};
 
 pub(super) const CONFIG: &str = "/home/dev/.bloom/config.yaml";
 pub(super) const TASKS: &str = "/proj/app/tasks.yaml";

@@ -147,3 +147,30 @@ fn a_whole_tool_given_a_star_is_the_whole_tool() {
         assert_eq!(reading.document.policy.files.hide.entries(), [], "{rule}");
     }
 }
+
+#[test]
+fn a_misspelt_section_is_pointed_out_and_other_peoples_keys_are_not() {
+    #[rustfmt::skip]
+    let cases = [
+        // key                    the hint
+        ("permision",             "did you mean `permissions`?"),
+        ("Permissions",           "did you mean `permissions`?"),
+        ("sandbx",                "did you mean `sandbox`?"),
+        ("allowManagedPermissionRuleOnly", "did you mean `allowManagedPermissionRulesOnly`?"),
+        ("deny",                  "`deny` belongs to `permissions`"),
+        ("filesystem",            "`filesystem` belongs to `sandbox`"),
+        ("modell",                "did you mean `model`?"),
+        ("somethingElse",         "Claude Code documents no such key"),
+    ];
+    for (key, hint) in cases {
+        let text = serde_json::json!({ key: {}, "model": "x", "hooks": {} }).to_string();
+        let reading = reading(&text);
+        let [note] = reading.notes.as_slice() else { panic!("{key}: {}", notes(&reading)) };
+        assert_eq!((note.code(), note.severity()), ("unknown-key", Severity::Warning), "{key}");
+        assert!(note.to_string().contains(hint), "{note}");
+    }
+    let known = r#"{"$schema":"x","env":{},"hooks":{},"model":"m","statusLine":{},"theme":"x"}"#;
+    assert_eq!(notes(&reading(known)), "", "sections that are not ours");
+    let ours = r#"{"permissions":{"deny":["Bash(rm:*)"]},"sandbox":{"network":{"deniedDomains":["a.test"]}}}"#;
+    assert_eq!(notes(&reading(ours)), "");
+}

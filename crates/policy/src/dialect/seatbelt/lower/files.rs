@@ -83,6 +83,7 @@ fn take(access: Access, rules: &Rules, known: Known<'_>, cx: &mut Reader<'_>) ->
                 | Operation::Default
                 | Operation::Exec
                 | Operation::Foreign
+                | Operation::Walled(_)
                 | Operation::Fork
                 | Operation::Network(_)
                 | Operation::Process

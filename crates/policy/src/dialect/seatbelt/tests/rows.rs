@@ -42,7 +42,7 @@ fn a056_the_strict_profile_limits_reads_writes_and_network() {
     assert_eq!(write, ["/proj/app/tmp"]);
     assert_eq!(protect, [""; 0]);
     assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
-    assert_eq!(codes(&notes), ["no-linux-meaning"], "signal");
+    assert_eq!(codes(&notes), ["opens-nothing"], "signal");
     let line = policy.files.write.entries()[0].origin.place.unwrap().line;
     assert_eq!(line, 12, "values know their line");
 
@@ -94,21 +94,21 @@ fn a060_a_profile_with_a_syntax_error_is_refused_at_every_door() {
 #[test]
 fn a184_what_only_macos_has_is_noted_and_what_nobody_has_is_an_error() {
     let noted = [
-        "(allow mach-lookup)",
-        "(allow mach-lookup (global-name \"com.example.x\"))",
-        "(allow sysctl-read)",
-        "(allow ipc-posix-shm)",
-        "(allow ipc-posix-shm*)",
-        "(deny iokit-open)",
-        "(debug deny)",
-        "(import \"system.sb\")",
-        "(allow signal (target self))",
-        "(allow process-info* (target others))",
-        "(allow file-ioctl (regex #\"tty\"))",
+        ("(allow mach-lookup)", "no-linux-meaning"),
+        ("(allow mach-lookup (global-name \"com.example.x\"))", "no-linux-meaning"),
+        ("(deny iokit-open)", "no-linux-meaning"),
+        ("(debug deny)", "no-linux-meaning"),
+        ("(import \"system.sb\")", "no-linux-meaning"),
+        ("(allow sysctl-read)", "opens-nothing"),
+        ("(allow ipc-posix-shm)", "opens-nothing"),
+        ("(allow ipc-posix-shm*)", "opens-nothing"),
+        ("(allow signal (target self))", "opens-nothing"),
+        ("(allow process-info* (target others))", "opens-nothing"),
+        ("(allow file-ioctl (regex #\"tty\"))", "opens-nothing"),
     ];
-    for rule in noted {
+    for (rule, code) in noted {
         let (policy, notes) = read_rules(rule).unwrap();
-        assert_eq!(codes(&notes), ["no-linux-meaning"], "{rule}");
+        assert_eq!(codes(&notes), [code], "{rule}");
         let [hide, open, write, protect] = files(&policy);
         let nothing = [open.len(), write.len(), protect.len()];
         assert_eq!((hide.as_slice(), nothing), (["/".to_owned()].as_slice(), [0; 3]), "{rule}");
@@ -132,6 +132,36 @@ fn a184_what_only_macos_has_is_noted_and_what_nobody_has_is_an_error() {
         let problems = read_rules(rule).unwrap_err();
         assert_eq!(codes(&problems), [code], "{rule}");
         assert_eq!(problems[0].place().unwrap().line, 4, "{rule}");
+    }
+}
+
+#[test]
+fn a184_a_denial_that_linux_knows_is_held_by_a_wall_that_is_named_or_is_an_error() {
+    #[rustfmt::skip]
+    let walled = [
+        // rule                                  what the note must own up to
+        ("(deny signal)",                        "inside, processes signal each other"),
+        ("(deny signal (target others))",        "no signal leaves the sandbox"),
+        ("(deny sysctl-write)",                  "/proc/sys is read-only"),
+        ("(deny ipc-posix-shm*)",                "the sandbox's own"),
+        ("(deny ipc-posix-shm-write-data)",      "the sandbox's own"),
+        ("(deny ipc-sysv*)",                     "the sandbox's own"),
+        ("(deny ipc-sysv-shm)",                  "inside it they work"),
+        ("(deny process-info*)",                 "no process outside is seen"),
+        ("(deny file-mount)",                    "privilege"),
+        ("(deny system-reboot)",                 "privilege"),
+        ("(deny pseudo-tty)",                    "the sandbox has its own"),
+    ];
+    for (rule, says) in walled {
+        let (_, notes) = read_rules(rule).unwrap();
+        assert_eq!(codes(&notes), ["walled"], "{rule}");
+        assert!(notes[0].message().contains(says), "{rule}: {}", notes[0].message());
+    }
+    for name in ["file-ioctl", "socket-ioctl", "socket-option-set", "sysctl-read", "sysctl*"] {
+        let problems = read_rules(&format!("(deny {name})")).unwrap_err();
+        assert_eq!(codes(&problems), ["not-expressible"], "{name}: nothing here refuses it");
+        let (_, notes) = read_rules(&format!("(allow {name})")).unwrap();
+        assert_eq!(codes(&notes), ["opens-nothing"], "{name}");
     }
 }
 

@@ -34,7 +34,7 @@ fn wrong_types_name_the_field() {
         assert_eq!(problems.len(), 1, "{text}: {problems:?}");
         assert_eq!(problems[0].code(), "wrong-type", "{text}");
         let message = problems[0].message();
-        assert!(message.starts_with(&format!("`{field}`: expected ")), "{text}: {message}");
+        assert!(message.starts_with(&format!("`{field}` must be ")), "{text}: {message}");
         assert!(problems[0].place().is_some(), "{text}");
     }
     let word = &problems(r#"{"credentials":{"files":[{"path":"a","mode":"hide"}]}}"#)[0];

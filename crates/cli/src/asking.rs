@@ -1,0 +1,92 @@
+//! The call that a person asks about.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use palisade::policy::decide::{Asked, Call};
+use palisade::{Request, Session};
+
+use crate::args::Subject;
+use crate::failure::Failure;
+
+/// Which call is meant, and under which policy.
+#[derive(Debug, Args)]
+pub(crate) struct Asking {
+    #[command(flatten)]
+    subject: Subject,
+
+    /// Folder the command runs in, instead of the working folder
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// Shell text, instead of a program and its arguments
+    #[arg(long, value_name = "TEXT", conflicts_with = "argv", allow_hyphen_values = true)]
+    shell: Option<OsString>,
+
+    /// Program and its arguments; no shell reads them
+    #[arg(last = true, value_name = "ARGV")]
+    argv: Vec<OsString>,
+}
+
+/// The call that a person gave.
+#[derive(Debug)]
+pub(crate) enum Given {
+    Argv(Vec<String>),
+    Shell(String),
+}
+
+impl Asking {
+    /// Asks for the policy that these options choose.
+    pub(crate) fn request(&self) -> Result<Request, Failure> {
+        self.subject.request()
+    }
+
+    /// Opens the project, and returns the folder that the call runs in.
+    pub(crate) fn open(&self) -> Result<(Session, String), Failure> {
+        let (request, session) = self.subject.open()?;
+        let cwd = match &self.cwd {
+            Some(dir) => request.cwd.join(dir),
+            None => request.cwd,
+        };
+        let cwd = cwd.into_os_string().into_string().map_err(|_| {
+            Failure::new("cwd", "the working folder's name is no text")
+                .hint("name another with --cwd")
+        })?;
+        Ok((session, cwd))
+    }
+
+    /// Whether anything was asked. `palisade check --` asks about an empty command, which is
+    /// denied; without `--` it is wrong usage.
+    pub(crate) fn is_given(&self) -> bool {
+        self.shell.is_some() || !self.argv.is_empty() || env::args_os().any(|arg| arg == "--")
+    }
+
+    /// Returns the call. Bytes that are no text become a character that every text is refused for.
+    pub(crate) fn command(&self) -> Given {
+        let text = |given: &OsString| match given.to_str() {
+            Some(text) => text.to_owned(),
+            None => given.to_string_lossy().replace(char::REPLACEMENT_CHARACTER, "\u{80}"),
+        };
+        match &self.shell {
+            Some(shell) => Given::Shell(text(shell)),
+            None => Given::Argv(self.argv.iter().map(text).collect()),
+        }
+    }
+}
+
+impl Given {
+    /// Hands the call over in the form in which it is decided.
+    pub(crate) fn asked<T>(&self, decide: impl FnOnce(Asked<'_>) -> T) -> T {
+        match self {
+            Self::Argv(argv) => decide(Asked::Argv(argv)),
+            Self::Shell(text) => decide(Asked::Shell(text)),
+        }
+    }
+
+    /// Returns the text that places in reasons point into.
+    pub(crate) fn text(&self) -> String {
+        self.asked(|command| Call { command, cwd: "/" }.text())
+    }
+}

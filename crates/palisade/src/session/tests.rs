@@ -1,0 +1,177 @@
+//! Files of other systems, opened as a person would.
+
+use palisade_testkit::{Home, Project};
+
+use super::*;
+
+const ON: &str =
+    r#"{"enabled":true,"profiles_dir":"profiles","default_profile":"workspace-write-no-network"}"#;
+const TIGHT: &str = "(version 1)\n(deny default)\n(allow process*)\n(allow file-read*)\n";
+const LOOSE: &str = "(version 1)\n(deny default)\n(allow process*)\n(allow file-read*)\n\
+                     (allow file-write* (subpath \"/srv\"))\n(allow network*)\n";
+
+fn home() -> Home {
+    Home::new()
+        .file(".agentao/sandbox.json", ON)
+        .file(".agentao/profiles/tight.sb", TIGHT)
+        .file(".agentao/profiles/loose.sb", LOOSE)
+        .file(".agentao/profiles/bare", TIGHT)
+}
+
+fn project(sandbox: &str) -> Project {
+    Project::new().file(".agentao/sandbox.json", sandbox)
+}
+
+/// Opens a project with the files that a system documents, as the user's own policy asks for.
+fn open(project: &Project, home: &Home, policies: &[&str]) -> Result<Session, OpenError> {
+    let mut request = Request::new(project.root(), home.env().clone());
+    request.policies = policies.iter().map(ToString::to_string).collect();
+    Session::open(&request)
+}
+
+fn user(home: Home, include: &str) -> Home {
+    home.file(".config/palisade/policy.yaml", format!("version: 1\ninclude: [{include}]\n"))
+}
+
+fn shown(session: &Session, key: &str) -> Vec<String> {
+    let row = session.rows().into_iter().find(|row| row.key == key).unwrap();
+    row.values.iter().map(|value| value.value.as_str().unwrap_or_default().to_owned()).collect()
+}
+
+fn ignored(session: &Session) -> Vec<&str> {
+    session.ignored().iter().map(|part| &*part.key).collect()
+}
+
+#[test]
+fn a_project_picks_a_profile_from_the_users_folder_and_widens_nothing_by_it() {
+    let home = user(home(), "'agentao:'");
+    let tight = project(r#"{"default_profile":"tight"}"#);
+    let session = open(&tight, &home, &[]).unwrap();
+    assert_eq!((shown(&session, "files.write"), ignored(&session)), (vec![], vec!["profile"]));
+    assert_eq!(shown(&session, "network.mode"), ["deny-all"]);
+    // The file is the user's: it is not part of what the project says, and stays protected.
+    let path = home.path(".agentao/profiles/tight.sb");
+    let loaded = session.files().iter().find(|file| file.path == path).unwrap();
+    assert_eq!(loaded.layer, Layer::User);
+    assert!(!session.project_files().unwrap().paths.contains(&path));
+
+    let loose = project(r#"{"default_profile":"loose"}"#);
+    let session = open(&loose, &home, &[]).unwrap();
+    assert_eq!(shown(&session, "network.mode"), ["deny-all"]);
+    assert!(!shown(&session, "files.write").contains(&"/srv".to_owned()));
+    assert!(ignored(&session).contains(&"network.mode"), "{:?}", ignored(&session));
+    session.project_files().unwrap().trust().unwrap();
+    let session = open(&loose, &home, &[]).unwrap();
+    assert_eq!(shown(&session, "network.mode"), ["disabled"], "trusted");
+}
+
+#[test]
+fn a_project_reads_no_profile_from_a_folder_of_its_own_choice() {
+    let home = user(home().file("secret.sb", "not a profile\n"), "'agentao:'");
+    let outside = home.root().display();
+    for sandbox in [
+        format!(r#"{{"profiles_dir":"{outside}","default_profile":"secret"}}"#),
+        r#"{"profiles_dir":"boxes","default_profile":"secret"}"#.into(),
+    ] {
+        let secret = home.path("secret.sb").display().to_string();
+        let project = project(&sandbox).dir("boxes").symlink("boxes/secret.sb", &secret);
+        let error = open(&project, &home, &[]).unwrap_err().to_string();
+        assert!(!error.contains("not a profile"), "{error}");
+    }
+    // Nor by a link that it puts in place of its own profile.
+    let target = home.path(".agentao/profiles/tight.sb").display().to_string();
+    let linked = project(r#"{"profiles_dir":"boxes","default_profile":"x"}"#);
+    let linked = linked.dir("boxes").symlink("boxes/x.sb", &target);
+    assert!(open(&linked, &home, &[]).is_err());
+}
+
+#[test]
+fn a_profile_is_found_by_its_bare_name_as_agentao_finds_it() {
+    let sandbox = r#"{"enabled":true,"profiles_dir":"profiles","default_profile":"bare"}"#;
+    let home = user(home().file(".agentao/sandbox.json", sandbox), "'agentao:'");
+    let session = open(&Project::new(), &home, &[]).unwrap();
+    assert_eq!(shown(&session, "files.write"), [""; 0]);
+    assert!(shown(&session, "profile")[0].ends_with("profiles/bare"));
+    // A native file has no such names.
+    let bare = home.path(".agentao/profiles/bare").display().to_string();
+    let native = Home::new()
+        .file("bare", TIGHT)
+        .file(".config/palisade/policy.yaml", format!("version: 1\nprofile: {bare}\n"));
+    assert_eq!(open(&Project::new(), &native, &[]).unwrap_err().code(), "profile-kind");
+    // And what is imported can be read again.
+    let request = Request::new(Project::new().root(), home.env().clone());
+    let named = format!("agentao:{}", home.path(".agentao/sandbox.json").display());
+    let (text, lost) = request.check_file(&named, Path::new("/proj")).unwrap().native_text();
+    assert!(!text.contains("bare") && lost.iter().any(|why| why.contains("written out")), "{text}");
+}
+
+#[test]
+fn permissions_beside_a_sandbox_that_is_off_confine_nothing_and_still_decide() {
+    let off = r#"{"enabled":false}"#;
+    let rules = r#"{"rules":[{"tool":"web_fetch","action":"deny"}]}"#;
+    let home =
+        Home::new().file(".agentao/sandbox.json", off).file(".agentao/permissions.json", rules);
+    let session = open(&Project::new(), &home, &["agentao:"]).unwrap();
+    assert_eq!(shown(&session, "require"), ["none"]);
+    assert!(session.warnings().iter().any(|it| matches!(it, Warning::Unconfined { .. })));
+    assert!(session.policy().commands.rules.lists().iter().any(|list| !list.rules.is_empty()));
+    // A file that builds walls keeps them.
+    let home =
+        home.file(".config/palisade/policy.yaml", "version: 1\nnetwork: { mode: deny-all }\n");
+    assert_ne!(shown(&open(&Project::new(), &home, &["agentao:"]).unwrap(), "require"), ["none"]);
+}
+
+#[test]
+fn what_is_hidden_behind_a_link_is_hidden_itself() {
+    let project = Project::new()
+        .file("vault/key", "k")
+        .symlink("link", "vault")
+        .symlink("up", "..")
+        .file("s.json", r#"{"filesystem":{"denyRead":["link","link/deep/new","up"],"allowWrite":["."],"denyWrite":["link"]},"network":{"allowedDomains":[],"deniedDomains":[]}}"#);
+    let session = open(&project, &Home::new(), &["srt:s.json"]).unwrap();
+    let path = |name: &str| project.path(name).display().to_string();
+    let hidden = shown(&session, "files.hide");
+    for name in ["link", "vault", "vault/deep/new", "up"] {
+        assert!(hidden.contains(&path(name)), "{name}: {hidden:?}");
+    }
+    let above = project.root().parent().unwrap().display().to_string();
+    assert!(!hidden.contains(&above), "a link to all of it hides itself alone");
+    assert!(shown(&session, "files.protect").contains(&path("vault")));
+}
+
+#[test]
+fn files_of_one_system_are_read_together_whoever_names_them() {
+    let config = "agent: { claude: { sandbox: { enabled: true, networkPolicy: deny-all } } }\n";
+    let tasks = "tasks: [{ id: fetch, agent_name: claude, sandbox: { networkPolicy: allow-list, allowedDomains: [a.test] } }]\n";
+    let project = Project::new().file("tasks.yaml", tasks);
+    let home = Home::new().file(".bloom/config.yaml", config);
+    for policies in [["bloom:", "bloom:tasks.yaml"], ["bloom:tasks.yaml", "bloom:"]] {
+        let mut request = Request::new(project.root(), home.env().clone());
+        request.policies = policies.map(Into::into).into();
+        request.task = Some("fetch".into());
+        let session = Session::open(&request).unwrap();
+        assert_eq!(session.agent(), Some("claude"), "{policies:?}");
+        assert_eq!(shown(&session, "network.mode"), ["allow-list"], "{policies:?}");
+        assert_ne!(shown(&session, "require"), ["none"], "{policies:?}: the agent is confined");
+    }
+    let included = user(home, "'bloom:', 'bloom:~/tasks.yaml'").file("tasks.yaml", tasks);
+    let elsewhere = Project::new();
+    let mut request = Request::new(elsewhere.root(), included.env().clone());
+    request.task = Some("fetch".into());
+    let session = Session::open(&request).unwrap();
+    assert_eq!(shown(&session, "network.mode"), ["allow-list"], "included");
+}
+
+#[test]
+fn the_stricter_of_two_systems_in_one_layer_holds() {
+    let loose = r#"{"enabled":true,"default_profile":"workspace-write"}"#;
+    let project = Project::new()
+        .file("sandbox.json", loose)
+        .file("tight.yaml", "version: 1\nprofile: readonly\n");
+    for policies in [["tight.yaml", "sandbox.json"], ["sandbox.json", "tight.yaml"]] {
+        let session = open(&project, &Home::new(), &policies).unwrap();
+        assert_eq!(shown(&session, "files.write"), [""; 0], "{policies:?}");
+        assert_eq!(shown(&session, "network.mode"), ["deny-all"], "{policies:?}");
+        assert_eq!(shown(&session, "profile"), ["readonly"], "{policies:?}");
+    }
+}
