@@ -19,12 +19,13 @@ impl Walk<'_> {
     pub(super) fn program(&mut self, program: &Arg<'_>) -> Option<String> {
         let text = &*program.text;
         let name = text.rsplit('/').next().unwrap_or_default().trim();
-        if name.is_empty() && text.contains('/') {
+        let nothing = text.contains('/') || program.certainty == Certainty::Known;
+        if name.is_empty() && nothing {
             self.report(Reason {
                 answer: Answer::Deny,
                 code: "no-program",
                 axis: Axis::Name,
-                message: format!("`{text}` names a folder and not a program"),
+                message: format!("`{text}` is no program's name"),
                 span: program.span,
                 origin: None,
                 hint: None,

@@ -4,7 +4,7 @@
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::Walk;
 use super::{Judge, Style};
-use crate::command::{Act, Arg, Certainty, HOLE, Run};
+use crate::command::{Act, Arg, HOLE, Run};
 use crate::jail::{self, Entry, Standing};
 use crate::policy::ShellUse;
 use crate::text::Span;
@@ -75,21 +75,22 @@ impl Walk<'_> {
 
     /// The jail over one argument, wherever in it a path stands.
     fn jailed(&mut self, arg: &Arg<'_>) {
-        let Some(path) = path_in(arg) else {
-            // No path by its looks: it is one if something of that name lies there.
-            let named = arg.certainty == Certainty::Known
-                && !arg.text.starts_with('-')
-                && !arg.text.is_empty()
-                && self.scope.cwds().iter().any(|cwd| {
-                    let path = format!("{}/{}", cwd.trim_end_matches('/'), arg.text);
-                    !matches!(self.lookup.look(&path), Entry::Absent)
-                });
-            if named {
-                self.jail(arg, &arg.text);
+        if let Some(path) = path_in(arg) {
+            return self.jail(arg, path);
+        }
+        // No path by its looks: it is one if something of that name lies there.
+        let whole = &*arg.text;
+        let value = whole.split_once('=').map(|(_, value)| value);
+        for name in [Some(whole).filter(|text| !text.starts_with('-')), value] {
+            let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
+            let exists = self.scope.cwds().iter().any(|cwd| {
+                let path = format!("{}/{name}", cwd.trim_end_matches('/'));
+                !matches!(self.lookup.look(&path), Entry::Absent)
+            });
+            if exists {
+                self.jail(arg, name);
             }
-            return;
-        };
-        self.jail(arg, path);
+        }
     }
 
     fn jail(&mut self, arg: &Arg<'_>, path: &str) {

@@ -264,6 +264,9 @@ impl<'j> Walk<'j> {
             CommandKind::Arithmetic(arithmetic) => self.arithmetic(text, arithmetic),
             CommandKind::Function { name, body } => {
                 self.shadowing(name);
+                if is_bomb(name, body) {
+                    self.raise(Concern::Exhausts, command.span);
+                }
                 // Judged as if it ran here, with arguments that nobody knows.
                 let outer = Rc::clone(&self.scope);
                 self.command(text, body, &Input::Inherited);
@@ -402,6 +405,9 @@ impl<'j> Walk<'j> {
 
     pub(super) fn arithmetic<'t>(&mut self, text: &'t str, arithmetic: &Arithmetic<'t>) {
         self.inside_word(text, &arithmetic.expression);
+        if runs_in_subscript(&arithmetic.expression) {
+            self.raise(Concern::Evaluates, arithmetic.expression.span);
+        }
         // A variable's value is evaluated too: a value that itself holds a substitution runs it.
         for name in &arithmetic.names {
             let runs = self.scope.variable(name).is_some_and(|value| {
@@ -441,6 +447,34 @@ impl<'j> Walk<'j> {
             AssignmentMode::Replace | AssignmentMode::Append => Value::unknown(),
         }
     }
+}
+
+/// Whether a function starts itself more than once, or beside itself: a fork bomb.
+fn is_bomb(name: &Word<'_>, body: &Command<'_>) -> bool {
+    let mut calls = 0;
+    body.every_simple(&mut |simple| {
+        calls += u32::from(simple.words.first().is_some_and(|word| word.pieces == name.pieces));
+    });
+    calls > 1
+}
+
+/// Whether an expression substitutes a command between brackets: what it prints is evaluated.
+fn runs_in_subscript(expression: &Word<'_>) -> bool {
+    let mut depth = 0_i32;
+    expression.pieces.iter().any(|piece| match piece {
+        Piece::Literal(text) | Piece::Quoted(text) | Piece::Glob { text, .. } => {
+            for byte in text.bytes() {
+                depth += i32::from(byte == b'[') - i32::from(byte == b']');
+            }
+            depth > 0 && (text.contains("$(") || text.contains('`'))
+        }
+        Piece::Command(..) | Piece::Process(_) => depth > 0,
+        Piece::Brace(_)
+        | Piece::Tilde(_)
+        | Piece::Parameter(_)
+        | Piece::Arithmetic(..)
+        | Piece::Array(_) => false,
+    })
 }
 
 /// Joins two states; does nothing where they are one.

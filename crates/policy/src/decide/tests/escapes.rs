@@ -89,8 +89,8 @@ fn e008_assignments_that_poison_later_commands_are_stopped() {
     assert_stopped(
         &confined(),
         &[
-            "PAGER='sh -c id' ; git log",
-            "export GIT_SSH_COMMAND='sh -c id'",
+            "PAGER='sh -c \"$X\"' ; git log",
+            "export GIT_SSH_COMMAND='sh -c reboot'",
             "declare -x LD_PRELOAD=./x.so",
             "typeset -x BASH_ENV=/tmp/x; bash x.sh",
             "readonly PROMPT_COMMAND='$(id)'",
