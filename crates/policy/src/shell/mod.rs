@@ -1,5 +1,76 @@
 //! Reading shell text: bash and POSIX sh, the whole text or an error.
+//!
+//! [`parse`] is a recursive descent over bytes. It takes words apart where bash does: bash finds
+//! the end of `${…}`, `((…))` and subscripts by counting brackets before it looks inside, and so
+//! does [`pair`]; only then the inside is read. Whatever bash would refuse is an error, and so is
+//! some of what bash would only refuse when it gets there, such as nonsense in backticks.
 
+mod arithmetic;
+mod array;
 mod ast;
+mod backtick;
+mod brace;
+mod characters;
+mod command;
+mod compound;
+mod cursor;
+mod dollar;
+mod escape;
+mod heredoc;
+mod keyword;
+mod list;
+mod pair;
+mod quote;
+mod redirection;
+mod test;
+mod walk;
+mod word;
+
+#[cfg(test)]
+mod tests;
 
 pub use ast::*;
+pub use characters::check_characters;
+use cursor::Parser;
+pub use walk::Part;
+
+use crate::text::Span;
+
+/// Longest shell text that is read, in bytes.
+pub const MAX_TEXT: usize = 64 << 10;
+/// Deepest nesting of any kind: parentheses, substitutions, compound commands, backticks.
+pub const MAX_DEPTH: usize = 64;
+/// Most simple commands in one text.
+pub const MAX_COMMANDS: usize = 10_000;
+
+/// Why a text is not read.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct Unparsed {
+    /// A name that never changes: `too-long`, `too-deep`, `too-many-commands`,
+    /// `control-character`, `invisible-character`, `unterminated-quote`, `unterminated-expansion`,
+    /// `unexpected-end`, `unexpected-token`, `unsupported`.
+    pub code: &'static str,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+}
+
+/// Reads a text as `bash -c` would.
+///
+/// # Errors
+///
+/// Says what cannot be read, and where. A text is read as a whole or not at all.
+pub fn parse(text: &str) -> Result<Script<'_>, Unparsed> {
+    if text.len() > MAX_TEXT {
+        return Err(Unparsed {
+            code: "too-long",
+            message: format!("the command is {} bytes long, the limit is {MAX_TEXT}", text.len()),
+            span: Span::new(MAX_TEXT, text.len()),
+        });
+    }
+    check_characters(text)?;
+    let body = Parser::new(text).script()?;
+    Ok(Script { text, body })
+}

@@ -11,7 +11,7 @@ mod node;
 mod source;
 pub mod yaml;
 
-use diagnostic::hides;
+pub(crate) use diagnostic::hides;
 pub use diagnostic::{Diagnostic, Severity, visible};
 pub use node::{Entry, Node, Value};
 pub use source::{Place, Source, Span};

@@ -1,0 +1,129 @@
+//! Assignments and arrays.
+
+use std::borrow::Cow;
+
+use super::ast::{Assignment, AssignmentMode, Piece, Word};
+use super::cursor::{Parsed, Parser};
+use super::pair::Pair;
+use super::quote::Style;
+use super::word::Kind;
+
+/// Whether an argument may be an array, as those of `declare` may.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum ArrayAllowed {
+    No,
+    Yes,
+}
+
+impl<'t> Parser<'_, 't> {
+    /// Returns where a variable's name that begins here ends.
+    pub(super) fn name_end(&self, start: usize) -> usize {
+        let mut end = start;
+        loop {
+            match self.byte(end) {
+                b'a'..=b'z' | b'A'..=b'Z' | b'_' => end += 1,
+                b'0'..=b'9' if end > start => end += 1,
+                b'\\' if self.byte(end + 1) == b'\n' && end > start => end += 2,
+                _ => return end,
+            }
+        }
+    }
+
+    /// Reads an assignment, if one begins here.
+    pub(super) fn assignment(&mut self) -> Parsed<Option<Assignment<'t>>> {
+        let start = self.at;
+        self.at = self.name_end(start);
+        if self.at == start {
+            return Ok(None);
+        }
+        let name = self.joined(start, self.at);
+        let subscript = match self.peek() {
+            b'=' | b'+' => None,
+            b'[' => Some(self.subscript()?),
+            _ => {
+                self.at = start;
+                return Ok(None);
+            }
+        };
+        let Some(mode) = self.mode() else {
+            self.at = start;
+            return Ok(None);
+        };
+        let from = self.at;
+        let mut pieces = Vec::new();
+        if self.peek() == b'(' {
+            pieces.push(self.array()?);
+        }
+        let value = self.word_from(from, pieces, Kind::Value)?;
+        let span = self.span(start, self.at);
+        Ok(Some(Assignment { name, subscript, mode, value, span }))
+    }
+
+    /// Reads an argument; those of `declare` and its kin may be `name=(…)`.
+    pub(super) fn argument(&mut self, arrays: ArrayAllowed) -> Parsed<Word<'t>> {
+        if arrays == ArrayAllowed::No {
+            return self.word(Kind::Argument);
+        }
+        let start = self.at;
+        self.at = self.name_end(start);
+        if self.at > start && self.mode().is_some() && self.peek() == b'(' {
+            let head = Piece::Literal(self.joined(start, self.at));
+            let array = self.array()?;
+            return self.word_from(start, vec![head, array], Kind::Value);
+        }
+        self.at = start;
+        self.word(Kind::Argument)
+    }
+
+    /// Goes behind `=` or `+=`.
+    fn mode(&mut self) -> Option<AssignmentMode> {
+        if self.take(b"=") {
+            return Some(AssignmentMode::Replace);
+        }
+        self.take(b"+=").then_some(AssignmentMode::Append)
+    }
+
+    /// Reads `[…]`, in which expansions are live even between single quotes.
+    pub(super) fn subscript(&mut self) -> Parsed<Word<'t>> {
+        let from = self.at + 1;
+        let to = self.pair_end(from, Pair::Subscript)?;
+        let word = self.inner(from, to, Style::Live)?;
+        self.at = to + 1;
+        Ok(word)
+    }
+
+    /// Reads `(…)` behind an assignment's `=`.
+    fn array(&mut self) -> Parsed<Piece<'t>> {
+        self.take(b"(");
+        self.nested(|parser| {
+            let mut elements = Vec::new();
+            loop {
+                parser.newlines()?;
+                if parser.take(b")") {
+                    return Ok(Piece::Array(elements));
+                }
+                if !parser.word_begins() {
+                    return Err(parser.unexpected());
+                }
+                elements.push(parser.element()?);
+            }
+        })
+    }
+
+    fn element(&mut self) -> Parsed<Assignment<'t>> {
+        let start = self.at;
+        let (mut subscript, mut mode) = (None, AssignmentMode::Replace);
+        let mut kind = Kind::Element;
+        if self.peek() == b'[' {
+            let inside = self.subscript()?;
+            if let Some(found) = self.mode() {
+                (subscript, mode, kind) = (Some(inside), found, Kind::Value);
+            } else {
+                self.at = start;
+            }
+        }
+        let value = self.word(kind)?;
+        let span = self.span(start, self.at);
+        Ok(Assignment { name: Cow::Borrowed(""), subscript, mode, value, span })
+    }
+}

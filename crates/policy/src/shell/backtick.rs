@@ -1,0 +1,61 @@
+//! Backticks: the old command substitution, whose text is unescaped before it is read.
+
+use super::ast::{Piece, Quoting};
+use super::cursor::{Origin, Parsed, Parser};
+
+impl<'t> Parser<'_, 't> {
+    /// Reads a substitution in backticks.
+    pub(super) fn backtick(&mut self, quoting: Quoting) -> Parsed<Piece<'t>> {
+        let start = self.at;
+        let end = self.skip_backtick(start)?;
+        let from = start + 1;
+        self.at = end + 1;
+        let text = self.raw(from, end);
+        let (text, offsets) = match text.contains('\\') {
+            true => self.unescaped(from, end, quoting),
+            false => (String::new(), Vec::new()),
+        };
+        let list = if offsets.is_empty() {
+            self.within(from, end, |parser| parser.substitution(super::list::Closer::End))?
+        } else {
+            let origin = Origin::Rewritten(&offsets);
+            let mut inner = Parser::over(&text, origin, self.depth, self.commands);
+            let list = inner.nested(Parser::script)?;
+            self.commands = inner.commands;
+            list
+        };
+        self.at = end + 1;
+        Ok(Piece::Command(list, quoting))
+    }
+
+    /// Takes out the backslashes that only keep `$`, backticks and each other from meaning
+    /// something one level up, and line continuations.
+    fn unescaped(&self, from: usize, end: usize, quoting: Quoting) -> (String, Vec<usize>) {
+        let mut text = String::new();
+        let mut offsets = Vec::new();
+        let mut chars = self.raw(from, end).char_indices().peekable();
+        while let Some((at, c)) = chars.next() {
+            let next = chars.peek().copied();
+            let (at, c) = match (c, next) {
+                ('\\', Some((_, '\n'))) => {
+                    chars.next();
+                    continue;
+                }
+                ('\\', Some((at, c @ ('$' | '`' | '\\')))) => {
+                    chars.next();
+                    (at, c)
+                }
+                ('\\', Some((at, '"'))) if quoting == Quoting::Quoted => {
+                    chars.next();
+                    (at, '"')
+                }
+                _ => (at, c),
+            };
+            let original = self.original(from + at);
+            offsets.extend((0..c.len_utf8()).map(|byte| original + byte));
+            text.push(c);
+        }
+        offsets.push(self.original(end));
+        (text, offsets)
+    }
+}

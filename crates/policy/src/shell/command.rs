@@ -1,0 +1,176 @@
+//! One command: simple, or a function; compound ones stand in `compound`.
+
+use super::array::ArrayAllowed;
+use super::ast::{Command, CommandKind, Simple, Word};
+use super::cursor::{Before, Parsed, Parser};
+use super::keyword::Keyword;
+use super::word::Kind;
+
+/// Builtins whose arguments may be arrays.
+const DECLARES: [&str; 8] =
+    ["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
+
+impl<'t> Parser<'_, 't> {
+    pub(super) fn command(&mut self) -> Parsed<Command<'t>> {
+        self.blanks();
+        let start = self.at;
+        let kind = match self.keyword() {
+            Some((Keyword::Function, end)) => {
+                self.at = end;
+                self.function()?
+            }
+            Some((Keyword::Coproc, end)) => {
+                self.at = end;
+                self.coprocess()?
+            }
+            // After `|` this is the program of that name.
+            Some((Keyword::Time, _)) => return self.simple(start),
+            Some(_) => return self.compound_command(),
+            None if self.peek() == b'(' => return self.compound_command(),
+            None => return self.simple(start),
+        };
+        Ok(Command { kind, redirections: Vec::new(), span: self.span(start, self.at) })
+    }
+
+    /// Reads a compound command with its redirections.
+    pub(super) fn compound_command(&mut self) -> Parsed<Command<'t>> {
+        self.blanks();
+        let start = self.at;
+        let kind = self.nested(Self::compound)?;
+        let mut redirections = Vec::new();
+        self.before = Before::Separated;
+        let mut end = self.at;
+        loop {
+            self.blanks();
+            let Some(redirection) = self.redirection()? else { break };
+            redirections.push(redirection);
+            self.before = Before::Word;
+            end = self.at;
+        }
+        Ok(Command { kind, redirections, span: self.span(start, end) })
+    }
+
+    /// Reads assignments, words and redirections in any order.
+    pub(super) fn simple(&mut self, start: usize) -> Parsed<Command<'t>> {
+        self.count_command(start)?;
+        let mut simple = Simple::default();
+        let mut redirections = Vec::new();
+        let mut arrays = ArrayAllowed::No;
+        let mut end = start;
+        loop {
+            self.blanks();
+            if let Some(redirection) = self.redirection()? {
+                redirections.push(redirection);
+                arrays = ArrayAllowed::No;
+                end = self.at;
+                continue;
+            }
+            if !self.word_begins() {
+                break;
+            }
+            if simple.words.is_empty() {
+                if let Some(assignment) = self.assignment()? {
+                    simple.assignments.push(assignment);
+                    end = self.at;
+                    continue;
+                }
+                let word = self.word(Kind::Name)?;
+                end = self.at;
+                let alone = simple.assignments.is_empty() && redirections.is_empty();
+                if alone && self.is_function()? {
+                    return self.function_body(start, word);
+                }
+                if word.plain().is_some_and(|name| DECLARES.contains(&name)) {
+                    arrays = ArrayAllowed::Yes;
+                }
+                simple.words.push(word);
+                continue;
+            }
+            simple.words.push(self.argument(arrays)?);
+            end = self.at;
+        }
+        self.before = Before::Word;
+        if end == start {
+            return Err(self.unexpected());
+        }
+        let kind = CommandKind::Simple(simple);
+        Ok(Command { kind, redirections, span: self.span(start, end) })
+    }
+
+    /// Tells whether a word begins here.
+    pub(super) fn word_begins(&mut self) -> bool {
+        match self.peek() {
+            b'<' | b'>' => self.sees(b"<(") || self.sees(b">("),
+            byte => !super::keyword::breaks(byte),
+        }
+    }
+
+    /// Goes behind the parentheses of a function, if they stand here.
+    fn is_function(&mut self) -> Parsed<bool> {
+        let start = self.at;
+        self.blanks();
+        if self.peek() != b'(' {
+            self.at = start;
+            return Ok(false);
+        }
+        self.at += 1;
+        self.blanks();
+        match self.take(b")") {
+            true => Ok(true),
+            false => Err(self.unexpected()),
+        }
+    }
+
+    fn function_body(&mut self, start: usize, name: Word<'t>) -> Parsed<Command<'t>> {
+        self.newlines()?;
+        let body = Box::new(self.compound_command()?);
+        let span = self.span(start, self.at);
+        let kind = CommandKind::Function { name, body };
+        Ok(Command { kind, redirections: Vec::new(), span })
+    }
+
+    /// Reads what follows `function`.
+    fn function(&mut self) -> Parsed<CommandKind<'t>> {
+        self.blanks();
+        if !self.word_begins() {
+            return Err(self.unexpected());
+        }
+        let name = self.word(Kind::Name)?;
+        self.blanks();
+        let start = self.at;
+        if self.take(b"(") {
+            self.blanks();
+            if !self.take(b")") {
+                self.at = start;
+            }
+        }
+        self.newlines()?;
+        let body = Box::new(self.compound_command()?);
+        Ok(CommandKind::Function { name, body })
+    }
+
+    /// Reads what follows `coproc`: a compound command, perhaps with a name, or a simple one.
+    fn coprocess(&mut self) -> Parsed<CommandKind<'t>> {
+        self.blanks();
+        let start = self.at;
+        if self.compound_begins() {
+            return Ok(CommandKind::Coprocess { body: Box::new(self.compound_command()?) });
+        }
+        if matches!(self.keyword(), Some((keyword, _)) if keyword != Keyword::Time) {
+            return Err(self.unexpected());
+        }
+        if let Some((_, end)) = self.bare_word(usize::MAX) {
+            self.at = end;
+            self.blanks();
+            if self.compound_begins() {
+                return Ok(CommandKind::Coprocess { body: Box::new(self.compound_command()?) });
+            }
+            self.at = start;
+        }
+        let body = self.simple(start)?;
+        match body.kind {
+            CommandKind::Function { .. } => Err(self.unexpected()),
+            _ => Ok(CommandKind::Coprocess { body: Box::new(body) }),
+        }
+    }
+}

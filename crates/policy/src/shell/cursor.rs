@@ -1,0 +1,244 @@
+//! The parser's place in the text, its limits and its errors.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use super::ast::{List, Word};
+use super::heredoc::Pending;
+use super::{MAX_COMMANDS, MAX_DEPTH, Unparsed};
+use crate::text::Span;
+
+pub(super) type Parsed<T> = Result<T, Unparsed>;
+
+/// Reads a text `'s`; what stands verbatim in the original text `'t` is borrowed from it.
+pub(super) struct Parser<'s, 't> {
+    pub(super) text: &'s str,
+    pub(super) at: usize,
+    /// Where the part that is being read ends.
+    pub(super) end: usize,
+    origin: Origin<'s, 't>,
+    pub(super) depth: usize,
+    pub(super) commands: usize,
+    /// Heredocs whose bodies begin behind the next newline.
+    pub(super) pending: Vec<Pending>,
+    /// Heredoc bodies by the place of their operator, in order.
+    pub(super) bodies: Vec<(usize, Word<'t>)>,
+    /// What the token before means for a reserved word that follows it.
+    pub(super) before: Before,
+    /// Where a `)` ends what is read, a heredoc may end before it.
+    pub(super) scope: Scope,
+    /// Ends of substitutions that were read before: bash looks for the end first, and reading
+    /// each level twice would double the work with every level.
+    pub(super) ends: BTreeMap<usize, usize>,
+}
+
+/// How the text relates to the one that a person wrote.
+#[derive(Clone, Copy)]
+pub(super) enum Origin<'s, 't> {
+    /// It is that text.
+    Verbatim(&'t str),
+    /// It was rewritten (backticks unescaped, tabs removed); the offset of each byte.
+    Rewritten(&'s [usize]),
+}
+
+/// Whether a reserved word may follow directly.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Before {
+    /// A compound command ended, or a separator stands before.
+    Separated,
+    /// A word: what follows is a word too.
+    Word,
+}
+
+/// What the innermost list belongs to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Scope {
+    Whole,
+    Substitution,
+}
+
+impl<'t> Parser<'t, 't> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self::over(text, Origin::Verbatim(text), 0, 0)
+    }
+}
+
+impl<'s, 't> Parser<'s, 't> {
+    pub(super) fn over(
+        text: &'s str,
+        origin: Origin<'s, 't>,
+        depth: usize,
+        commands: usize,
+    ) -> Self {
+        Self {
+            text,
+            at: 0,
+            end: text.len(),
+            origin,
+            depth,
+            commands,
+            pending: Vec::new(),
+            bodies: Vec::new(),
+            before: Before::Separated,
+            scope: Scope::Whole,
+            ends: BTreeMap::new(),
+        }
+    }
+
+    /// Reads the whole text.
+    pub(super) fn script(&mut self) -> Parsed<List<'t>> {
+        let mut list = self.list(super::list::Closer::End)?;
+        if self.at < self.end {
+            return Err(self.unexpected());
+        }
+        self.fill(&mut list);
+        Ok(list)
+    }
+
+    /// Returns the byte at an offset; 0 behind the end, for no text contains a NUL.
+    #[inline]
+    pub(super) fn byte(&self, at: usize) -> u8 {
+        if at >= self.end {
+            return 0;
+        }
+        self.text.as_bytes().get(at).copied().unwrap_or(0)
+    }
+
+    /// Returns the next byte; line continuations before it are left behind.
+    #[inline]
+    pub(super) fn peek(&mut self) -> u8 {
+        loop {
+            let byte = self.byte(self.at);
+            if byte != b'\\' || self.byte(self.at + 1) != b'\n' {
+                return byte;
+            }
+            self.at += 2;
+        }
+    }
+
+    /// Goes on if the next bytes are these; line continuations may stand before and between.
+    pub(super) fn take(&mut self, wanted: &[u8]) -> bool {
+        let start = self.at;
+        for &byte in wanted {
+            if self.peek() != byte {
+                self.at = start;
+                return false;
+            }
+            self.at += 1;
+        }
+        true
+    }
+
+    /// Tells whether the next bytes are these.
+    pub(super) fn sees(&mut self, wanted: &[u8]) -> bool {
+        let start = self.at;
+        let seen = self.take(wanted);
+        self.at = start;
+        seen
+    }
+
+    /// Returns a part of the text as written.
+    pub(super) fn raw(&self, from: usize, to: usize) -> &'s str {
+        self.text.get(from..to).unwrap_or_default()
+    }
+
+    /// Returns a part of the text, borrowed if it stands in the original.
+    pub(super) fn slice(&self, from: usize, to: usize) -> Cow<'t, str> {
+        match self.origin {
+            Origin::Verbatim(text) => Cow::Borrowed(text.get(from..to).unwrap_or_default()),
+            Origin::Rewritten(_) => Cow::Owned(self.raw(from, to).to_owned()),
+        }
+    }
+
+    /// Returns a part of the text without its line continuations.
+    pub(super) fn joined(&self, from: usize, to: usize) -> Cow<'t, str> {
+        match self.raw(from, to).contains("\\\n") {
+            true => Cow::Owned(self.raw(from, to).replace("\\\n", "")),
+            false => self.slice(from, to),
+        }
+    }
+
+    /// Returns where a byte stands in the text that a person wrote.
+    pub(super) fn original(&self, at: usize) -> usize {
+        match self.origin {
+            Origin::Verbatim(_) => at,
+            Origin::Rewritten(offsets) => {
+                offsets.get(at).or(offsets.last()).copied().unwrap_or_default()
+            }
+        }
+    }
+
+    /// Marks a part of the text that a person wrote.
+    pub(super) fn span(&self, from: usize, to: usize) -> Span {
+        Span::new(self.original(from), self.original(to))
+    }
+
+    /// Reads one level deeper.
+    pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth >= MAX_DEPTH {
+            let message = format!("the command nests deeper than {MAX_DEPTH} levels");
+            return Err(self.error("too-deep", message, self.at, self.at + 1));
+        }
+        self.depth += 1;
+        let result = read(self)?;
+        self.depth -= 1;
+        Ok(result)
+    }
+
+    /// Reads a part of the text as if nothing followed, and goes on behind it.
+    pub(super) fn within<T>(
+        &mut self,
+        from: usize,
+        to: usize,
+        read: impl FnOnce(&mut Self) -> Parsed<T>,
+    ) -> Parsed<T> {
+        let end = std::mem::replace(&mut self.end, to);
+        self.at = from;
+        let result = read(self)?;
+        self.end = end;
+        self.at = to;
+        Ok(result)
+    }
+
+    /// Counts a simple command.
+    pub(super) fn count_command(&mut self, from: usize) -> Parsed<()> {
+        self.commands += 1;
+        if self.commands > MAX_COMMANDS {
+            let message = format!("the text holds more than {MAX_COMMANDS} commands");
+            return Err(self.error("too-many-commands", message, from, self.end));
+        }
+        Ok(())
+    }
+
+    pub(super) fn error(
+        &self,
+        code: &'static str,
+        message: String,
+        from: usize,
+        to: usize,
+    ) -> Unparsed {
+        // The end may lie inside a character: the error then ends before it.
+        let limit = to.min(self.text.len());
+        let to = (from..=limit).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(from);
+        Unparsed { code, message, span: self.span(from, to) }
+    }
+
+    /// Complains about what stands here.
+    pub(super) fn unexpected(&self) -> Unparsed {
+        let rest = self.raw(self.at, self.end);
+        let Some(first) = rest.chars().next() else {
+            let message = "the text ends in the middle of a command".to_owned();
+            return self.error("unexpected-end", message, self.end, self.end);
+        };
+        let message = match first {
+            '\n' => "a line ends where the shell expects more".to_owned(),
+            first => format!("the shell does not expect `{first}` here"),
+        };
+        self.error("unexpected-token", message, self.at, self.at + first.len_utf8())
+    }
+
+    /// Complains about a construct that bash and we may read differently.
+    pub(super) fn unsupported(&self, what: &str, from: usize) -> Unparsed {
+        self.error("unsupported", what.to_owned(), from, self.at.max(from))
+    }
+}

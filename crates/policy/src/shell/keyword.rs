@@ -1,0 +1,151 @@
+//! Reserved words, blanks and comments: what stands between words.
+
+use std::borrow::Cow;
+
+use super::cursor::{Parsed, Parser};
+
+/// Words that mean something where a command may begin.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Keyword {
+    Bang,
+    Case,
+    CloseBrace,
+    CloseTest,
+    Coproc,
+    Do,
+    Done,
+    Elif,
+    Else,
+    Esac,
+    Fi,
+    For,
+    Function,
+    If,
+    In,
+    OpenBrace,
+    OpenTest,
+    Select,
+    Then,
+    Time,
+    Until,
+    While,
+}
+
+impl Keyword {
+    fn of(word: &str) -> Option<Self> {
+        Some(match word {
+            "!" => Self::Bang,
+            "case" => Self::Case,
+            "coproc" => Self::Coproc,
+            "do" => Self::Do,
+            "done" => Self::Done,
+            "elif" => Self::Elif,
+            "else" => Self::Else,
+            "esac" => Self::Esac,
+            "fi" => Self::Fi,
+            "for" => Self::For,
+            "function" => Self::Function,
+            "if" => Self::If,
+            "in" => Self::In,
+            "select" => Self::Select,
+            "then" => Self::Then,
+            "time" => Self::Time,
+            "until" => Self::Until,
+            "while" => Self::While,
+            "{" => Self::OpenBrace,
+            "}" => Self::CloseBrace,
+            "[[" => Self::OpenTest,
+            "]]" => Self::CloseTest,
+            _ => return None,
+        })
+    }
+}
+
+/// Tells bytes that end a word.
+#[inline]
+pub(super) fn breaks(byte: u8) -> bool {
+    matches!(byte, 0 | b' ' | b'\t' | b'\n' | b'(' | b')' | b'<' | b'>' | b';' | b'&' | b'|')
+}
+
+impl<'t> Parser<'_, 't> {
+    /// Skips blanks, line continuations and a comment.
+    #[inline]
+    pub(super) fn blanks(&mut self) {
+        loop {
+            match self.peek() {
+                b' ' | b'\t' => self.at += 1,
+                b'#' => {
+                    while !matches!(self.byte(self.at), 0 | b'\n') {
+                        self.at += 1;
+                    }
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Skips blanks and newlines; the bodies of heredocs begin behind a newline.
+    pub(super) fn newlines(&mut self) -> Parsed<()> {
+        loop {
+            self.blanks();
+            if self.byte(self.at) != b'\n' {
+                return Ok(());
+            }
+            self.newline()?;
+        }
+    }
+
+    /// Goes behind a newline and the heredocs that begin there.
+    pub(super) fn newline(&mut self) -> Parsed<()> {
+        self.at += 1;
+        match self.pending.is_empty() {
+            true => Ok(()),
+            false => self.heredocs(),
+        }
+    }
+
+    /// Returns the reserved word that stands here, and where it ends.
+    pub(super) fn keyword(&mut self) -> Option<(Keyword, usize)> {
+        let first = self.peek();
+        if !matches!(first, b'!' | b'[' | b']' | b'{' | b'}' | b'c'..=b'f' | b'i' | b's'..=b'w') {
+            return None;
+        }
+        let (word, end) = self.bare_word(8)?;
+        Some((Keyword::of(&word)?, end))
+    }
+
+    /// Returns a word without quotes and expansions that stands here, and where it ends; nothing
+    /// for a longer one.
+    pub(super) fn bare_word(&self, longest: usize) -> Option<(Cow<'t, str>, usize)> {
+        let (mut end, mut length) = (self.at, 0);
+        loop {
+            let byte = self.byte(end);
+            match byte {
+                b'\\' if self.byte(end + 1) == b'\n' => end += 1,
+                b'\'' | b'"' | b'\\' | b'$' | b'`' => return None,
+                byte if breaks(byte) => break,
+                _ => length += 1,
+            }
+            end += 1;
+            if length > longest {
+                return None;
+            }
+        }
+        // `a<(b)` is one word.
+        if matches!(self.byte(end), b'<' | b'>') && self.byte(end + 1) == b'(' {
+            return None;
+        }
+        (length > 0).then(|| (self.joined(self.at, end), end))
+    }
+
+    /// Goes behind a reserved word that must stand here.
+    pub(super) fn expect(&mut self, wanted: Keyword) -> Parsed<()> {
+        match self.keyword() {
+            Some((found, end)) if found == wanted => {
+                self.at = end;
+                Ok(())
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+}

@@ -1,0 +1,85 @@
+use super::*;
+
+/// The names of all commands in a text; `$` for what is not plain.
+fn names(text: &str) -> Vec<String> {
+    let script = parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+    let mut names = Vec::new();
+    script.every_simple(&mut |simple| {
+        names.extend(simple.words.first().map(|word| flat(word)));
+    });
+    names
+}
+
+fn flat(word: &Word<'_>) -> String {
+    let part = |piece: &Piece<'_>| match piece {
+        Piece::Literal(text) | Piece::Quoted(text) => text.to_string(),
+        Piece::Glob { text, .. } => text.to_string(),
+        Piece::Tilde(name) => format!("~{name}"),
+        Piece::Brace(_)
+        | Piece::Parameter(_)
+        | Piece::Command(..)
+        | Piece::Arithmetic(..)
+        | Piece::Process(_)
+        | Piece::Array(_) => "$".to_owned(),
+    };
+    word.pieces.iter().map(part).collect()
+}
+
+#[test]
+fn every_command_is_found() {
+    for (text, expected) in [
+        ("", ""),
+        ("# nothing", ""),
+        ("ls -l", "ls"),
+        ("a; b & c && d || e | f |& g\nh", "a b c d e f g h"),
+        ("( a; b ) && { c; d; }", "a b c d"),
+        ("if a; then b; elif c; then d; else e; fi", "a b c d e"),
+        ("while a; do b; done; until c; do d; done", "a b c d"),
+        ("for x in $(a) `b`; do c; done", "a b c"),
+        ("for x do a; done", "a"),
+        ("for x; { a; }", "a"),
+        ("for ((i=0; i<$(a); i++)); do b; done", "a b"),
+        ("select x in 1 2; do a; done", "a"),
+        ("case $(a) in b|c) d;; (e) f;& g) ;;& *) h; esac", "a d f h"),
+        ("echo $(case x in x) a;; esac)", "echo a"),
+        ("[[ -f $(a) && x == *(b|$(c)) ]]", "a c"),
+        ("[[ $(a) =~ ^(b|$(c))$ ]] && d", "a c d"),
+        ("(( x = $(a) )) && b", "a b"),
+        ("((a) | b)", "a b"),
+        ("echo $((a) | b)", "echo a b"),
+        ("echo $(( $(a) + 1 ))", "echo a"),
+        ("f() { a; }; function g { b; }; function h() ( c )", "a b c"),
+        ("coproc { a; }; coproc N { b; }; coproc c d", "a b c"),
+        ("time -p ! a; ! time b; time", "a b"),
+        ("a | time b", "a time"),
+        ("cat <<A <<'B'\n$(a)\nA\n$(b)\nB\nc", "cat a c"),
+        ("cat <<-A | b\n\t$(a)\n\tA\n", "cat a b"),
+        ("cat <<A\n`a` ${x:-$(b)} $((c[$(d)]))", "cat a b d"),
+        ("a <<< \"$(b)\" > >(c)", "a b c"),
+        ("diff <(a) <(b)", "diff a b"),
+        ("echo `a \\`b\\` $(c)`", "echo a b c"),
+        ("echo \"`a \\\"x\\\"`\"", "echo a"),
+        ("echo ${ a; } ${| b; }", "echo a b"),
+        ("echo \"${y:=`a`}\" ${x/$(b)/$(c)} ${z:$(d)} ${v[$(e)]}", "echo a b c d e"),
+        ("x[$(a)]=1 y=($(b) [$(c)]=$(d)) e", "a b c d e"),
+        ("declare -a x=($(a)) y; export z=$(b)", "declare a export b"),
+        ("r\\\nm x; \\r'm' x; $'\\x72m' x; r\"\"m x", "rm rm rm rm"),
+        ("echo \"${x:-'$(a)'}\" ${x:-'$(b)'}", "echo a"),
+        ("echo $(( '$(a)' )) $[ $(b) ]", "echo a b"),
+        ("{fd}>$(a) b 2>&1 >&- 3<>c &>d &>>e >|f", "b a"),
+        ("if (a) then b; fi; { (c) }", "a b c"),
+        ("$x y; ${z} w", "$ $"),
+        ("echo if then; if=1 a", "echo a"),
+        ("a$(b)c <(d)e", "a$c b d"),
+        ("echo {a,$(b)}{1..3}", "echo b"),
+        ("i\\\nf a; then b; f\\\ni", "a b"),
+        ("a &\\\n& b |\\\n| c", "a b c"),
+        ("echo $\\\n(a) \"$\\\n(b)\"", "echo a b"),
+    ] {
+        let mut expected: Vec<&str> = expected.split_whitespace().collect();
+        let mut found = names(text);
+        expected.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{text}");
+    }
+}
