@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as MapEntry;
-use std::path::Path;
 
-use palisade_apply::lookup::{self, Seen};
+use palisade_apply::HostLookup;
 use palisade_policy::decide::{Asked, Call, Judge, Step, Verdict};
-use palisade_policy::jail::{Entry, Lookup, NoLookup};
+use palisade_policy::jail::{Lookup, NoLookup, Side, judge_lexically};
 use palisade_policy::url;
 
 use crate::session::{Existence, OpenError, Request, Session};
@@ -18,38 +17,20 @@ pub struct Guard {
     root: String,
 }
 
-/// The disk as it is.
-#[derive(Clone, Copy, Debug)]
-struct Disk;
-
-impl Lookup for Disk {
-    fn look(&self, path: &str) -> Entry {
-        match lookup::look(Path::new(path)) {
-            Seen::Absent => Entry::Absent,
-            Seen::Link(to) => to.into_string().map_or(Entry::Unknown, Entry::Link),
-            Seen::Folder => Entry::Folder,
-            Seen::File => Entry::File,
-            Seen::SharedFile => Entry::SharedFile,
-            Seen::Other => Entry::Other,
-            Seen::Unknown => Entry::Unknown,
-        }
-    }
-}
-
 impl Guard {
     /// Makes a session's policy ready.
     pub fn new(session: &Session) -> Self {
-        Self::with(session, &Disk)
+        Self::with(session, &HostLookup)
     }
 
     /// Decides one call in the folder `cwd`.
     pub fn decide(&self, command: Asked<'_>, cwd: &str) -> Verdict {
-        self.judge.decide(&Call { command, cwd }, &Disk)
+        self.judge.decide(&Call { command, cwd }, &HostLookup)
     }
 
     /// Decides one call, and tells how.
     pub fn explain(&self, command: Asked<'_>, cwd: &str) -> (Verdict, Vec<Step>) {
-        self.judge.explain(&Call { command, cwd }, &Disk)
+        self.judge.explain(&Call { command, cwd }, &HostLookup)
     }
 
     /// Returns the project root.
@@ -111,7 +92,7 @@ impl Judges {
     /// When the policy that holds there cannot be used.
     pub fn path(&mut self, path: &str, root: &str) -> Result<bool, OpenError> {
         let guard = self.guard(root)?;
-        Ok(palisade_policy::jail::is_inside(path, &guard.root))
+        Ok(judge_lexically(path, &guard.root) == Side::Inside)
     }
 
     /// Tells whether a URL or a host may be reached under a list of hosts, and which host it names.

@@ -36,6 +36,7 @@ use load::Loaded;
 #[derive(Clone, Debug)]
 pub struct Session {
     root: ProjectRoot,
+    home: Option<PathBuf>,
     resolved: Resolved,
     stack: Stack,
     files: Vec<LoadedFile>,
@@ -120,7 +121,8 @@ impl Session {
         protect_ourselves(&mut resolved.policy, &files, &request.places());
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
-        Ok(Self { root, resolved, stack, files, project, warnings })
+        let home = request.places().home;
+        Ok(Self { root, home, resolved, stack, files, project, warnings })
     }
 
     /// Works out what the project's files open, for everyone they speak of and whatever options
@@ -146,6 +148,11 @@ impl Session {
     /// Returns the project's root and how it was found.
     pub fn root(&self) -> &ProjectRoot {
         &self.root
+    }
+
+    /// Returns the home folder that `~` stands for, where it is known.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
     }
 
     /// Returns the policy in force.

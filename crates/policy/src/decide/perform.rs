@@ -148,7 +148,8 @@ impl Walk<'_> {
         }
         self.deeper(code.span, |walk| {
             let mut acts = Vec::new();
-            code::acts(language, &code.text, code.span, code.verbatim, &mut acts);
+            let text = code.text.replace(HOLE, "0");
+            code::acts(language, &text, code.span, code.verbatim, &mut acts);
             for act in &acts {
                 walk.perform(act, &Input::Inherited);
             }

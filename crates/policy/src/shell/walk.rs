@@ -33,6 +33,17 @@ impl<'t> Script<'t> {
     }
 }
 
+impl<'t> Command<'t> {
+    /// Shows every simple command in it, itself among them.
+    pub fn every_simple<'a>(&'a self, see: &mut dyn FnMut(&'a Simple<'t>)) {
+        in_command(self, &mut |part| {
+            if let Part::Command(Self { kind: CommandKind::Simple(simple), .. }) = part {
+                see(simple);
+            }
+        });
+    }
+}
+
 type See<'s, 'a, 't> = &'s mut dyn FnMut(Part<'a, 't>);
 
 fn in_list<'a, 't>(list: &'a List<'t>, see: See<'_, 'a, 't>) {
