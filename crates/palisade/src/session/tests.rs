@@ -141,8 +141,9 @@ fn what_is_hidden_behind_a_link_is_hidden_itself() {
 
 #[test]
 fn files_of_one_system_are_read_together_whoever_names_them() {
-    let config = "agent: { claude: { sandbox: { enabled: true, networkPolicy: deny-all } } }\n";
-    let tasks = "tasks: [{ id: fetch, agent_name: claude, sandbox: { networkPolicy: allow-list, allowedDomains: [a.test] } }]\n";
+    // The agent's section is off until the task switches it on.
+    let config = "agent: { claude: { sandbox: { networkPolicy: allow-list } } }\n";
+    let tasks = "tasks: [{ id: fetch, agent_name: claude, sandbox: { enabled: true, allowedDomains: [a.test] } }]\n";
     let project = Project::new().file("tasks.yaml", tasks);
     let home = Home::new().file(".bloom/config.yaml", config);
     for policies in [["bloom:", "bloom:tasks.yaml"], ["bloom:tasks.yaml", "bloom:"]] {
