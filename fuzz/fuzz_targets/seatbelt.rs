@@ -5,7 +5,7 @@
 mod world;
 
 use libfuzzer_sys::fuzz_target;
-use palisade_policy::dialect::{named, seatbelt, tell};
+use palisade_policy::dialect::{seatbelt, tell};
 use palisade_policy::layer::Layer;
 use palisade_policy::text::Source;
 
@@ -16,10 +16,13 @@ fuzz_target!(|text: &str| {
         let params = seatbelt::Params::of_root(&around.anchors.root);
         let read = |source: &Source| seatbelt::read_profile(source, &params, Layer::User, around);
         world::check(&seatbelt::check(&source));
-        if let Some((policy, notes)) = world::taken(read(&source)) {
-            world::check(&notes);
-            let write = named("seatbelt").and_then(|dialect| dialect.write);
-            let written = write.map(|write| write(&policy, around)).unwrap_or_default();
+        let Some((dialect, readings)) = world::readings("seatbelt", &source, Layer::User, around)
+        else {
+            return;
+        };
+        for reading in readings {
+            let policy = reading.document.policy;
+            let written = dialect.write.map(|write| write(&policy, around)).unwrap_or_default();
             let again = read(&Source::new("again.sb", &written.text));
             assert!(again.is_ok(), "{}\n{again:?}", written.text);
         }

@@ -19,7 +19,6 @@ pub fn with_world<T>(ask: impl FnOnce(&Surroundings<'_>) -> T) -> T {
 }
 
 /// Reads a text in a dialect; none if it is refused, with good reason and in plain letters.
-#[allow(dead_code, reason = "not every target reads by the table")]
 pub fn readings(
     dialect: &str,
     source: &Source,
@@ -30,18 +29,17 @@ pub fn readings(
         check(&[problem]);
     }
     let dialect = named(dialect).expect("it is in the table");
-    let readings = taken((dialect.read)(&[Input { source, layer }], around))?;
-    readings.iter().for_each(|reading| check(&reading.notes));
-    Some((dialect, readings))
-}
-
-/// Returns what was read; none if it was refused.
-pub fn taken<T>(read: Result<T, Vec<Diagnostic>>) -> Option<T> {
-    read.map_err(|problems| {
-        assert!(!problems.is_empty(), "refused without a reason");
-        check(&problems);
-    })
-    .ok()
+    match (dialect.read)(&[Input { source, layer }], around) {
+        Ok(readings) => {
+            readings.iter().for_each(|reading| check(&reading.notes));
+            Some((dialect, readings))
+        }
+        Err(problems) => {
+            assert!(!problems.is_empty(), "refused without a reason");
+            check(&problems);
+            None
+        }
+    }
 }
 
 /// Checks that no problem can repaint the terminal.

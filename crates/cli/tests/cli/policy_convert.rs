@@ -123,3 +123,36 @@ fn what_an_export_cannot_say_is_listed() {
     let object = world.json(&["policy", "export", "--to", "bloom", "--json"]);
     assert!(object["lost"].as_array().is_some_and(|lost| !lost.is_empty()), "{object}");
 }
+
+#[test]
+fn import_reports_the_switches_that_are_off_and_no_others() {
+    let world = World::new();
+    let on = "agent: { claude: { sandbox: { enabled: true } }, codex: { sandbox: { enabled: true } } }\n";
+    #[rustfmt::skip]
+    let cases = [
+        // text                                                                      off  because
+        (on.to_owned(),                                                              0,   "every agent is confined"),
+        (on.replace("codex: { sandbox: { enabled: true", "codex: { sandbox: { enabled: false"), 1, "one is not"),
+        (format!("sandbox: {{ enabled: false, networkPolicy: deny-all }}\n{on}"),    1,   "everybody else is let out by name"),
+        ("sandbox: { enabled: false }\n".into(),                                     1,   "nobody is confined"),
+        ("agent: { claude: { sandbox: { networkPolicy: deny-all } } }\n".into(),     1,   "off by default"),
+    ];
+    for (text, off, because) in cases {
+        world.write("bloom.yaml", &text);
+        let report = world.json(&["policy", "import", "--json", "bloom:bloom.yaml"]);
+        assert_eq!(report["switched_off"].as_array().unwrap().len(), off, "{because}: {report}");
+    }
+}
+
+#[test]
+fn export_lists_the_shared_folders_for_temporary_files() {
+    let world = World::new().user_policy("version: 1\nfiles: { write: [., /tmp] }\n");
+    for to in ["srt", "agentao"] {
+        let report = world.json(&["policy", "export", "--json", "--to", to]);
+        let lost = report["lost"].as_array().unwrap();
+        let temp = |lost: &serde_json::Value| {
+            lost["key"] == "files.write" && lost["value"].as_str().unwrap().starts_with("/tmp")
+        };
+        assert!(lost.iter().any(temp), "{to}: {report}");
+    }
+}

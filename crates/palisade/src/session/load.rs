@@ -157,13 +157,13 @@ impl<'a> Loader<'a> {
         including: &mut Vec<PathBuf>,
     ) -> Result<Vec<Reading>, OpenError> {
         let (dialect, texts) = self.expanded(group)?;
-        for text in &texts {
+        for (at, text) in texts.iter().enumerate() {
             self.bytes += text.source.text().len();
             let why = if including.contains(&text.path) {
                 "in a circle"
             } else if including.len() == MAX_INCLUDES {
                 "too deep"
-            } else if self.files.len() == MAX_FILES || self.bytes > MAX_BYTES {
+            } else if self.files.len() + at >= MAX_FILES || self.bytes > MAX_BYTES {
                 "with too many others"
             } else {
                 continue;
@@ -199,6 +199,11 @@ impl<'a> Loader<'a> {
                 let group = group.and_then(|group| self.expanded(group));
                 let (dialect, texts) = group.map_err(|error| error.named_in(origin))?;
                 included.push(Group::Texts(dialect, texts));
+                // They are all read before the first is understood.
+                if self.files.len() + included.len() > MAX_FILES {
+                    let (path, why) = (value.path.to_string().into(), "with too many others");
+                    return Err(OpenError::Include { path, why }.named_in(origin));
+                }
             }
             for (at, group) in self.joined(included)? {
                 let added = self.add(group, including);

@@ -28,7 +28,7 @@ impl Loader<'_> {
             if matches!(layer, Layer::System | Layer::User) && inside {
                 return Err(OpenError::ProfileInProject { file: file.to_string() });
             }
-            let folder = self.folder_of(&path, &real);
+            let folder = self.folder_of(&path);
             // A project picks a name, and the file lies where the user keeps profiles.
             let users = folder.is_some_and(|owner| owner != Layer::Project) && !inside;
             let place = if users && !self.contained { Place::Named } else { self.place(layer) };
@@ -61,14 +61,10 @@ impl Loader<'_> {
         Ok(())
     }
 
-    /// Returns who named the folder of profiles that a file lies in. A link out of it is a file of
-    /// another place.
-    fn folder_of(&self, path: &Path, real: &Path) -> Option<Layer> {
-        let lies_in = |folder: &Path| {
-            let real_folder = folder.canonicalize().unwrap_or_else(|_| folder.into());
-            path.parent() == Some(folder) && real.parent() == Some(&real_folder)
-        };
-        let named = self.profile_folders.iter().filter(|(folder, _)| lies_in(folder));
+    /// Returns who named the folder of profiles that a file lies in.
+    fn folder_of(&self, path: &Path) -> Option<Layer> {
+        let named = self.profile_folders.iter();
+        let named = named.filter(|(folder, _)| path.parent() == Some(folder));
         named.map(|(_, owner)| *owner).min()
     }
 

@@ -141,8 +141,9 @@ fn what_is_hidden_behind_a_link_is_hidden_itself() {
 
 #[test]
 fn files_of_one_system_are_read_together_whoever_names_them() {
-    let config = "agent: { claude: { sandbox: { enabled: true, networkPolicy: deny-all } } }\n";
-    let tasks = "tasks: [{ id: fetch, agent_name: claude, sandbox: { networkPolicy: allow-list, allowedDomains: [a.test] } }]\n";
+    // The agent's section is off until the task switches it on.
+    let config = "agent: { claude: { sandbox: { networkPolicy: allow-list } } }\n";
+    let tasks = "tasks: [{ id: fetch, agent_name: claude, sandbox: { enabled: true, allowedDomains: [a.test] } }]\n";
     let project = Project::new().file("tasks.yaml", tasks);
     let home = Home::new().file(".bloom/config.yaml", config);
     for policies in [["bloom:", "bloom:tasks.yaml"], ["bloom:tasks.yaml", "bloom:"]] {
@@ -174,4 +175,88 @@ fn the_stricter_of_two_systems_in_one_layer_holds() {
         assert_eq!(shown(&session, "network.mode"), ["deny-all"], "{policies:?}");
         assert_eq!(shown(&session, "profile"), ["readonly"], "{policies:?}");
     }
+}
+
+#[test]
+fn a_project_widens_nothing_through_any_system() {
+    let wide = [
+        (
+            "agentao:.agentao/sandbox.json",
+            r#"{"enabled":true,"default_profile":"workspace-write","workspace_root":"/"}"#,
+        ),
+        (
+            "agentao:.agentao/sandbox.json",
+            r#"{"enabled":true,"profiles_dir":"boxes","default_profile":"wide"}"#,
+        ),
+        (
+            "agentao:.agentao/sandbox.json",
+            r#"{"enabled":true,"profiles_dir":"boxes","rules":[{"tool":"run_shell_command","profile":"wide"}]}"#,
+        ),
+        ("agentao:.agentao/sandbox.json", r#"{"enabled":false}"#),
+        ("agentao:.agentao/permissions.json", r#"{"rules":[{"tool":"*","action":"allow"}]}"#),
+        ("seatbelt:boxes/wide", "(version 1)\n(allow default)\n"),
+        ("seatbelt:boxes/wide.sb", "(version 1)\n(allow default)\n"),
+        (
+            "bloom:b.yaml",
+            "sandbox: { enabled: true, networkPolicy: disabled, writablePaths: [/], denyReadPaths: [] }\n",
+        ),
+        ("bloom:b.yaml", "sandbox: { enabled: false }\n"),
+        (
+            "srt:s.json",
+            r#"{"network":{"allowedDomains":["evil.example"],"deniedDomains":[],"allowAllUnixSockets":true},"filesystem":{"denyRead":[],"allowRead":["~/.ssh"],"allowWrite":["/"],"denyWrite":[],"allowGitConfig":true}}"#,
+        ),
+        ("srt:s.json", r#"{"filesystem":{"disabled":true}}"#),
+        (
+            "proxy:p.yaml",
+            "sandboxing: { enabled: false, default_tool_patterns: [nothing], excluded_tools: ['.*'], path_parameter_names: [none] }\n",
+        ),
+        (
+            "claude:.claude/settings.json",
+            r#"{"permissions":{"allow":["Bash","Read","Edit(//**)"],"additionalDirectories":["/"]},"sandbox":{"enabled":false,"filesystem":{"allowWrite":["/"],"allowRead":["~/.ssh"]},"network":{"allowedDomains":["evil.example"]}}}"#,
+        ),
+        (
+            "runner:r.json",
+            r#"{"project_root":"/","denylist":[],"interpreter_block":[],"timeout_seconds":1e9}"#,
+        ),
+    ];
+    let home =
+        || home().file(".config/palisade/policy.yaml", "version: 1\nfiles: { hide: ['~/own'] }\n");
+    let bare = home();
+    let elsewhere = Project::new().file(".palisade/policy.yaml", "version: 1\n");
+    let base = open(&elsewhere, &bare, &[]).unwrap();
+    let base_hide = shown(&base, "files.hide").len();
+    for (include, text) in wide {
+        let (dialect, file) = include.split_once(':').unwrap();
+        let home = home();
+        let include_it = format!("version: 1\ninclude: ['{dialect}:../{file}']\n");
+        let project = Project::new()
+            .file(".palisade/policy.yaml", include_it)
+            .file("boxes/wide.sb", "(version 1)\n(allow default)\n")
+            .file(file, text);
+        let session =
+            open(&project, &home, &[]).unwrap_or_else(|error| panic!("{include}: {error}"));
+        let root = project.root().display().to_string();
+        for folder in shown(&session, "files.write") {
+            assert!(Path::new(&folder).starts_with(&root), "{include} {text}: writes {folder}");
+        }
+        assert_eq!(shown(&session, "network.mode"), ["deny-all"], "{include} {text}");
+        assert_eq!(shown(&session, "require"), shown(&base, "require"), "{include} {text}");
+        assert!(shown(&session, "files.hide").len() >= base_hide, "{include} {text}");
+        for key in ["files.allow_read", "files.unhide", "network.allow", "network.unix"] {
+            assert_eq!(shown(&session, key), shown(&base, key), "{include} {text}: {key}");
+        }
+        let lists = session.policy().commands.rules.lists();
+        let full =
+            lists.iter().filter(|list| list.standing == palisade_policy::key::Standing::Full);
+        assert_eq!(full.flat_map(|list| &list.rules).count(), 0, "{include} {text}: rules decide");
+    }
+}
+
+#[test]
+fn a_long_list_of_includes_is_refused_before_it_is_read() {
+    let many = vec!["'srt:../s.json'"; 200].join(", ");
+    let project = Project::new()
+        .file(".palisade/policy.yaml", format!("version: 1\ninclude: [{many}]\n"))
+        .file("s.json", "{}");
+    assert_eq!(open(&project, &Home::new(), &[]).unwrap_err().code(), "include");
 }

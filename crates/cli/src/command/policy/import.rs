@@ -81,10 +81,9 @@ impl ImportArgs {
 }
 
 /// Returns where a file switches confinement off. What Bloom leaves off for agents it does not name
-/// is no switch of the author's, as long as it says nothing for everyone and somebody is confined.
+/// is no switch of the author's, as long as the file says nothing for everyone.
 fn switched_off(document: &Document) -> impl Iterator<Item = &Origin> {
-    let unsaid =
-        document.policy == Policy::default() && document.enabled.values().any(|on| on.value);
+    let unsaid = document.policy == Policy::default() && document.enabled.len() > 1;
     let counts = move |scope: &Scope| !(unsaid && *scope == Scope::Base);
     let off = document.enabled.iter().filter(|(_, switch)| !switch.value);
     off.filter(move |(scope, _)| counts(scope)).map(|(_, switch)| &switch.origin)
