@@ -41,7 +41,7 @@ pub struct Jail {
 }
 
 /// What something is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Kind {
     /// A file.
     File,
