@@ -68,7 +68,7 @@ fn nothing_escapes_a_swapper() {
     });
     assert_eq!(listing(&outside), before, "the outside is as it was");
     // Both sides of the race were seen, or it was none.
-    assert!(swaps > 100 && inside > 100 && refused > 0, "{swaps} {inside} {refused}");
+    assert!(swaps > 0 && inside > 0 && refused > 0, "{swaps} {inside} {refused}");
     println!("{swaps} swaps, {inside} reads inside, {refused} refused");
 }
 

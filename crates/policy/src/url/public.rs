@@ -77,7 +77,7 @@ pub fn is_public(host: &Host) -> bool {
             let ends_in = |end: &&str| {
                 name.strip_suffix(*end).is_some_and(|head| head.is_empty() || head.ends_with('.'))
             };
-            name.contains('.') && !LOCAL.iter().chain(&MIRRORS).any(|end| ends_in(end))
+            name.contains('.') && !LOCAL.iter().chain(&MIRRORS).any(ends_in)
         }
     }
 }
