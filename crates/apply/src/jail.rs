@@ -41,7 +41,7 @@ pub struct Jail {
 }
 
 /// What something is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Kind {
     /// A file.
     File,
@@ -61,7 +61,16 @@ pub struct Metadata {
     /// Its size in bytes.
     pub len: u64,
     /// How many names it has.
-    pub names: u64,
+    pub names: Names,
+}
+
+/// How many names a file has. Of a folder it says nothing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Names {
+    /// This one.
+    One,
+    /// Others too, perhaps outside.
+    Several,
 }
 
 /// A name in a folder.
@@ -206,7 +215,7 @@ impl Jail {
         Ok(Metadata {
             kind: kind(kind_of(&stat)),
             len: u64::try_from(stat.st_size).unwrap_or_default(),
-            names: u64::from(stat.st_nlink),
+            names: if stat.st_nlink > 1 { Names::Several } else { Names::One },
         })
     }
 

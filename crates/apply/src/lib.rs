@@ -20,5 +20,5 @@ mod jail;
 mod lookup;
 pub mod sys;
 
-pub use jail::{Failed, Jail, Kind, Listed, Metadata, Why};
+pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use lookup::HostLookup;
