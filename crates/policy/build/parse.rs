@@ -296,4 +296,4 @@ const EXTENTS: &str = "Single Forced Tree";
 const ROLES: &str = "Text Guess Read Write Enter Connect RemoteRead RemoteWrite Shell ShellWords \
     Program Argv Fed Elsewhere Load Sub";
 const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTree SshSetting \
-    TarAction Process Sql Editor CargoSetting Socat Volume Target Tex MakeVariable Sysctl Hidden";
+    TarAction Process Sql Editor CargoSetting Socat Volume Target Tex MakeVariable Sysctl Verb Hidden";

@@ -160,6 +160,8 @@ pub(super) enum Inner {
     MakeVariable,
     /// A setting of the kernel, written if it has a value.
     Sysctl,
+    /// A word that may name a deletion (`delete-bucket`).
+    Verb,
     /// Anything that may hold a command of a program's own language (`!cmd`, `system(…)`).
     Hidden,
 }

@@ -4,7 +4,7 @@ use super::general;
 use super::grammar::{Effect, Grammar, Habit, Role, Rule, Slot, Term, Value};
 use super::inner;
 use super::scan::{Chain, Piece, Place, Scan};
-use super::variable;
+use super::variable::variable;
 use crate::command::{Act, Arg, Concern, HOLE, Run};
 use crate::text::Span;
 
@@ -292,7 +292,7 @@ impl<'t> Reader<'_, 't> {
     fn assignment(&self, at: usize, acts: &mut Vec<Act<'t>>) {
         if let Some(arg) = self.args.get(at)
             && let Some((name, _)) = arg.text.split_once('=')
-            && let Some(concern) = variable::variable(name)
+            && let Some(concern) = variable(name)
         {
             acts.push(Act::Raise(concern, arg.span));
         }

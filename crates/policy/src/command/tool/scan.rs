@@ -255,8 +255,10 @@ impl Iterator for Scan<'_, '_> {
                 Some(self.long(at, text))
             } else if text.len() > 1 && text.starts_with('-') {
                 // Some short names are longer than a letter (`-oN`, `-TT`).
-                match self.chain.exact(text) {
-                    Some(option) => Some(self.option(option, at, None)),
+                let equals = text.find('=').filter(|end| *end > 2);
+                let name = equals.and_then(|end| text.get(..end)).unwrap_or(text);
+                match self.chain.exact(name) {
+                    Some(option) => Some(self.option(option, at, equals.map(|end| end + 1))),
                     None => {
                         self.bundle = Some((at, 1));
                         None

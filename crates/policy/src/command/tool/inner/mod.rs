@@ -33,6 +33,7 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::Volume => volume(arg, acts),
         Inner::Target => target(arg, acts),
         Inner::Tex => tex(arg, acts),
+        Inner::Verb => verb(arg, acts),
         Inner::Hidden => hidden(arg, acts),
     }
 }
@@ -194,6 +195,24 @@ fn tex<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         acts.push(Act::Raise(Concern::Spawns, arg.span));
     } else if !text.contains('\\') {
         acts.push(Act::Read(arg.clone()));
+    }
+}
+
+/// Command lines of services name what they do: `delete-bucket`, `apps:destroy`, `purge`.
+fn verb<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    const VERBS: &[&str] = &[
+        "decommission", "delete", "deprovision", "deregister", "destroy", "detach", "disable",
+        "drop", "empty", "erase", "evict", "expire", "flush", "flushall", "flushdb", "force",
+        "kill", "nuke", "prune", "purge", "rb", "reboot", "reload", "remove", "reset", "revoke",
+        "rm", "rmdir", "rollback", "stop", "suspend", "terminate", "truncate", "uninstall",
+        "unpublish", "wipe",
+    ];
+    let text = &*arg.text;
+    if text.contains('/') {
+        return general::guess(arg, acts);
+    }
+    if text.split([':', '-', '_', '.']).any(|word| VERBS.contains(&word)) {
+        acts.push(Act::Raise(Concern::ChangesShared, arg.span));
     }
 }
 
