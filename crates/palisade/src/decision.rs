@@ -6,7 +6,6 @@ use std::collections::btree_map::Entry as MapEntry;
 use palisade_apply::HostLookup;
 use palisade_policy::decide::{Asked, Call, Judge, Step, Verdict};
 use palisade_policy::jail::{Lookup, NoLookup, Side, judge_lexically};
-use palisade_policy::url;
 
 use crate::session::{Existence, OpenError, Request, Session};
 
@@ -93,11 +92,6 @@ impl Judges {
     pub fn path(&mut self, path: &str, root: &str) -> Result<bool, OpenError> {
         let guard = self.guard(root)?;
         Ok(judge_lexically(path, &guard.root) == Side::Inside)
-    }
-
-    /// Tells whether a URL or a host may be reached under a list of hosts, and which host it names.
-    pub fn url(&self, target: url::Target<'_>, allow: &[&str]) -> url::Judged {
-        url::judge(target, allow)
     }
 
     fn guard(&mut self, root: &str) -> Result<&Guard, OpenError> {

@@ -15,6 +15,7 @@
 //! | [`lint`] | What is allowed, and probably not meant? |
 //! | [`shell`] | Which commands does a shell text run? |
 //! | [`command`] | What does a command do? |
+//! | [`decide`] | May it happen? |
 //! | [`jail`] | Where does a path lead, and what may be done there? |
 //! | [`url`] | Whom does a URL reach? |
 //! | [`builtin`] | What holds when nobody says anything? |
@@ -24,6 +25,7 @@
 
 pub mod builtin;
 pub mod command;
+pub mod decide;
 pub mod dialect;
 pub mod jail;
 pub mod key;

@@ -51,7 +51,7 @@ impl CheckArgs {
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         if self.jsonl {
-            return jsonl::run(&self.asking, self.without_tools, ui);
+            return jsonl::run(&self.asking, self.without_tools);
         }
         if !self.asking.is_given() {
             return Ok(super::nothing_asked(ui));

@@ -3,7 +3,7 @@
 use super::Judge;
 use super::verdict::{Answer, Axis, Reason};
 use crate::command::Arg;
-use crate::name::HostSet;
+use crate::name::{Host, HostSet};
 use crate::policy::{Network, NetworkMode};
 use crate::text::Span;
 use crate::url;
@@ -29,7 +29,7 @@ impl Hosts {
 impl Judge {
     /// Returns why a host is refused. A name that cannot be told is left to the walls.
     pub(super) fn refused_host(&self, target: &Arg<'_>) -> Option<Reason> {
-        let (host, port) = url::target(target.as_known()?)?;
+        let (host, port) = named(target.as_known()?)?;
         let refused = |code, message| {
             Some(Reason {
                 answer: Answer::Deny,
@@ -55,4 +55,15 @@ impl Judge {
             | NetworkMode::Disabled => None,
         }
     }
+}
+
+/// Returns the host that a URL, `host`, `host:port` or `user@host:path` names.
+fn named(text: &str) -> Option<(Host, u16)> {
+    if text.contains("://") {
+        let parsed = url::host_of(text).ok()?;
+        return Some((parsed.host, parsed.port.unwrap_or(0)));
+    }
+    let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
+    let (host, rest) = host.split_once([':', '/']).unwrap_or((host, ""));
+    Some((host.parse().ok()?, rest.parse().unwrap_or(0)))
 }

@@ -4,18 +4,17 @@ use std::io::{self, BufRead as _, BufWriter, Read as _, Write as _};
 
 use palisade::Judges;
 use palisade::policy::decide::Asked;
-use palisade::policy::url::Target;
+use palisade::policy::url::{Allowed, judge_host, judge_url};
 use serde_json::{Value as Json, json};
 
 use crate::asking::Asking;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::ui::Ui;
 
 /// Longest line that is read; a longer one is answered with a denial.
 const LONGEST: u64 = 8 << 20;
 
-pub(super) fn run(asking: &Asking, without_tools: bool, ui: &Ui) -> Result<Exit, Failure> {
+pub(super) fn run(asking: &Asking, without_tools: bool) -> Result<Exit, Failure> {
     let mut judges = Judges::new(asking.request()?);
     if without_tools {
         judges = judges.without_tools();
@@ -51,7 +50,6 @@ pub(super) fn run(asking: &Asking, without_tools: bool, ui: &Ui) -> Result<Exit,
             Ok(()) => {}
         }
     }
-    let _ = ui;
     Ok(Exit::Success)
 }
 
@@ -105,14 +103,19 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
                 Json::Array(hosts) => hosts.iter().map(Json::as_str).collect(),
                 _ => None,
             };
-            let target = match (text("url"), text("host")) {
-                (Some(url), _) => Target::Url(url),
-                (None, Some(host)) => Target::Host(host),
+            let Some(Ok(allowed)) = allow.map(Allowed::read) else { return refused("bad-allow") };
+            let judged = match (text("url"), text("host")) {
+                (Some(url), _) => judge_url(url, &allowed),
+                (None, Some(host)) => judge_host(host, &allowed),
                 (None, None) => return refused("bad-request"),
             };
-            let Some(allow) = allow else { return refused("bad-request") };
-            let judged = judges.url(target, &allow);
-            json!({ "id": id, "verdict": judged.word(), "host": judged.host, "code": judged.code })
+            let host = judged.host.map(|host| host.to_string());
+            match judged.refusal {
+                None => json!({ "id": id, "verdict": "allow", "host": host }),
+                Some(why) => {
+                    json!({ "id": id, "verdict": "deny", "host": host, "code": why.code() })
+                }
+            }
         }
         _ => refused("unknown-kind"),
     }
