@@ -45,6 +45,10 @@ pub(super) fn option<'t>(name: &str, value: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
             acts.push(Act::Run(Run::Program(value.clone())));
             acts.push(Act::Raise(Concern::Spawns, value.span));
         }
+        _ if hides_command(text) => acts.push(Act::Raise(Concern::Spawns, value.span)),
+        _ if matches!(name, "-c" | "-e" | "-E" | "-r" | "-x") && looks_like_code(text) => {
+            acts.push(Act::Raise(Concern::Evaluates, value.span));
+        }
         _ if is_library(text) => acts.push(Act::Run(Run::Load(value.clone()))),
         Meaning::Writes if !text.is_empty() && !is_url(text) && text != "-" => {
             acts.push(Act::Write(value.clone()));
@@ -139,8 +143,8 @@ impl Meaning {
         match word {
             "action" | "askpass" | "browser" | "cmd" | "command" | "do" | "editor" | "eval"
             | "exec" | "execute" | "handler" | "hook" | "interpreter" | "launcher" | "pager"
-            | "post" | "pre" | "prog" | "program" | "rsh" | "run" | "shell" | "spawn"
-            | "transport" | "viewer" | "wrapper" => Self::Runs,
+            | "post" | "pre" | "prog" | "program" | "rsh" | "run" | "script" | "shell"
+            | "spawn" | "transport" | "viewer" | "wrapper" => Self::Runs,
             "dest" | "destination" | "out" | "outdir" | "outfile" | "output" | "log"
             | "logfile" | "save" | "write" => Self::Writes,
             _ => Self::Other,
@@ -186,7 +190,10 @@ fn is_system_program(text: &str) -> bool {
     const FOLDERS: &[&str] =
         &["/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/usr/local/sbin/"];
     FOLDERS.iter().any(|folder| {
-        text.strip_prefix(folder).is_some_and(|name| !name.is_empty() && !name.contains('/'))
+        text.strip_prefix(folder).is_some_and(|name| {
+            !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-._[".contains(&byte))
+        })
     })
 }
 
@@ -201,6 +208,11 @@ fn looks_like_command(text: &str) -> bool {
         || text.contains(['|', ';', '&', '`', '$', '<', '>', '(', '!'])
         || text.trim().contains(char::is_whitespace)
         || hides_command(text)
+}
+
+/// Tells code from names and numbers: a call, or several statements.
+fn looks_like_code(text: &str) -> bool {
+    text.contains(['(', ';', '`', '|'])
 }
 
 fn is_library(text: &str) -> bool {

@@ -117,6 +117,15 @@ pub(super) enum Role {
     Inner(Inner),
 }
 
+/// What becomes of words that are taken together.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Rest {
+    ShellWords,
+    Argv,
+    Fed,
+    Elsewhere,
+}
+
 /// Words with a small language of their own.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Inner {
@@ -205,9 +214,16 @@ pub(super) enum Effect {
 }
 
 impl Role {
-    /// Tells whether the role takes all words that follow.
-    pub(super) const fn takes_rest(self) -> bool {
-        matches!(self, Self::ShellWords | Self::Argv | Self::Fed | Self::Elsewhere)
+    /// Returns what becomes of this word and all that follow, if the role takes them.
+    pub(super) fn rest(self) -> Option<Rest> {
+        [
+            (Self::ShellWords, Rest::ShellWords),
+            (Self::Argv, Rest::Argv),
+            (Self::Fed, Rest::Fed),
+            (Self::Elsewhere, Rest::Elsewhere),
+        ]
+        .into_iter()
+        .find_map(|(role, rest)| (role == self).then_some(rest))
     }
 
     /// Orders roles by what harm they can do: an abbreviation means the worst it can mean.

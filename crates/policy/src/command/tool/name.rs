@@ -4,6 +4,8 @@
 /// `python`; `g++-13`, `g++`; `mkfs.ext4`, `mkfs`.
 pub(super) fn spellings(name: &str) -> impl Iterator<Item = &str> {
     let plain = name.strip_suffix(".exe").unwrap_or(name);
+    // `prettier@3.1`, as package runners name a version.
+    let plain = plain.split_once('@').map_or(plain, |(tool, _)| tool);
     let bare = without_version(plain);
     let family = plain.split_once('.').map_or(plain, |(family, _)| family);
     let family =
@@ -37,6 +39,7 @@ mod tests {
             ("ld-linux-x86-64.so.2", "ld.so"),
             ("aarch64-linux-gnu-gcc-12", "gcc"),
             ("node.exe", "node"),
+            ("prettier@3.1.0", "prettier"),
             ("7", "7"),
         ];
         for (name, expected) in cases {

@@ -1,7 +1,7 @@
 //! What the words of a command do, by the tool's grammar.
 
 use super::general;
-use super::grammar::{Effect, Grammar, Habit, Role, Rule, Slot, Term, Value};
+use super::grammar::{Effect, Grammar, Habit, Rest, Role, Rule, Slot, Term, Value};
 use super::inner;
 use super::scan::{Chain, Piece, Place, Scan};
 use super::variable::variable;
@@ -95,7 +95,8 @@ impl<'t> Reader<'_, 't> {
                         seen.span = self.args.get(at).map(|arg| arg.span);
                     }
                     let takes_rest = matches!(option.slot.role, Role::Sub)
-                        || option.slot.role.takes_rest() && value.is_some();
+                        || option.slot.role.rest().is_some_and(|rest| rest != Rest::Fed)
+                            && value.is_some();
                     if takes_rest {
                         break;
                     }
@@ -222,57 +223,41 @@ impl<'t> Reader<'_, 't> {
         let Some(first) = self.args.get(place.at).and_then(|arg| arg.tail(place.from)) else {
             return false;
         };
-        let words = |end| self.args.get(place.at + 1..end).unwrap_or_default();
-        match role {
-            Role::Sub => {
-                match find(self.chain.grammar.subs, &first.text) {
-                    Some(grammar) => self.nested(grammar, place.end, acts),
-                    None => {
-                        for arg in self.args.get(place.end..).unwrap_or_default() {
-                            general::guess(arg, acts);
-                        }
+        if role == Role::Sub {
+            match find(self.chain.grammar.subs, &first.text) {
+                Some(grammar) => self.nested(grammar, place.end, acts),
+                None => {
+                    for arg in self.args.get(place.end..).unwrap_or_default() {
+                        general::guess(arg, acts);
                     }
                 }
-                true
             }
-            Role::Fed if place.end > place.at + 1 => {
-                run_words(role, first, words(place.end), acts);
-                false
-            }
-            Role::Fed => {
-                run_words(role, first, &[], acts);
-                false
-            }
-            role if role.takes_rest() => {
-                run_words(role, first, words(self.args.len()), acts);
-                true
-            }
-            role => {
-                apply(role, first, acts);
-                false
-            }
+            return true;
         }
+        let Some(rest) = role.rest() else {
+            apply(role, first, acts);
+            return false;
+        };
+        // What `find -exec` runs ends where its value ends; other commands go on to the end.
+        let end = if rest == Rest::Fed { place.end } else { self.args.len() };
+        let words = self.args.get(place.at + 1..end).unwrap_or_default();
+        run_words(rest, first, words, acts);
+        rest != Rest::Fed
     }
 
     /// Adds what an operand does, and tells whether it took all words that follow.
     fn word(&self, role: Role, at: usize, acts: &mut Vec<Act<'t>>) -> bool {
         let Some(arg) = self.args.get(at) else { return false };
-        match role {
-            Role::Text => false,
-            Role::Guess => {
-                general::guess(arg, acts);
-                false
-            }
-            role if role.takes_rest() => {
-                let words = self.args.get(at + 1..).unwrap_or_default();
-                run_words(role, arg.clone(), words, acts);
-                true
-            }
-            role => {
-                apply(role, arg.clone(), acts);
-                false
-            }
+        if role == Role::Text {
+            return false;
         }
+        let Some(rest) = role.rest() else {
+            apply(role, arg.clone(), acts);
+            return false;
+        };
+        let words = self.args.get(at + 1..).unwrap_or_default();
+        run_words(rest, arg.clone(), words, acts);
+        true
     }
 
     /// An option that the table does not list: its name may still say what it does.
@@ -314,19 +299,19 @@ fn holds(rule: &Rule, seen: &Seen) -> bool {
 }
 
 /// Adds a command made of several words.
-fn run_words<'t>(role: Role, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
+fn run_words<'t>(rest: Rest, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
     let span = first.span;
-    if role == Role::Elsewhere {
-        acts.push(Act::Run(Run::Elsewhere(span)));
-        return;
-    }
-    let mut all = Vec::with_capacity(words.len() + 1);
-    all.push(first);
-    all.extend_from_slice(words);
-    acts.push(Act::Run(match role {
-        Role::Fed => Run::Fed(all),
-        Role::ShellWords => Run::ShellWords(all),
-        _ => Run::Argv(all),
+    let all = || {
+        let mut all = Vec::with_capacity(words.len() + 1);
+        all.push(first);
+        all.extend_from_slice(words);
+        all
+    };
+    acts.push(Act::Run(match rest {
+        Rest::Elsewhere => Run::Elsewhere(span),
+        Rest::Fed => Run::Fed(all()),
+        Rest::ShellWords => Run::ShellWords(all()),
+        Rest::Argv => Run::Argv(all()),
     }));
 }
 
@@ -337,13 +322,9 @@ fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Role::Guess => return general::guess(&arg, acts),
         Role::Inner(inner) => return inner::read(inner, &arg, acts),
         // A dash is standard input or output.
-        Role::Read | Role::Write | Role::RemoteRead | Role::RemoteWrite | Role::Script(_)
-            if &*arg.text == "-" =>
-        {
-            match role {
-                Role::Script(language) => Act::Run(Run::Input(language, arg.span)),
-                _ => return,
-            }
+        Role::Script(language) if &*arg.text == "-" => Act::Run(Run::Input(language, arg.span)),
+        Role::Read | Role::Write | Role::RemoteRead | Role::RemoteWrite if &*arg.text == "-" => {
+            return;
         }
         Role::Read => Act::Read(arg),
         Role::Write => Act::Write(arg),

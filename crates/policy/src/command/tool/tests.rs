@@ -123,5 +123,215 @@ fn every_example_of_the_table_holds() {
         }
     }
     assert!(wrong.is_empty(), "{} of {count} examples fail:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(count > 50, "{count} examples");
+    assert!(count > 800, "{count} examples");
 }
+
+/// Tells whether something in `found` is run or raised.
+fn is_grave(found: &[Act<'_>]) -> bool {
+    found.iter().any(|act| matches!(act, Act::Run(_) | Act::Raise(..)))
+}
+
+fn check(lines: &[(&str, &str)], knowledge: Knowledge) {
+    for (line, expected) in lines {
+        let (_, found) = read_line(line, knowledge);
+        let shown: Vec<String> = found.iter().map(shown).collect();
+        match *expected {
+            "" => assert!(!is_grave(&found), "{line}: {shown:?}"),
+            expected => assert!(shown.iter().any(|act| act == expected), "{line}: {shown:?}"),
+        }
+    }
+}
+
+#[test]
+fn e007_options_are_read_abbreviated_bundled_and_glued_and_unknown_ones_are_a_doubt() {
+    #[rustfmt::skip]
+    check(&[
+        ("git clone --upload-p=id host:x",        "shell:id"),
+        ("git fetch --upload-pac id host:x",      "shell:id"),
+        ("ssh -oProxyCommand=id host",            "shell:id"),
+        ("ssh -vNoProxyCommand=id host",          "shell:id"),
+        ("tar -xvfa.tar --to-com=id",             "shell:id"),
+        ("tar cfI a.tar id x",                    "shell:id"),
+        ("sort --compress-pr=id x",               "program:id"),
+        ("bash -exc id",                          "shell:id"),
+        ("tar xf a.tar --brand-new=x",            "!Unclear"),
+        ("tar xf a.tar $options",                 "!Unclear"),
+        ("tar xf a.tar -- $names",                ""),
+        ("git clone host:x",                      ""),
+        ("tar -xvf a.tar --strip-comp=1",         ""),
+    ], Knowledge::Table);
+}
+
+#[test]
+fn e010_what_a_launcher_launches_is_found() {
+    #[rustfmt::skip]
+    check(&[
+        ("env -i A=1 rm -rf x",               "argv:rm -rf x"),
+        ("timeout -s KILL 5 rm -rf x",        "argv:rm -rf x"),
+        ("xargs -0 -n1 sh -c 'rm $0'",        "fed:sh -c rm $0"),
+        ("find . -name x -exec rm -rf {} ;",  "fed:rm -rf {}"),
+        ("script -qec 'rm -rf x' log",        "shell:rm -rf x"),
+        ("busybox rm -rf x",                  "argv:rm -rf x"),
+        ("sh -lc 'rm -rf x'",                 "shell:rm -rf x"),
+        ("eval rm -rf x",                     "words:rm -rf x"),
+        ("sudo -u bob -- rm -rf x",           "argv:rm -rf x"),
+        ("nice -n 5 nohup rm x",              "argv:nohup rm x"),
+        ("env A=1",                           ""),
+        ("find . -name rm",                   ""),
+    ], Knowledge::Table);
+}
+
+#[test]
+fn e016_options_that_run_something_are_found_and_their_harmless_neighbours_pass() {
+    #[rustfmt::skip]
+    check(&[
+        ("tar cf x y --checkpoint=1 --checkpoint-action=exec=id", "shell:id"),
+        ("tar cf x y --checkpoint=1 --checkpoint-action=dot",     ""),
+        ("rg --pre ./x a",                    "program:./x"),
+        ("rg --pretty a",                     ""),
+        ("fd x -x id",                        "fed:id"),
+        ("man -P id ls",                      "shell:id"),
+        ("vim -c ':!id'",                     "shell:id"),
+        ("vim -c 'wq!' f",                    ""),
+        ("git -c core.pager=id log",          "shell:id"),
+        ("git -c core.quotepath=off log",     ""),
+        ("git --exec-path=. log",             "!Spawns"),
+        ("git clone ext::id x",               "shell:id"),
+        ("rsync -e id a host:b",              "shell:id"),
+        ("zip x y -T --unzip-command id",     "shell:id"),
+        ("go test -exec id ./...",            "program:id"),
+        ("tcpdump -z id -w x",                "program:id"),
+        ("make SHELL=/tmp/x",                 "program:/tmp/x"),
+        ("make CC=clang",                     ""),
+        ("watch id",                          "words:id"),
+    ], Knowledge::Table);
+}
+
+#[test]
+fn e017_tools_that_read_are_caught_when_an_option_writes() {
+    #[rustfmt::skip]
+    check(&[
+        ("git diff --output=/etc/x",    "write:/etc/x"),
+        ("git show --output /etc/x",    "write:/etc/x"),
+        ("sort -o /etc/x a",            "write:/etc/x"),
+        ("sort -uo/etc/x a",            "write:/etc/x"),
+        ("uniq a /etc/x",               "write:/etc/x"),
+        ("tree -o /etc/x",              "write:/etc/x"),
+        ("curl -so /etc/x example.com", "write:/etc/x"),
+        ("jq -f /etc/x a",              "read:/etc/x"),
+        ("sed -i s/a/b/ /etc/x",        "write:/etc/x"),
+        ("date -f /etc/x",              "read:/etc/x"),
+    ], Knowledge::Table);
+    for line in ["git diff HEAD", "sort a", "uniq a", "tree src", "curl example.com", "date +%F"] {
+        let (_, found) = read_line(line, Knowledge::Table);
+        assert!(!found.iter().any(|act| matches!(act, Act::Write(_))), "{line}: {found:?}");
+    }
+}
+
+#[test]
+fn e019_the_loader_is_a_launcher() {
+    #[rustfmt::skip]
+    check(&[
+        ("ld-linux-x86-64.so.2 /bin/rm x",           "argv:/bin/rm x"),
+        ("ld-musl-aarch64.so.1 /bin/rm x",           "argv:/bin/rm x"),
+        ("ld-linux.so.2 --preload ./x.so /bin/ls",   "load:./x.so"),
+        ("ld-linux.so.2 --list /bin/ls",             ""),
+    ], Knowledge::Table);
+}
+
+#[test]
+fn e021_one_program_with_many_names_is_judged_by_the_name_it_is_called_for() {
+    #[rustfmt::skip]
+    check(&[
+        ("busybox rm -r x", "argv:rm -r x"),
+        ("toybox sh",       "argv:sh"),
+        ("busybox ls",      "argv:ls"),
+        ("busybox --list",  ""),
+    ], Knowledge::Table);
+}
+
+#[test]
+fn e023_guards_are_not_called_by_what_they_guard() {
+    #[rustfmt::skip]
+    check(&[
+        ("fence --settings loose.json ls",         "!Guard"),
+        ("nono --allow / ls",                      "!Guard"),
+        ("srt -s x ls",                            "!Guard"),
+        ("codex -c sandbox_mode=off exec x",       "!Guard"),
+        ("palisade run --policy x -- ls",          "!Guard"),
+        ("codex --version",                        ""),
+        ("srt --version",                          ""),
+    ], Knowledge::Table);
+}
+
+#[test]
+fn a_tool_without_a_row_is_read_by_the_shape_of_its_words() {
+    #[rustfmt::skip]
+    check(&[
+        ("newtool /bin/sh -p",                 "argv:/bin/sh -p"),
+        ("newtool -n 3 -- sh -c id",           "argv:sh -c id"),
+        ("newtool --exec='/bin/sh -s'",        "!Spawns"),
+        ("newtool --pager 'id; id'",           "!Spawns"),
+        ("newtool -x 'system(\"id\")'",        "!Spawns"),
+        ("newtool exec:/bin/sh,pty",           "!Spawns"),
+        ("newtool '!sh'",                      "!Spawns"),
+        ("newtool --engine ./x.so",            "load:./x.so"),
+        ("newtool --output=/etc/x",            "write:/etc/x"),
+        ("newtool -o /etc/x",                  "write:/etc/x"),
+        ("newtool https://example.com",        "connect:https://example.com"),
+        ("newtool build --release",            ""),
+        ("newtool install node python",        ""),
+        ("newtool --command list",             ""),
+    ], Knowledge::Shape);
+    let (familiarity, _) = read_line("newtool x", Knowledge::Table);
+    assert_eq!(familiarity, Familiarity::Unknown);
+}
+
+#[test]
+fn rows_left_out_are_read_by_shape() {
+    let (familiarity, found) = read_line("choom -n 0 /bin/sh", Knowledge::Shape);
+    assert_eq!(familiarity, Familiarity::Unknown);
+    assert_eq!(found.iter().map(shown).collect::<Vec<_>>(), ["argv:/bin/sh"]);
+}
+
+#[test]
+fn the_table_holds_several_hundred_tools() {
+    let names = TABLE.lines().filter(|line| {
+        !line.starts_with([' ', '#']) && !line.starts_with("set ") && !line.is_empty()
+    });
+    let count = names.flat_map(str::split_whitespace).count();
+    assert!(count > 1000, "{count} names");
+}
+
+proptest::proptest! {
+    /// Whatever the words are: an answer, never a panic.
+    #[test]
+    fn no_words_make_reading_fail(
+        tool in proptest::sample::select(TABLE_NAMES.as_slice()),
+        args in proptest::collection::vec(
+            "(-|--|\\+|)[a-zA-Z@:=/!.,é\u{FDD0} -]{0,12}(=[a-z/=:!@é]{0,6})?", 0..6),
+        many in proptest::prelude::any::<bool>(),
+    ) {
+        let args: Vec<Arg<'static>> = args
+            .into_iter()
+            .map(|text| {
+                let mut arg = Arg::known(text, Span::new(0, 0));
+                if arg.text.contains(HOLE) {
+                    arg.certainty = if many { Certainty::Many } else { Certainty::Partial };
+                }
+                arg
+            })
+            .collect();
+        let mut found = Vec::new();
+        acts(tool, Span::new(0, 0), &args, Knowledge::Table, &mut found);
+        acts(tool, Span::new(0, 0), &args, Knowledge::Shape, &mut found);
+    }
+}
+
+static TABLE_NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock::new(|| {
+    TABLE
+        .lines()
+        .filter(|line| !line.starts_with([' ', '#']) && !line.starts_with("set "))
+        .filter_map(|line| line.split_whitespace().next())
+        .collect()
+});

@@ -201,17 +201,61 @@ fn tex<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 /// Command lines of services name what they do: `delete-bucket`, `apps:destroy`, `purge`.
 fn verb<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     const VERBS: &[&str] = &[
-        "decommission", "delete", "deprovision", "deregister", "destroy", "detach", "disable",
-        "drop", "empty", "erase", "evict", "expire", "flush", "flushall", "flushdb", "force",
-        "kill", "nuke", "prune", "purge", "rb", "reboot", "reload", "remove", "reset", "revoke",
-        "rm", "rmdir", "rollback", "stop", "suspend", "terminate", "truncate", "uninstall",
-        "unpublish", "wipe",
+        "break",
+        "cancel",
+        "clean",
+        "clear",
+        "compact",
+        "decommission",
+        "del",
+        "delete",
+        "deprovision",
+        "deregister",
+        "destroy",
+        "detach",
+        "disable",
+        "drop",
+        "empty",
+        "erase",
+        "evict",
+        "expire",
+        "flush",
+        "flushall",
+        "flushdb",
+        "force",
+        "forget",
+        "kill",
+        "nuke",
+        "prune",
+        "purge",
+        "rb",
+        "reboot",
+        "remove",
+        "reset",
+        "revoke",
+        "rm",
+        "rmdir",
+        "rollback",
+        "stop",
+        "suspend",
+        "terminate",
+        "truncate",
+        "undeploy",
+        "uninstall",
+        "unpublish",
+        "unregister",
+        "unsubscribe",
+        "untag",
+        "wipe",
     ];
     let text = &*arg.text;
     if text.contains('/') {
         return general::guess(arg, acts);
     }
-    if text.split([':', '-', '_', '.']).any(|word| VERBS.contains(&word)) {
+    if text
+        .split([':', '-', '_', '.'])
+        .any(|word| VERBS.iter().any(|verb| verb.eq_ignore_ascii_case(word)))
+    {
         acts.push(Act::Raise(Concern::ChangesShared, arg.span));
     }
 }
