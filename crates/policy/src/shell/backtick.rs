@@ -2,6 +2,7 @@
 
 use super::ast::{Piece, Quoting};
 use super::cursor::{Origin, Parsed, Parser};
+use super::list::Closer;
 
 impl<'t> Parser<'_, 't> {
     /// Reads a substitution in backticks.
@@ -16,11 +17,13 @@ impl<'t> Parser<'_, 't> {
             false => (String::new(), Vec::new()),
         };
         let list = if offsets.is_empty() {
-            self.within(from, end, |parser| parser.substitution(super::list::Closer::End))?
+            self.deferred(|parser| {
+                parser.within(from, end, |parser| parser.substitution(Closer::End))
+            })?
         } else {
             let origin = Origin::Rewritten(&offsets);
             let mut inner = Parser::over(&text, origin, self.depth, self.commands);
-            let list = inner.nested(Parser::script)?;
+            let list = inner.deferred(|inner| inner.nested(Parser::script))?;
             self.commands = inner.commands;
             list
         };

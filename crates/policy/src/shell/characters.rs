@@ -1,6 +1,6 @@
 //! Characters that no command may contain.
 
-use super::Unparsed;
+use super::{Found, Unparsed};
 use crate::text::{Span, hides};
 
 /// Refuses what a person cannot see or a shell and its reader take differently: control characters
@@ -25,6 +25,7 @@ pub fn check_characters(text: &str) -> Result<(), Unparsed> {
         code,
         message: format!("{kind} character, U+{:04X}, stands in the command", u32::from(found)),
         span: Span::new(at, at + found.len_utf8()),
+        found: Found::Reading,
     })
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::ast::{List, Word};
 use super::heredoc::Pending;
-use super::{MAX_COMMANDS, MAX_DEPTH, Unparsed};
+use super::{Found, MAX_COMMANDS, MAX_DEPTH, Unparsed};
 use crate::text::Span;
 
 pub(super) type Parsed<T> = Result<T, Unparsed>;
@@ -200,6 +200,11 @@ impl<'s, 't> Parser<'s, 't> {
         Ok(result)
     }
 
+    /// Reads what bash reads only when it gets there.
+    pub(super) fn deferred<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        read(self).map_err(|error| Unparsed { found: Found::Running, ..error })
+    }
+
     /// Counts a simple command.
     pub(super) fn count_command(&mut self, from: usize) -> Parsed<()> {
         self.commands += 1;
@@ -220,7 +225,7 @@ impl<'s, 't> Parser<'s, 't> {
         // The end may lie inside a character: the error then ends before it.
         let limit = to.min(self.text.len());
         let to = (from..=limit).rev().find(|&at| self.text.is_char_boundary(at)).unwrap_or(from);
-        Unparsed { code, message, span: self.span(from, to) }
+        Unparsed { code, message, span: self.span(from, to), found: Found::Reading }
     }
 
     /// Complains about what stands here.

@@ -83,7 +83,9 @@ impl<'t> Parser<'_, 't> {
             self.at = to + 1;
             return Ok(Piece::Arithmetic(arithmetic, quoting));
         }
-        let list = self.within(start, to, |parser| parser.substitution(Closer::End))?;
+        let list = self.deferred(|parser| {
+            parser.within(start, to, |parser| parser.substitution(Closer::End))
+        })?;
         self.at = to + 1;
         Ok(Piece::Command(list, quoting))
     }
@@ -127,14 +129,17 @@ impl<'t> Parser<'_, 't> {
         let from = self.at;
         let to = self.pair_end(from, Pair::Parameter)?;
         match self.peek() {
-            b' ' | b'\t' | b'\n' | b'|' => return self.function_substitution(to, quoting),
+            b' ' | b'\t' | b'\n' | b'|' => {
+                return self.deferred(|parser| parser.function_substitution(to, quoting));
+            }
             b'(' => {
                 self.at = to;
                 return Err(self.unsupported("flags of another shell stand in `${…}`", start));
             }
             _ => {}
         }
-        let parameter = self.within(from, to, |parser| parser.parameter(quoting))?;
+        let parameter =
+            self.deferred(|parser| parser.within(from, to, |parser| parser.parameter(quoting)))?;
         self.at = to + 1;
         Ok(Piece::Parameter(Box::new(parameter)))
     }

@@ -29,7 +29,7 @@ impl<'t> Parser<'_, 't> {
             let start = self.at;
             let stop = self.body_end(&pending);
             let next = self.at;
-            let word = self.body(&pending, start, stop)?;
+            let word = self.deferred(|parser| parser.body(&pending, start, stop))?;
             self.bodies.push((pending.at, word));
             self.at = next;
         }

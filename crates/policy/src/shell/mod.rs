@@ -55,6 +55,17 @@ pub struct Unparsed {
     pub message: String,
     /// Where.
     pub span: Span,
+    /// Whether bash itself would refuse the text.
+    pub found: Found,
+}
+
+/// When bash would find what is wrong.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Found {
+    /// Before it runs anything on that line.
+    Reading,
+    /// When it gets there, if ever: in backticks, heredocs, arithmetic and patterns.
+    Running,
 }
 
 /// Reads a text as `bash -c` would.
@@ -68,6 +79,7 @@ pub fn parse(text: &str) -> Result<Script<'_>, Unparsed> {
             code: "too-long",
             message: format!("the command is {} bytes long, the limit is {MAX_TEXT}", text.len()),
             span: Span::new(MAX_TEXT, text.len()),
+            found: Found::Reading,
         });
     }
     check_characters(text)?;

@@ -73,10 +73,12 @@ impl<'t> Parser<'_, 't> {
     /// Reads a part of a word whose end is known.
     pub(super) fn inner(&mut self, from: usize, to: usize, style: Style) -> Parsed<Word<'t>> {
         let span = self.span(from, to);
-        let pieces = self.within(from, to, |parser| {
-            parser.nested(|parser| match style {
-                Style::Bare => parser.bare(),
-                Style::Double | Style::Heredoc | Style::Live => parser.run(style),
+        let pieces = self.deferred(|parser| {
+            parser.within(from, to, |parser| {
+                parser.nested(|parser| match style {
+                    Style::Bare => parser.bare(),
+                    Style::Double | Style::Heredoc | Style::Live => parser.run(style),
+                })
             })
         })?;
         Ok(Word { pieces, span })

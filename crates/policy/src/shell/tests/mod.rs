@@ -1,3 +1,8 @@
+//! What is read, what is refused, and what is found in it.
+
+mod refused;
+mod shape;
+
 use super::*;
 
 /// The names of all commands in a text; `$` for what is not plain.

@@ -1,0 +1,139 @@
+//! The shell parser against bash and brush-parser: the same texts are read, and every command that
+//! brush finds is found.
+//!
+//! ```text
+//! cargo run --release -- inputs COUNT [SEED]     invented texts
+//! cargo run --release -- corpora FOLDER          the `cmd` fields of all .jsonl files there
+//! ```
+
+mod brush;
+mod explain;
+mod generate;
+mod oracle;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::process::ExitCode;
+use std::{env, fs};
+
+use explain::explain;
+use generate::Generator;
+use palisade_policy::shell;
+
+/// Texts that bash is asked about at a time.
+const BATCH: usize = 20_000;
+
+fn main() -> Result<ExitCode, Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut report = Report::default();
+    match arguments.as_slice() {
+        ["inputs", count, seed @ ..] => {
+            let seed = seed.first().map_or(Ok(1), |seed| seed.parse())?;
+            let mut generator = Generator::new(seed);
+            let mut left: usize = count.parse()?;
+            while left > 0 {
+                let batch = left.min(BATCH);
+                left -= batch;
+                let texts: Vec<String> = (0..batch).map(|_| generator.text()).collect();
+                report.compare(&texts)?;
+            }
+        }
+        ["corpora", folder] => {
+            for entry in fs::read_dir(folder)? {
+                let path = entry?.path();
+                if path.extension().is_some_and(|end| end == "jsonl") {
+                    report.compare(&commands(&fs::read_to_string(path)?))?;
+                }
+            }
+        }
+        _ => return Err("expected `inputs COUNT [SEED]` or `corpora FOLDER`".into()),
+    }
+    report.print();
+    Ok(if report.unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn commands(text: &str) -> Vec<String> {
+    let rows = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let command = |row: serde_json::Value| row.get("cmd")?.as_str().map(str::to_owned);
+    rows.filter_map(command).filter(|text| !text.contains('\0')).collect()
+}
+
+/// What was seen.
+#[derive(Default)]
+struct Report {
+    texts: usize,
+    both_read: usize,
+    both_refuse: usize,
+    explained: BTreeMap<&'static str, usize>,
+    unexplained: usize,
+    brush_read: usize,
+    brush_missed: usize,
+    names: usize,
+}
+
+impl Report {
+    fn compare(&mut self, texts: &[String]) -> Result<(), Box<dyn Error>> {
+        let answers = oracle::ask(texts)?;
+        for (text, bash) in texts.iter().zip(answers) {
+            self.texts += 1;
+            let ours = shell::parse(text);
+            match (&ours, bash) {
+                (Ok(_), true) => self.both_read += 1,
+                (Err(_), false) => self.both_refuse += 1,
+                _ => match explain(text, &ours) {
+                    Some(reason) => *self.explained.entry(reason).or_default() += 1,
+                    None => self.complain("bash", text, &format!("bash reads: {bash}; {ours:?}")),
+                },
+            }
+            if let (Ok(script), true) = (&ours, bash) {
+                self.compare_names(text, script);
+            }
+        }
+        Ok(())
+    }
+
+    /// Every command that brush finds must be found.
+    fn compare_names(&mut self, text: &str, script: &shell::Script<'_>) {
+        let Some(theirs) = brush::names(text) else { return };
+        self.brush_read += 1;
+        let mut ours = Vec::new();
+        script.every_simple(&mut |simple| {
+            if let Some(word) = simple.words.first() {
+                let raw = text.get(word.span.start()..word.span.end()).unwrap_or_default();
+                ours.push(brush::comparable(raw));
+            }
+        });
+        self.names += ours.len();
+        for name in theirs {
+            match ours.iter().position(|ours| *ours == name) {
+                Some(at) => {
+                    ours.swap_remove(at);
+                }
+                None if explain::brush_differs(text) => self.brush_missed += 1,
+                None => {
+                    self.complain("brush", text, &format!("brush finds {name:?}"));
+                    return;
+                }
+            }
+        }
+    }
+
+    fn complain(&mut self, whom: &str, text: &str, what: &str) {
+        self.unexplained += 1;
+        if self.unexplained <= 40 {
+            println!("--- {whom}: {text:?}\n    {what:.300}");
+        }
+    }
+
+    fn print(&self) {
+        let Self { texts, both_read, both_refuse, unexplained, .. } = self;
+        println!("{texts} texts: {both_read} read by both, {both_refuse} refused by both");
+        for (reason, count) in &self.explained {
+            println!("  {count} refused by us only: {reason}");
+        }
+        let Self { brush_read, names, brush_missed, .. } = self;
+        println!("{brush_read} of them read by brush, {names} commands, {brush_missed} explained");
+        println!("{unexplained} disagreements that nothing explains");
+    }
+}
