@@ -42,8 +42,8 @@ struct Mark {
 #[derive(Clone, Debug, Default)]
 struct Keys {
     names: Vec<(Box<str>, usize)>,
-    /// Which bytes they start with.
-    first: [u64; 4],
+    /// A bit for each, so that most names need not be looked for.
+    noted: [u64; 4],
 }
 
 /// What the patterns say of a path.
@@ -158,7 +158,7 @@ impl Marks {
 impl Keys {
     fn add(&mut self, name: &str, place: usize) {
         let (word, bit) = slot(name);
-        if let Some(word) = self.first.get_mut(word) {
+        if let Some(word) = self.noted.get_mut(word) {
             *word |= bit;
         }
         self.names.push((name.into(), place));
@@ -166,8 +166,8 @@ impl Keys {
 
     fn find(&self, name: &str, found: &mut Vec<usize>) {
         let (word, bit) = slot(name);
-        // The first byte rules out most names; not one that folding may change.
-        if self.first.get(word).is_none_or(|word| word & bit == 0) && name.is_ascii() {
+        // Folding changes neither ends nor length of an ASCII name.
+        if self.noted.get(word).is_none_or(|word| word & bit == 0) && name.is_ascii() {
             return;
         }
         let name = fold(name);
@@ -186,8 +186,10 @@ fn components(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter(|name| !name.is_empty())
 }
 
-/// Returns where the first byte of a name is noted: a word, and a bit of it.
+/// Returns where a name is noted, by its ends and its length: a word, and a bit of it.
 fn slot(name: &str) -> (usize, u64) {
-    let first = name.bytes().next().unwrap_or_default().to_ascii_lowercase();
-    (usize::from(first / 64), 1 << (first % 64))
+    let end = |byte: Option<u8>| usize::from(byte.unwrap_or_default().to_ascii_lowercase());
+    let (first, last) = (end(name.bytes().next()), end(name.bytes().next_back()));
+    let place = (first * 31 + last * 7 + name.len()) % 256;
+    (place / 64, 1 << (place % 64))
 }

@@ -78,7 +78,7 @@ pub fn judge_url(text: &str, allowed: &Allowed) -> Judged {
     let port = port.unwrap_or_default();
     let refusal = if matches!(&*scheme, "http" | "https") {
         allowed.refuse(&host, port, spelled).or_else(|| {
-            let mut others = other_readings(text).filter(|other| *other != host);
+            let mut others = other_readings(text, &host).filter(|other| *other != host);
             let refused = others.any(|other| allowed.refuse(&other, port, spelled).is_some());
             refused.then_some(Refusal::Ambiguous)
         })

@@ -67,14 +67,16 @@ pub fn host_of(text: &str) -> Result<Parsed, Invalid> {
     Ok(Parsed { scheme: url.scheme().to_owned(), host, port, spelled })
 }
 
-/// Returns every other host that an older parser might find: one that takes a backslash for an
-/// ordinary character, and one that lets the authority run on to the first slash.
-pub(super) fn other_readings(text: &str) -> impl Iterator<Item = Host> {
+/// Returns every other host than `host` that an older parser might find: one that takes a
+/// backslash for an ordinary character, and one that lets the authority run on to the first slash.
+pub(super) fn other_readings(text: &str, host: &Host) -> impl Iterator<Item = Host> {
+    let known = host.to_string();
     let rest = text.split_once("://").map(|(_, rest)| rest);
     let ends: [&[char]; 2] = [&['/', '?', '#'], &['/']];
     ends.into_iter().filter_map(move |ends| {
-        let authority = rest?.split(ends).next()?;
-        host_in(authority).parse().ok()
+        let other = host_in(rest?.split(ends).next()?);
+        // Nearly always both are the same text, and nothing is left to parse.
+        if other.eq_ignore_ascii_case(&known) { None } else { other.parse().ok() }
     })
 }
 
