@@ -6,6 +6,7 @@
 
 mod concern;
 mod expand;
+mod feed;
 mod host;
 mod perform;
 mod program;
@@ -17,6 +18,7 @@ mod trace;
 mod variable;
 mod verdict;
 mod walk;
+mod written;
 
 pub use trace::Step;
 pub use verdict::{Answer, Axis, Permit, Reason, Verdict};

@@ -62,16 +62,14 @@ impl Walk<'_> {
             }
             Run::Fed(argv) => {
                 let span = covering(argv);
-                let mut fed = argv.clone();
-                fed.push(Arg {
-                    text: HOLE.to_string().into(),
-                    certainty: Certainty::Many,
-                    span,
-                    verbatim: None,
-                });
+                let feed = self.feed.take().unwrap_or_default();
+                let filled = feed.fill(argv, span);
+                self.feeding += 1;
                 self.deeper(span, |walk| {
-                    walk.call(&fed, span, &Input::Pipe);
+                    walk.call(&filled, span, &Input::Pipe);
                 });
+                self.feeding -= 1;
+                self.feed = Some(feed);
             }
             Run::Shell(text) | Run::Program(text) => self.nested(text, input),
             Run::ShellWords(words) => {
@@ -100,7 +98,7 @@ impl Walk<'_> {
 
     /// Shell text in an argument.
     pub(super) fn nested(&mut self, arg: &Arg<'_>, input: &Input) {
-        if !matches!(arg.certainty, Certainty::Known | Certainty::Pattern) {
+        if arg.certainty != Certainty::Known {
             self.ask("dynamic-shell", "runs shell text that is only known at run time", arg.span);
             return;
         }
@@ -135,7 +133,7 @@ impl Walk<'_> {
         }
     }
 
-    fn code(&mut self, language: Language, code: &Arg<'_>, input: &Input) {
+    pub(super) fn code(&mut self, language: Language, code: &Arg<'_>, input: &Input) {
         if language == Language::Shell {
             return self.nested(code, input);
         }
@@ -168,6 +166,7 @@ impl Walk<'_> {
             }
             _ => self.path(file, Deed::Read),
         }
+        self.rerun(Some(language), file);
         if self.judge.style == Style::Runner {
             return;
         }
@@ -201,6 +200,11 @@ impl Walk<'_> {
                     verbatim: None,
                 };
                 self.path(&file, Deed::Read);
+                // A terminal is a person, or whoever types there.
+                if file.text.starts_with("/dev/") && &*file.text != "/dev/null" {
+                    self.ask("code-on-input", "runs whatever code it is given on its input", span);
+                }
+                self.rerun(Some(language), &file);
             }
             Input::Pipe => self.ask("piped-code", "runs code that another program prints", span),
             Input::Inherited => {
@@ -261,6 +265,10 @@ impl Walk<'_> {
     }
 
     fn path_from(&self, path: &Arg<'_>, deed: Deed, cwd: &str) -> Option<Reason> {
+        // No program opens an empty name.
+        if path.text.is_empty() {
+            return None;
+        }
         let ground = self.judge.ground();
         let last = if matches!(deed, Deed::Delete(_)) { Last::Keep } else { Last::Follow };
         let place = ground.place_with(&path.text, cwd, self.lookup, how(path, last));
@@ -282,6 +290,10 @@ impl Walk<'_> {
             hint: hint.map(str::to_owned),
         };
         match answer {
+            jail::Answer::Yes if self.feeding > 0 && matches!(deed, Deed::Delete(_)) => {
+                let message = "deletes files that only running finds".to_owned();
+                Some(reason(Answer::Ask, "bulk-delete", message, None, None))
+            }
             jail::Answer::Yes => {
                 // Others use the same temporary folder by name.
                 let bold = matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree));

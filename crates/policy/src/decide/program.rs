@@ -60,6 +60,7 @@ impl Walk<'_> {
             };
             real = Some(path.path);
         }
+        self.rerun(None, program);
         // A link with a harmless name to a denied program is that program.
         if let Some(real) = real.as_deref().and_then(|path| path.rsplit('/').next())
             && real != name

@@ -13,6 +13,8 @@ pub(super) struct Scope {
     /// Every folder that may be the working folder here; with a [`HOLE`] if it cannot be told.
     cwds: Vec<String>,
     variables: Vec<(String, Value)>,
+    /// Files that the text itself wrote, with what it wrote there.
+    written: Vec<(String, String)>,
     /// Whether this point is never reached: the way here passes an `exit`.
     pub(super) ended: bool,
 }
@@ -46,7 +48,7 @@ impl Value {
 
 impl Scope {
     pub(super) fn new(cwd: &str) -> Self {
-        Self { cwds: vec![cwd.to_owned()], variables: Vec::new(), ended: false }
+        Self { cwds: vec![cwd.to_owned()], variables: Vec::new(), written: Vec::new(), ended: false }
     }
 
     /// Returns every folder that may be the working folder; never none.
@@ -80,6 +82,22 @@ impl Scope {
         self.assign(Cow::Borrowed(name), Value::unknown());
     }
 
+    /// Notes what a file holds from here on.
+    pub(super) fn write(&mut self, path: String, content: String) {
+        self.written.retain(|(known, _)| *known != path);
+        self.written.push((path, content));
+    }
+
+    /// Returns what the text wrote to a file, if it did.
+    pub(super) fn written(&self, path: &str) -> Option<&str> {
+        self.written.iter().find(|(known, _)| known == path).map(|(_, content)| &**content)
+    }
+
+    /// Returns every text that was written to a file.
+    pub(super) fn contents(&self) -> impl Iterator<Item = &str> {
+        self.written.iter().map(|(_, content)| &**content)
+    }
+
     /// Joins with the state of another way through the text: what differs is not known after.
     pub(super) fn join(&mut self, other: &Self) {
         if other.ended || self == other {
@@ -96,6 +114,11 @@ impl Scope {
         for (name, value) in &mut self.variables {
             if other.variable(name) != Some(value) {
                 *value = Value::unknown();
+            }
+        }
+        for entry in &other.written {
+            if !self.written.contains(entry) {
+                self.written.push(entry.clone());
             }
         }
         for (name, _) in &other.variables {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::feed::below;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{AfterFailure, Input, Walk};
@@ -48,11 +49,14 @@ impl Walk<'_> {
         let mut acts = Vec::new();
         tool::acts(&name, program.span, args, self.judge.knowledge, &mut acts);
         self.strictly(&name, program, args, &acts);
+        self.after_writing(&name, span);
+        let outer_feed = self.feed.replace(self.feed(&name, args, &acts, input));
         let changes_folder = matches!(&*name, "cd" | "pushd" | "popd");
         for act in &acts {
             self.step(span)?;
             self.perform(act, input);
         }
+        self.feed = outer_feed;
         if changes_folder {
             if acts.is_empty() && &*name != "popd" {
                 let home = self.judge.home().unwrap_or("/").to_owned();
@@ -67,7 +71,7 @@ impl Walk<'_> {
             let cwds = before.cwds().to_vec();
             Rc::make_mut(&mut self.scope).enter(cwds);
         }
-        self.builtin(&name, args);
+        self.builtin(&name, args, input);
         self.output = self.printed(&name, args).or_else(|| output(&name, args, input));
         None
     }
@@ -87,7 +91,7 @@ impl Walk<'_> {
     }
 
     /// Builtins that change what is known from here on.
-    fn builtin(&mut self, name: &str, args: &[Arg<'_>]) {
+    fn builtin(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
         match name {
             "export" | "declare" | "typeset" | "local" | "readonly" => {
                 for arg in args.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
@@ -107,6 +111,18 @@ impl Walk<'_> {
                         None if name == "local" => Rc::make_mut(&mut self.scope).forget(&arg.text),
                         None => {}
                     }
+                }
+            }
+            "read" if args.iter().all(|arg| !arg.text.contains(HOLE)) => {
+                // The lines of `find . |` are names below the folder, and nothing else.
+                let value = match input {
+                    Input::Text(value, _) if value.certainty == Certainty::Pattern => value.clone(),
+                    Input::Text(..) | Input::File(..) | Input::Inherited | Input::Pipe => {
+                        Value::unknown()
+                    }
+                };
+                for arg in args.iter().filter(|arg| !arg.text.starts_with('-')) {
+                    Rc::make_mut(&mut self.scope).assign(arg.text.clone(), value.clone());
                 }
             }
             "read" | "mapfile" | "readarray" | "unset" | "getopts" | "let" | "printf" | "wait" => {
@@ -246,6 +262,28 @@ fn output(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
             Input::Text(value, _) => Some(value.clone()),
             Input::Inherited | Input::File(..) | Input::Pipe => None,
         },
+        // Names that are found below one folder, as long as they are only picked from.
+        ("find", args) => {
+            let prints = |arg: &Arg<'_>| {
+                arg.text.contains(HOLE) || arg.text.starts_with("-printf") || arg.text.starts_with("-exec")
+                    || arg.text.starts_with("-ok") || arg.text.starts_with("-ls")
+            };
+            match args {
+                [start, second, ..] if !second.text.starts_with(['-', '(', '!']) || start.text.starts_with('-') => None,
+                _ if args.iter().any(prints) => None,
+                [start, ..] if !start.text.starts_with('-') => Some(below(&start.text)),
+                _ => Some(below(".")),
+            }
+        }
+        ("sort" | "uniq" | "head" | "tail" | "grep" | "egrep", args) => {
+            let reads_file = args.iter().any(|arg| matches!(&*arg.text, "-r" | "-R" | "-o" | "-c" | "-n"));
+            match input {
+                Input::Text(value, _) if value.certainty == Certainty::Pattern && !reads_file => {
+                    Some(value.clone())
+                }
+                Input::Text(..) | Input::Inherited | Input::File(..) | Input::Pipe => None,
+            }
+        }
         // Words without a `/`: they name nothing outside, wherever they are put.
         ("date" | "nproc" | "hostname" | "whoami" | "uname" | "id" | "wc" | "arch", _) => {
             let plain = args.iter().all(|arg| !arg.text.contains('/'));

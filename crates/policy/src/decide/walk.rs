@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Judge;
+use super::feed::Feed;
 use super::scope::{Scope, Value};
 use super::trace::Trace;
 use super::verdict::{Answer, Axis, Reason};
@@ -31,6 +32,9 @@ pub(super) struct Walk<'j> {
     pub(super) trace: Trace,
     /// What the last command prints, if that can be told: `echo text`.
     pub(super) output: Option<Value>,
+    /// What the commands at hand are fed, and whether they are.
+    pub(super) feed: Option<Feed>,
+    pub(super) feeding: u32,
     /// Where places of the text at hand lie in the text that a person wrote.
     mapping: Mapping,
     depth: u32,
@@ -71,6 +75,8 @@ impl<'j> Walk<'j> {
             reasons: Vec::new(),
             trace,
             output: None,
+            feed: None,
+            feeding: 0,
             mapping: Mapping::Shift(0),
             depth: 0,
             steps: 0,
@@ -223,7 +229,9 @@ impl<'j> Walk<'j> {
         let input = redirected.as_ref().unwrap_or(input);
         match &command.kind {
             CommandKind::Simple(simple) => {
-                return self.simple(text, simple, command.span, input);
+                let failure = self.simple(text, simple, command.span, input);
+                self.note_written(text, &command.redirections);
+                return failure;
             }
             CommandKind::Group(list) => self.list(text, list, input),
             CommandKind::Subshell(list) => {
