@@ -5,6 +5,7 @@
 
 mod act;
 mod arg;
+pub mod code;
 
 pub use act::{Act, Concern, Extent, Language, Run};
 pub use arg::{Arg, Certainty, HOLE};
