@@ -5,6 +5,7 @@
 
 mod act;
 mod arg;
+pub mod code;
 pub mod tool;
 
 pub use act::{Act, Concern, Extent, Language, Run};

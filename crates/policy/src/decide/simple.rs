@@ -276,9 +276,13 @@ fn output(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
             }
         }
         ("sort" | "uniq" | "head" | "tail" | "grep" | "egrep", args) => {
-            let reads_file = args.iter().any(|arg| matches!(&*arg.text, "-r" | "-R" | "-o" | "-c" | "-n"));
+            // With a file to read, or with numbers and parts in front of names, these are others.
+            let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
+            let others = operands.filter(|arg| arg.text.parse::<u32>().is_err()).count();
+            let plain = others <= usize::from(name.ends_with("grep"))
+                && !args.iter().any(|arg| matches!(&*arg.text, "-o" | "-n" | "-c" | "-H" | "-r"));
             match input {
-                Input::Text(value, _) if value.certainty == Certainty::Pattern && !reads_file => {
+                Input::Text(value, _) if value.certainty == Certainty::Pattern && plain => {
                     Some(value.clone())
                 }
                 Input::Text(..) | Input::Inherited | Input::File(..) | Input::Pipe => None,

@@ -1,0 +1,98 @@
+//! Which names are given a value once, and which value.
+
+use std::collections::BTreeMap;
+
+use super::names::{Bound, Names, Tail};
+use super::stream::{Commas, Stream};
+use super::token::Token;
+use super::value::Sort;
+
+impl<'t> Names<'t> {
+    /// Takes in assignments: `f = os.system`, `path = "a/b"`.
+    pub(super) fn bind(&mut self, streams: &[Stream<'t>]) {
+        let changes = changes(streams);
+        for stream in streams {
+            for at in 0..stream.tokens.len() {
+                let (Some(name), true) = (stream.name(at), stream.is(at + 1, "=")) else {
+                    continue;
+                };
+                if stream.before(at).is_some_and(Token::is_dot) {
+                    continue;
+                }
+                let once = changes.get(name) == Some(&1);
+                self.assign(stream, name, at + 2, once);
+            }
+        }
+    }
+
+    fn assign(&mut self, stream: &Stream<'t>, name: &str, from: usize, once: bool) {
+        let end = stream.expression_end(from, Commas::End);
+        if ["function", "fn", "lambda", "sub", "proc", "async"]
+            .iter()
+            .any(|word| stream.is(from, word))
+        {
+            if once {
+                self.bounds.insert(name.to_owned(), Bound::Function);
+            }
+            return;
+        }
+        if stream.name(from).is_some_and(|head| head != name) {
+            let chain = self.chain(stream, from, 0);
+            if chain.tail == Tail::None && chain.end == end && chain.path != name {
+                let text = matches!(self.bounds.get(&chain.path), Some(Bound::Text(_)));
+                if !text {
+                    return self.alias(name, &chain.path);
+                }
+            }
+        }
+        let value = self.value(stream, (from, end), 0);
+        if matches!(self.bounds.get(name), Some(Bound::Path(_))) {
+            return;
+        }
+        let bound =
+            if once && value.sort == Sort::Text { Bound::Text(value) } else { Bound::Various };
+        self.bounds.insert(name.to_owned(), bound);
+    }
+}
+
+/// Counts for each name how often it may be given a value.
+fn changes<'s>(streams: &'s [Stream<'_>]) -> BTreeMap<&'s str, usize> {
+    let mut counts = BTreeMap::new();
+    for stream in streams {
+        let mut parameters = 0;
+        for (at, token) in stream.tokens.iter().enumerate() {
+            let next = stream.token(at + 1);
+            if token.is("def") || token.is("function") || token.is("fn") || token.is("sub") {
+                let open = if stream.is(at + 1, "(") { at + 1 } else { at + 2 };
+                parameters = parameters.max(stream.after(open));
+            } else if token.is("lambda") || token.is("for") || token.is("foreach") || token.is("|")
+            {
+                parameters = parameters.max(stream.expression_end(at + 1, Commas::Stay));
+            } else if token.is("(") && stream.is(stream.after(at), "=>") {
+                parameters = parameters.max(stream.after(at));
+            }
+            let Some(name) = token.name() else { continue };
+            let count = counts.entry(name).or_insert(0_usize);
+            let before = stream.before(at);
+            let set = next.is_some_and(|next| next.is_sign(&SETS));
+            let statement =
+                before.is_none_or(Token::is_break) && next.is_some_and(|next| next.is(","));
+            let word = before.and_then(Token::name).is_some_and(|word| GIVES.contains(&word));
+            let arrow = next.is_some_and(|next| next.is("=>") || next.is("in") || next.is("of"));
+            // A list of names on the left, or parameters: `[a, b] = …`, `(a) => …`.
+            let listed = before
+                .is_some_and(|before| before.is_sign(&["[", "{", ",", "*", "\\", "&"]))
+                && next.is_some_and(|next| next.is_sign(&["]", "}"]));
+            *count += usize::from(set);
+            if !set && (statement || word || arrow || listed || at < parameters) {
+                *count += 2;
+            }
+        }
+    }
+    counts
+}
+
+const SETS: [&str; 13] =
+    ["=", ":=", "+=", "-=", ".=", "*=", "/=", "|=", "||=", "&&=", "++", "--", "=~"];
+
+const GIVES: [&str; 6] = ["as", "global", "nonlocal", "import", "read", "chomp"];

@@ -1,0 +1,63 @@
+//! Reading inline code: what `python -c`, `node -e`, `perl -ne`, `awk` and `sed` would do.
+//!
+//! Each language has a small lexer of its own rules, so that a word in a string is no call and a
+//! quote in a comment opens nothing. What the tokens call is looked up by name: calls that start,
+//! change, delete, evaluate or connect become [`Act`]s, everything else is harmless. Code that
+//! cannot be read to its end is [`Concern::Unclear`].
+
+mod apply;
+mod awk;
+mod bind;
+mod meaning;
+mod names;
+mod node;
+mod perl;
+mod php;
+mod python;
+mod ruby;
+mod scan;
+mod sed;
+mod sink;
+mod stream;
+mod token;
+mod value;
+
+#[cfg(test)]
+mod tests;
+
+use self::scan::Scan;
+use self::sink::Sink;
+use super::{Act, Concern, HOLE, Language};
+use crate::text::Span;
+
+/// Adds to `acts` what `code` does.
+///
+/// `span` is the place of all of the code in the person's text, and `at` the place of its first
+/// byte there if it stands there byte for byte: acts then carry places of their own. Code with a
+/// [`HOLE`] is only known in part, and so [`Concern::Evaluates`]. Shell text has its own parser:
+/// here it is [`Concern::Unclear`], as is any other language.
+pub fn acts<'t>(
+    language: Language,
+    code: &'t str,
+    span: Span,
+    at: Option<usize>,
+    acts: &mut Vec<Act<'t>>,
+) {
+    let mut out = Sink::new(span, at, acts);
+    if code.contains(HOLE) {
+        out.raise(Concern::Evaluates, 0, code.len());
+    }
+    match language {
+        Language::Python => Scan::run(&python::DIALECT, code, out),
+        Language::Node => Scan::run(&node::DIALECT, code, out),
+        Language::Perl => Scan::run(&perl::DIALECT, code, out),
+        Language::Ruby => Scan::run(&ruby::DIALECT, code, out),
+        Language::Php => php::read(code, out),
+        Language::Awk => awk::read(code, out),
+        Language::Sed => sed::read(code, out),
+        Language::Shell | Language::Other => out.raise(Concern::Unclear, 0, code.len()),
+    }
+}
+
+/// How deep code may be nested in itself.
+const DEPTH: usize = 32;

