@@ -4,7 +4,7 @@ use super::general;
 use super::grammar::{Effect, Grammar, Habit, Rest, Role, Rule, Slot, Term, Value};
 use super::inner;
 use super::scan::{Chain, Piece, Place, Scan};
-use super::variable::variable;
+use super::variable;
 use crate::command::{Act, Arg, Concern, HOLE, Run};
 use crate::text::Span;
 
@@ -275,10 +275,10 @@ impl<'t> Reader<'_, 't> {
     }
 
     fn assignment(&self, at: usize, acts: &mut Vec<Act<'t>>) {
-        if let Some(arg) = self.args.get(at)
-            && let Some((name, _)) = arg.text.split_once('=')
-            && let Some(concern) = variable(name)
-        {
+        let Some(arg) = self.args.get(at) else { return };
+        let Some((name, value)) = arg.text.split_once('=') else { return };
+        let value = arg.as_known().map(|_| value);
+        if let Some(concern) = variable::assignment(name, value) {
             acts.push(Act::Raise(concern, arg.span));
         }
     }
