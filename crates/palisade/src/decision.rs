@@ -67,7 +67,8 @@ impl Judges {
         Self { request, by_root: BTreeMap::new(), tools: Tools::Known }
     }
 
-    /// Decides as if no tool were known by name, to measure how much of deciding rests on that.
+    /// Decides as if the program that a call begins with were not known by name, to measure how
+    /// much of deciding rests on that.
     #[must_use]
     pub fn without_tools(mut self) -> Self {
         self.tools = Tools::Unknown;

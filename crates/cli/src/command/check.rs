@@ -36,7 +36,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, conflicts_with_all = ["shell", "argv", "json"])]
     jsonl: bool,
 
-    /// With --jsonl, decide as if no tool were known by name
+    /// With --jsonl, decide as if the first program were not known by name
     #[arg(long, hide = true, requires = "jsonl")]
     without_tools: bool,
 

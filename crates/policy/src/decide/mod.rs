@@ -100,7 +100,8 @@ impl Judge {
         }
     }
 
-    /// Decides as if the table of tools had no rows, to measure what is understood without it.
+    /// Decides as if the table of tools had no row for the program that a call begins with, to
+    /// measure what is understood of tools that nobody thought of (Ruling 19).
     #[must_use]
     pub fn without_table(mut self) -> Self {
         self.knowledge = Knowledge::Shape;

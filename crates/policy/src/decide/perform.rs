@@ -36,11 +36,7 @@ impl Walk<'_> {
     /// Reports a concern with the weight it has under this preset.
     pub(super) fn raise(&mut self, concern: Concern, span: Span) {
         let weight = concern::weigh(concern);
-        let answer = match self.judge.style {
-            Style::Confined => weight.answer,
-            // Source 1 knows no questions.
-            Style::Runner => Answer::Deny,
-        };
+        let answer = weight.answer.max(self.asking());
         self.report(Reason {
             answer,
             code: weight.code,
@@ -215,12 +211,8 @@ impl Walk<'_> {
 
     /// Asks, or denies where nobody can be asked.
     pub(super) fn ask(&mut self, code: &'static str, message: &str, span: Span) {
-        let answer = match self.judge.style {
-            Style::Confined => Answer::Ask,
-            Style::Runner => Answer::Deny,
-        };
         self.report(Reason {
-            answer,
+            answer: self.asking(),
             code,
             axis: Axis::Argv,
             message: message.to_owned(),
@@ -228,6 +220,38 @@ impl Walk<'_> {
             origin: None,
             hint: None,
         });
+    }
+
+    /// What a question amounts to: source 1 knows none.
+    fn asking(&self) -> Answer {
+        match self.judge.style {
+            Style::Confined => Answer::Ask,
+            Style::Runner => Answer::Deny,
+        }
+    }
+
+    /// Whether a pattern is refused only for names that it may match, and not for the folder that
+    /// all of them lie in.
+    fn only_perhaps(&self, path: &Arg<'_>, why: jail::Refusal, cwd: &str) -> bool {
+        let depends = matches!(
+            why,
+            jail::Refusal::Hidden
+                | jail::Refusal::Protected
+                | jail::Refusal::Whole
+                | jail::Refusal::HoldsProtected
+        );
+        let Some(wild) = path.text.find(['*', '?', '[']) else { return false };
+        if path.certainty != Certainty::Pattern || !depends {
+            return false;
+        }
+        let known = path.text.get(..wild).and_then(|start| start.rsplit_once('/'));
+        let folder = match known {
+            Some(("", _)) => "/",
+            Some((folder, _)) => folder,
+            None => ".",
+        };
+        let place = self.judge.ground().place(folder, cwd, self.lookup);
+        place.hidden().is_none() && place.protected().is_none()
     }
 
     /// The working folder of what comes next.
@@ -302,6 +326,11 @@ impl Walk<'_> {
                     reason(Answer::Ask, "deletes-temp", message, None, None)
                 })
             }
+            jail::Answer::No(refused) if self.only_perhaps(path, refused.why, cwd) => {
+                let message = format!("`{shown}` may name what {}", refused.why);
+                let origin = refused.origin.cloned();
+                Some(reason(self.asking(), refused.why.code(), message, origin, hint(deed)))
+            }
             jail::Answer::No(refused) => {
                 let message = format!("`{shown}` {}", refused.why);
                 let origin = refused.origin.cloned();
@@ -311,11 +340,7 @@ impl Walk<'_> {
             jail::Answer::Unclear(_) if deed == Deed::Read && self.judge.style == Style::Confined => None,
             jail::Answer::Unclear(doubt) => {
                 let message = format!("`{shown}` {doubt}");
-                let answer = match self.judge.style {
-                    Style::Confined => Answer::Ask,
-                    Style::Runner => Answer::Deny,
-                };
-                Some(reason(answer, doubt.code(), message, None, None))
+                Some(reason(self.asking(), doubt.code(), message, None, None))
             }
             jail::Answer::Shared => {
                 let message = format!("`{shown}` has other names, perhaps outside the project");

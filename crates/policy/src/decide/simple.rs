@@ -7,7 +7,8 @@ use super::feed::below;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{AfterFailure, Input, Walk};
-use crate::command::{Act, Arg, Certainty, HOLE, tool};
+use crate::command::tool::{self, Knowledge};
+use crate::command::{Act, Arg, Certainty, HOLE};
 use crate::shell::{Descriptor, List, Piece, Redirection, RedirectionOperator, Simple};
 use crate::text::Span;
 
@@ -47,7 +48,8 @@ impl Walk<'_> {
         let name = self.program(program)?;
         let before = Rc::clone(&self.scope);
         let mut acts = Vec::new();
-        tool::acts(&name, program.span, args, self.judge.knowledge, &mut acts);
+        let knowledge = self.knowledge_of(&name);
+        tool::acts(&name, program.span, args, knowledge, &mut acts);
         self.strictly(&name, program, args, &acts);
         self.after_writing(&name, span);
         let outer_feed = self.feed.replace(self.feed(&name, args, &acts, input));
@@ -74,6 +76,18 @@ impl Walk<'_> {
         self.builtin(&name, args, input);
         self.output = self.printed(&name, args).or_else(|| output(&name, args, input));
         None
+    }
+
+    /// Returns what may be used to understand a program: the table, but for the program that the
+    /// text begins with where its row is to be left out.
+    fn knowledge_of(&mut self, name: &str) -> Knowledge {
+        match self.judge.knowledge {
+            Knowledge::Table => Knowledge::Table,
+            Knowledge::Shape if self.left_out.get_or_insert_with(|| name.to_owned()) == name => {
+                Knowledge::Shape
+            }
+            Knowledge::Shape => Knowledge::Table,
+        }
     }
 
     /// Returns what a command prints that only the state at hand tells.

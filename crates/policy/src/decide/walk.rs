@@ -35,6 +35,8 @@ pub(super) struct Walk<'j> {
     /// What the commands at hand are fed, and whether they are.
     pub(super) feed: Option<Feed>,
     pub(super) feeding: u32,
+    /// The program whose row of the table is left out, once it is known.
+    pub(super) left_out: Option<String>,
     /// Where places of the text at hand lie in the text that a person wrote.
     mapping: Mapping,
     depth: u32,
@@ -77,6 +79,7 @@ impl<'j> Walk<'j> {
             output: None,
             feed: None,
             feeding: 0,
+            left_out: None,
             mapping: Mapping::Shift(0),
             depth: 0,
             steps: 0,

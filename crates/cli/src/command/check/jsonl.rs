@@ -109,13 +109,14 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
                 (None, Some(host)) => judge_host(host, &allowed),
                 (None, None) => return refused("bad-request"),
             };
-            let host = judged.host.map(|host| host.to_string());
-            match judged.refusal {
-                None => json!({ "id": id, "verdict": "allow", "host": host }),
-                Some(why) => {
-                    json!({ "id": id, "verdict": "deny", "host": host, "code": why.code() })
-                }
+            let mut answer = match judged.refusal {
+                None => json!({ "id": id, "verdict": "allow" }),
+                Some(why) => json!({ "id": id, "verdict": "deny", "code": why.code() }),
+            };
+            if let Some(host) = judged.host {
+                answer["host"] = host.to_string().trim_matches(['[', ']']).into();
             }
+            answer
         }
         _ => refused("unknown-kind"),
     }
