@@ -34,13 +34,7 @@ pub(super) fn read<'t>(args: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
 /// Adds what an option does, judged by its name and its value.
 pub(super) fn option<'t>(name: &str, value: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*value.text;
-    let meaning = name
-        .trim_start_matches('-')
-        .split(['-', '_', '.', ':'])
-        .map(Meaning::of)
-        .max()
-        .unwrap_or(Meaning::Other);
-    match meaning {
+    match Meaning::of_option(name) {
         Meaning::Runs if looks_like_command(text) => {
             acts.push(Act::Run(Run::Program(value.clone())));
             acts.push(Act::Raise(Concern::Spawns, value.span));
@@ -58,6 +52,11 @@ pub(super) fn option<'t>(name: &str, value: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         }
         Meaning::Other | Meaning::Writes | Meaning::Runs => operand(value, acts),
     }
+}
+
+/// Tells options whose name says that they run something.
+pub(super) fn runs(name: &str) -> bool {
+    Meaning::of_option(name) == Meaning::Runs
 }
 
 /// Adds a path that is read or a host that is talked to, if the word looks like one.
@@ -139,6 +138,11 @@ enum Meaning {
 }
 
 impl Meaning {
+    fn of_option(name: &str) -> Self {
+        let words = name.trim_start_matches('-').split(['-', '_', '.', ':']);
+        words.map(Self::of).max().unwrap_or(Self::Other)
+    }
+
     fn of(word: &str) -> Self {
         match word {
             "action" | "askpass" | "browser" | "cmd" | "command" | "do" | "editor" | "eval"

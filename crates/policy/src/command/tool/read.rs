@@ -271,6 +271,11 @@ impl<'t> Reader<'_, 't> {
             acts.push(Act::Raise(Concern::Unclear, arg.span));
         } else if let Some(value) = value.and_then(|from| arg.tail(from)) {
             general::option(name, &value, acts);
+        } else if general::runs(name)
+            && let Some(next) = self.args.get(at + 1).filter(|next| !next.text.starts_with('-'))
+        {
+            // Whether it has a value is not known; the word is read as an operand as well.
+            general::option(name, next, acts);
         }
     }
 

@@ -8,7 +8,9 @@ pub(super) fn statement<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     for (at, line) in lines(text) {
         let trimmed = line.trim_start();
         let start = at + (line.len() - trimmed.len());
-        if let Some(command) = trimmed.strip_prefix(['.', '\\']) {
+        if trimmed.starts_with('!') {
+            acts.extend(arg.tail(start + 1).map(|text| Act::Run(Run::Shell(text))));
+        } else if let Some(command) = trimmed.strip_prefix(['.', '\\']) {
             prompt(arg, start + 1, command, acts);
         }
     }
