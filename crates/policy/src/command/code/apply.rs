@@ -33,7 +33,7 @@ impl<'t> Scan<'t, '_> {
                 self.path(&call, to, Act::Write);
             }
             Meaning::Delete(place, extent) => {
-                self.path(&call, place, |arg| Act::Delete(arg, extent))
+                self.path(&call, place, |arg| Act::Delete(arg, extent));
             }
             Meaning::DeleteAll(extent) => self.paths(&call, |arg| Act::Delete(arg, extent)),
             Meaning::Dial(place) if self.out.socket => self.connect(&call, place),

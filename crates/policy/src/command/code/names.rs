@@ -7,6 +7,7 @@ use super::DEPTH;
 use super::meaning::Meaning;
 use super::scan::Dialect;
 use super::stream::{Range, Stream};
+use super::token::Token;
 use super::value::Value;
 use crate::command::Language;
 
@@ -94,10 +95,13 @@ impl<'t> Names<'t> {
         };
         let mut chain = Chain { path, end: at + 1, tail: Tail::None, dot: None };
         let mut start = at;
-        while depth < DEPTH {
+        if depth >= DEPTH {
+            return chain;
+        }
+        loop {
             let end = chain.end;
             let close = stream.mate(end);
-            if stream.token(end).is_some_and(|token| token.is_dot())
+            if stream.token(end).is_some_and(Token::is_dot)
                 && let Some(member) = stream.name(end + 1)
             {
                 chain.push(member);
@@ -142,7 +146,6 @@ impl<'t> Names<'t> {
                 return chain;
             }
         }
-        chain
     }
 
     /// Returns what a call stands for that names a module or a member: `require("fs")`.

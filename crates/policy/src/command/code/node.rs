@@ -338,11 +338,11 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                 None => scan.apply(stream, whole, Meaning::Raise(Concern::Spawns), Some(&[])),
             }
         }
-        "setTimeout" | "setInterval" | "setImmediate" if stream.is(at + 1, "(") => {
-            if stream.token(at + 2).is_some_and(Token::is_text) {
-                let args = stream.split((at + 2, stream.mate(at + 1)));
-                scan.apply(stream, whole, Meaning::Code(0), Some(&args));
-            }
+        "setTimeout" | "setInterval" | "setImmediate"
+            if stream.is(at + 1, "(") && stream.token(at + 2).is_some_and(Token::is_text) =>
+        {
+            let args = stream.split((at + 2, stream.mate(at + 1)));
+            scan.apply(stream, whole, Meaning::Code(0), Some(&args));
         }
         "globalThis" | "global" | "process" | "child_process" | "require"
             if stream.is(at + 1, "[") =>

@@ -295,7 +295,8 @@ fn replace(lexer: &mut Lexer<'_>, open: char, name: &str) -> Result<(), Unread> 
     let start = lexer.pos;
     if name != "s" {
         string(lexer, second, Holes::None)?;
-        return Ok(lexer.skip_name());
+        lexer.skip_name();
+        return Ok(());
     }
     // Where it ends is the same whether it is text or code; the flags tell which it is.
     let streams = lexer.streams.len();

@@ -276,7 +276,7 @@ fn import<'t>(names: &mut Names<'t>, stream: &Stream<'t>) {
                 let renamed = stream.is(end, "as").then(|| stream.name(end + 1)).flatten();
                 match (&module, renamed) {
                     (Some(module), name) => {
-                        names.alias(name.unwrap_or(&path), &format!("{module}.{path}"))
+                        names.alias(name.unwrap_or(&path), &format!("{module}.{path}"));
                     }
                     (None, Some(name)) => names.alias(name, &path),
                     (None, None) => names.alias(first, first),

@@ -181,9 +181,9 @@ fn percent<'t>(
 ) -> Result<Option<Kind<'t>>, Unread> {
     let start = lexer.pos;
     let rest = lexer.rest();
-    let letter = rest.chars().nth(1).filter(|c| c.is_ascii_alphabetic());
+    let letter = rest.chars().nth(1).filter(char::is_ascii_alphabetic);
     let open = rest.chars().nth(if letter.is_some() { 2 } else { 1 });
-    let Some(open) = open.filter(|open| open.is_ascii_punctuation()) else { return Ok(None) };
+    let Some(open) = open.filter(char::is_ascii_punctuation) else { return Ok(None) };
     let known = letter.is_none_or(|letter| "wWiIqQrsx".contains(letter));
     if !known || (letter.is_none() && !matches!(open, '(' | '[' | '{' | '<' | '|' | '!' | '/')) {
         return Ok(None);

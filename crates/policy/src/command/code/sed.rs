@@ -145,7 +145,7 @@ impl<'t> Reader<'t> {
             let next = self.next()?;
             match class {
                 Some(_) if next == '[' && self.rest().starts_with([':', '.', '=']) => {
-                    self.named_class()?
+                    self.named_class()?;
                 }
                 Some(_) if next == '\\' && self.rest().starts_with(']') => {
                     self.pos += 1;
