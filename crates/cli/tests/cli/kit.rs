@@ -113,4 +113,4 @@ impl World {
     }
 }
 
-const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");
+pub(crate) const PALISADE: &str = env!("CARGO_BIN_EXE_palisade");

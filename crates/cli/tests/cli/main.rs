@@ -6,6 +6,7 @@
 )]
 
 mod bad_input;
+mod check;
 mod documents;
 mod kit;
 mod policy_check;

@@ -96,6 +96,14 @@ impl Walk<'_> {
     pub(super) fn nested(&mut self, arg: &Arg<'_>, input: &Input) {
         if arg.certainty != Certainty::Known {
             self.ask("dynamic-shell", "runs shell text that is only known at run time", arg.span);
+            // What stands around the unknown part is judged all the same.
+            let text = arg.text.replace(HOLE, "${_}").into();
+            let around = Arg { text, verbatim: None, ..arg.clone() };
+            if arg.text.contains(HOLE) {
+                self.deeper(arg.span, |walk| {
+                    walk.within(&around, |walk| walk.shell_text(&around.text, input));
+                });
+            }
             return;
         }
         self.deeper(arg.span, |walk| {

@@ -182,6 +182,16 @@ fn inline_code(
             return Some((format!("`{}`", shown(flag)), arg.span));
         }
     }
+    // Modules that run what they are given, or serve the folder to others.
+    let modules = ["pdb", "runpy", "http.server", "zipapp", "code", "timeit", "cProfile", "trace"];
+    for pair in args.windows(2) {
+        if let [flag, module] = pair
+            && &*flag.text == "-m"
+            && modules.contains(&&*module.text)
+        {
+            return Some((format!("`-m {}`", module.text), module.span));
+        }
+    }
     acts.iter().find_map(|act| match act {
         Act::Run(Run::Code(_, code) | Run::Shell(code)) => Some(("inline".into(), code.span)),
         Act::Run(Run::Input(..)) => Some(("on standard input".into(), program)),

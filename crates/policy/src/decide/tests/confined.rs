@@ -71,7 +71,7 @@ fn the_working_folder_is_followed() {
             ("cd src && rm -rf ../build", Allow), ("cd src; rm -rf ../build", Deny),
             ("cd /etc && echo x > motd", Deny), ("cd /etc; echo x > motd", Deny), ("(cd /etc); echo x > a", Allow),
             ("cd src || exit; echo x > ../a", Allow), ("cd $X && echo x > a", Ask), ("pushd /etc; echo > a", Deny),
-            ("cd() { :; }; cd src && echo > ../../a", Ask), ("git -C /etc status", Allow),
+            ("cd() { :; }; cd src && echo > ../a", Ask), ("git -C /etc status", Allow),
             ("cd && echo x > a", Deny), ("cd -; echo x > a", Ask),
         ],
     );

@@ -73,7 +73,7 @@ fn e007_abbreviated_and_bundled_options_mean_what_they_mean_to_the_tool() {
     assert_stopped(
         &confined(),
         &[
-            "git fetch --upload-p=./x origin",
+            "git fetch --upload-p=/tmp/x origin",
             "ssh -oProxyCommand=sh h",
             "ssh -vvoProxyCommand=sh h",
             "tar --checkpoint-act=exec=sh --checkp=1 -cf a b",

@@ -1,0 +1,164 @@
+//! `palisade check` and `palisade explain`.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::symlink;
+
+use serde_json::{Value as Json, json};
+
+use crate::kit::{PALISADE, World};
+
+#[test]
+fn a_verdict_is_a_word_and_a_number() {
+    let world = World::new();
+    #[rustfmt::skip]
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["check", "--", "ls", "-l"],                     0,   "allow\n"),
+        (&["check", "--shell", "ls | wc -l"],              0,   "allow\n"),
+        (&["check", "--shell", "git reset --hard"],        3,   "ask\n"),
+        (&["check", "--shell", "rm -rf /"],                126, "deny\n"),
+        (&["check", "--"],                                 126, "deny\n"),
+        (&["check", "--preset", "runner", "--", "rm"],     126, "deny\n"),
+    ];
+    for (arguments, code, word) in cases {
+        let ran = world.run(arguments);
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.starts_with(word), "{arguments:?}: {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_refusal_shows_the_place_the_code_the_line_of_the_policy_and_what_to_do() {
+    let world = World::new().user_policy("version: 1\ncommands:\n  deny: [frob]\n");
+    let ran = world.run(&["check", "--shell", "ls && frob x > /etc/motd"]);
+    for part in [
+        "deny: `frob` is on the denylist [denylist, name]",
+        "  ls && frob x > /etc/motd\n        ^^^^\n",
+        "policy.yaml:3:10",
+        "deny: `/etc/motd` is outside project root [outside-root, path]",
+        "hint: work inside the project, or add to files.write",
+    ] {
+        assert!(ran.stdout.contains(part), "{part:?} in\n{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_verdict_for_programs_is_one_object() {
+    let world = World::new();
+    let told = world.json(&["check", "--json", "--shell", "echo a\nrm -rf /etc"]);
+    assert_eq!(told["verdict"], "deny");
+    assert_eq!(told["denied"], json!(["path"]));
+    assert_eq!(told["executed"], false);
+    let reason = &told["reason"];
+    assert_eq!(reason["code"], "outside-root");
+    assert_eq!((&reason["line"], &reason["column"]), (&json!(2), &json!(8)));
+    assert_eq!(reason["excerpt"], "/etc");
+    let told = world.json(&["check", "--json", "--", "ls"]);
+    assert_eq!((&told["verdict"], &told["reason"]), (&json!("allow"), &Json::Null));
+}
+
+#[test]
+fn bad_input_is_denied_or_wrong_usage_and_never_allowed() {
+    let world = World::new();
+    let ran = world.run(&["check"]);
+    assert_eq!(ran.code, Some(2), "{}", ran.stdout);
+    assert!(ran.stderr.contains("no command was given"), "{}", ran.stderr);
+    let mut odd = world.command(PALISADE);
+    let ran = world.finish(odd.args(["check", "--", "ls"]).arg(OsStr::from_bytes(b"a\xffb")));
+    assert_eq!(ran.code, Some(126), "{}", ran.stdout);
+    let mut odd = world.command(PALISADE);
+    let ran = world.finish(odd.args(["check", "--shell"]).arg(OsStr::from_bytes(b"ls \xff")));
+    assert_eq!(ran.code, Some(126), "{}", ran.stdout);
+    let nested = "(".repeat(100_000);
+    assert_eq!(world.run(&["check", "--shell", &nested]).code, Some(126));
+    assert_eq!(world.run(&["check", "--root", "/nowhere/x", "--", "ls"]).code, Some(125));
+    assert_eq!(world.run(&["check", "--cwd", "/etc", "--", "ls"]).code, Some(126));
+    let long = format!("echo {}", "a".repeat(100_000));
+    assert_eq!(world.run(&["check", "--shell", &long]).code, Some(126));
+    // One megabyte does not fit into an argument: it arrives as a request.
+    let long = json!({ "id": 1, "kind": "command", "cmd": "a".repeat(1 << 20), "root": "/srv" });
+    let ran = world.run_with_input(format!("{long}\n").as_bytes(), &["check", "--jsonl"]);
+    assert!(ran.stdout.contains(r#""verdict":"deny""#), "{}", ran.stdout);
+}
+
+#[test]
+fn a018_a_link_on_the_disk_that_leads_outside_is_denied() {
+    let world = World::new();
+    symlink("/etc/passwd", world.project.path("link")).unwrap();
+    symlink("Cargo.toml", world.project.path("fine")).unwrap();
+    for (words, code) in [
+        (["cat", "link"], 126),
+        (["cat", "./link"], 126),
+        (["cat", "fine"], 0),
+    ] {
+        let ran = world.run(&[&["check", "--preset", "runner", "--"], &words[..]].concat());
+        assert_eq!(ran.code, Some(code), "{words:?}: {}", ran.stdout);
+    }
+    let ran = world.run(&["check", "--shell", "echo x > link"]);
+    assert_eq!(ran.code, Some(126), "{}", ran.stdout);
+}
+
+#[test]
+fn requests_are_answered_line_by_line() {
+    let world = World::new();
+    let requests = [
+        json!({ "id": "a", "kind": "command", "cmd": "ls", "shell": true, "root": "/srv/x" }),
+        json!({ "id": "b", "kind": "command", "cmd": "rm -rf /", "shell": true, "root": "/srv/x" }),
+        json!({ "id": "c", "kind": "command", "cmd": "ls | wc", "shell": false, "root": "/srv/x" }),
+        json!({ "id": "d", "kind": "command", "cmd": "ls 'a|b'", "shell": false, "root": "/srv/x" }),
+        json!({ "id": "e", "kind": "path", "path": "a/../b", "root": "/srv/x" }),
+        json!({ "id": "f", "kind": "path", "path": "../x2", "root": "/srv/x" }),
+        json!({ "id": "g", "kind": "url", "url": "https://example.com/", "allow": ["example.com"] }),
+        json!({ "id": "h", "kind": "url", "url": "http://127.1/", "allow": ["*"] }),
+        json!({ "id": "i", "kind": "mystery" }),
+        json!({ "id": "j", "kind": "command", "cmd": "ls", "shell": true, "root": "/" }),
+        json!({ "id": "k", "kind": "command", "argv": ["rm", "-rf", "/"], "root": "/srv/x" }),
+    ];
+    let mut text: String = requests.iter().map(|request| format!("{request}\n")).collect();
+    text.push_str("not json\n\n{\"id\":\"l\"}");
+    let ran = world.run_with_input(text.as_bytes(), &["check", "--jsonl"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let answers: Vec<(String, String)> = ran
+        .stdout
+        .lines()
+        .map(|line| {
+            let answer: Json = serde_json::from_str(line).unwrap();
+            (answer["id"].to_string(), answer["verdict"].as_str().unwrap().to_owned())
+        })
+        .collect();
+    let expected = [
+        ("\"a\"", "allow"), ("\"b\"", "deny"), ("\"c\"", "deny"), ("\"d\"", "allow"),
+        ("\"e\"", "allow"), ("\"f\"", "deny"), ("\"g\"", "allow"), ("\"h\"", "deny"),
+        ("\"i\"", "deny"), ("\"j\"", "allow"), ("\"k\"", "deny"), ("null", "deny"), ("\"l\"", "deny"),
+    ];
+    let expected: Vec<(String, String)> =
+        expected.map(|(id, verdict)| (id.to_owned(), verdict.to_owned())).to_vec();
+    assert_eq!(answers, expected);
+}
+
+#[test]
+fn explaining_lists_every_command_and_ends_with_the_verdict_of_check() {
+    let world = World::new();
+    let text = "cd src && cat a | grep b; timeout 5 rm -rf /etc";
+    let ran = world.run(&["explain", "--shell", text]);
+    assert_eq!(ran.code, Some(126), "{}", ran.stdout);
+    for part in ["1. allow  cd src\n", "allow  grep b\n", "rm -rf /etc\n", "verdict: deny\n"] {
+        assert!(ran.stdout.contains(part), "{part:?} in\n{}", ran.stdout);
+    }
+    let told = world.json(&["explain", "--json", "--shell", text]);
+    assert_eq!(told["verdict"], "deny");
+    assert_eq!(told["steps"].as_array().unwrap().len(), 5);
+    // What is typed at a terminal cannot write over what is shown there.
+    let ran = world.run(&["explain", "--shell", "echo '\u{1b}[2J'"]);
+    assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+}
+
+#[test]
+fn a_broken_policy_decides_nothing() {
+    let world = World::with_policy("version: 1\nnetwerk: {}\n");
+    for command in ["check", "explain"] {
+        let ran = world.run(&[command, "--", "ls"]);
+        assert_eq!(ran.code, Some(125), "{}", ran.stdout);
+        assert!(ran.stdout.is_empty() && ran.stderr.contains("netwerk"), "{}", ran.stderr);
+    }
+}
