@@ -22,8 +22,8 @@ pub struct Arg<'t> {
     pub verbatim: Option<usize>,
 }
 
-/// How much of an argument is known.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+/// How much of an argument is known; of two parts the less known one counts.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Certainty {
     /// All of it.
     Known,

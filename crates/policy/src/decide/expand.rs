@@ -8,33 +8,37 @@ use crate::command::{Arg, Certainty, HOLE};
 use crate::shell::{Operation, Parameter, Piece, Quoting, Word};
 use crate::text::Span;
 
+/// What stands for a part that is not known.
+const UNKNOWN: &str = "\u{FDD0}";
+
 /// Most words that one word's braces may spread to before it counts as unknown.
 const MOST_SPREAD: usize = 32;
 
 /// One argument in the making.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Making {
     text: String,
-    pattern: bool,
-    hole: bool,
-    many: bool,
+    certainty: Certainty,
     /// Whether anything stands here that makes a word even if it is empty: a quote.
     solid: bool,
+}
+
+impl Default for Making {
+    fn default() -> Self {
+        Self { text: String::new(), certainty: Certainty::Known, solid: false }
+    }
 }
 
 impl Making {
     fn finish<'t>(&mut self, span: Span) -> Arg<'t> {
         let made = std::mem::take(self);
-        let certainty = if made.many {
-            Certainty::Many
-        } else if made.hole {
-            Certainty::Partial
-        } else if made.pattern {
-            Certainty::Pattern
-        } else {
-            Certainty::Known
-        };
-        Arg { text: Cow::Owned(made.text), certainty, span, verbatim: None }
+        Arg { text: Cow::Owned(made.text), certainty: made.certainty, span, verbatim: None }
+    }
+
+    /// Adds text of which so much is known.
+    fn push(&mut self, text: &str, certainty: Certainty) {
+        self.text.push_str(text);
+        self.certainty = self.certainty.max(certainty);
     }
 
     fn is_empty(&self) -> bool {
@@ -93,15 +97,13 @@ impl Walk<'_> {
                     for alternative in alternatives {
                         drop(self.value(text, alternative));
                     }
-                    making.text.push(HOLE);
-                    making.hole = true;
+                    making.push(UNKNOWN, Certainty::Partial);
                 }
                 Piece::Array(elements) => {
                     for element in elements {
                         drop(self.assigned(text, element));
                     }
-                    making.text.push(HOLE);
-                    making.hole = true;
+                    making.push(UNKNOWN, Certainty::Partial);
                 }
                 Piece::Literal(_)
                 | Piece::Quoted(_)
@@ -112,7 +114,7 @@ impl Walk<'_> {
                 | Piece::Arithmetic(..)
                 | Piece::Process(_) => {
                     let part = self.part(text, piece);
-                    push(&mut making, &part);
+                    making.push(&part.text, part.certainty.min(Certainty::Partial));
                 }
             }
         }
@@ -163,24 +165,23 @@ impl Walk<'_> {
         let part = self.part(text, piece);
         if is_quoted(piece) {
             making.solid = true;
-            push(making, &part);
+            making.push(&part.text, part.certainty.min(Certainty::Partial));
             return;
         }
         if matches!(piece, Piece::Literal(_) | Piece::Glob { .. } | Piece::Brace(_)) {
-            push(making, &part);
+            making.push(&part.text, part.certainty);
             return;
         }
         // A bare expansion: its value is split at blanks, and what is unknown may be many words. A
         // text that says what splits words makes every such value unknown.
         if part.text.contains(HOLE) || self.scope.variable("IFS").is_some() {
-            making.text.push(HOLE);
-            making.many = true;
+            making.push(UNKNOWN, Certainty::Many);
             return;
         }
         let mut words = part.text.split([' ', '\t', '\n']).peekable();
         while let Some(word) = words.next() {
-            making.text.push_str(word);
-            making.pattern |= part.certainty == Certainty::Pattern || word.contains(['*', '?']);
+            let pattern = word.contains(['*', '?', '[']);
+            making.push(word, if pattern { Certainty::Pattern } else { part.certainty });
             if words.peek().is_some() && !making.is_empty() {
                 args.push(making.finish(span));
             }
@@ -301,15 +302,6 @@ impl Walk<'_> {
 impl Value {
     fn certainty_at_most(&self, most: Certainty) -> Certainty {
         if self.certainty == Certainty::Known { most } else { self.certainty }
-    }
-}
-
-fn push(making: &mut Making, part: &Value) {
-    making.text.push_str(&part.text);
-    match part.certainty {
-        Certainty::Known => {}
-        Certainty::Pattern => making.pattern = true,
-        Certainty::Partial | Certainty::Many => making.hole = true,
     }
 }
 

@@ -111,7 +111,7 @@ fn a014_each_metacharacter_is_denied_by_name_without_a_shell() {
     let marks = [";", "|", "&", ">", "<", "`", "$(", "${", ")", "\n", "\r", "\0"];
     for mark in marks {
         for at in 0..2 {
-            let mut words = vec!["echo".to_owned(), "b".to_owned()];
+            let mut words = ["echo".to_owned(), "b".to_owned()];
             words[at].push_str(mark);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let verdict = of_argv(&runner(), &words);
