@@ -5,7 +5,7 @@ use super::names::Tail;
 use super::scan::Scan;
 use super::stream::{Range, Stream};
 use super::value::{Sort, decodes};
-use crate::command::{Act, Arg, Concern, Extent, Run};
+use crate::command::{Act, Arg, Concern, Extent, Language, Run};
 
 impl<'t> Scan<'t, '_> {
     /// Says what a call does. Without arguments the function is not called but handed on.
@@ -124,7 +124,12 @@ impl<'t> Scan<'t, '_> {
             return;
         };
         let (arg, sort) = self.arg(call.stream, range);
-        if sort != Sort::Other {
+        // PHP opens URLs as files, and its own streams as `php://`.
+        if self.dialect.language == Language::Php && arg.text.contains("://") {
+            if !arg.text.starts_with("php://") {
+                self.out.act(Act::Connect(arg));
+            }
+        } else if sort != Sort::Other {
             self.out.act(act(arg));
         }
     }

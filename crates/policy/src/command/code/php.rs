@@ -178,7 +178,7 @@ fn function(path: &str) -> Option<Meaning> {
     })
 }
 
-/// Looks for functions called through variables and texts, and for URLs that are opened as files.
+/// Looks for functions called through variables and texts.
 fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
     let evaluates = Meaning::Raise(Concern::Evaluates);
     let Some(token) = stream.token(at) else { return };
@@ -226,13 +226,6 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                     name.starts_with("call_user") || name.starts_with("CALL"),
                     part,
                 );
-            }
-        }
-        Kind::Name(name) if calls && OPENS.contains(&&**name) => {
-            let Some(first) = args().first().copied() else { return };
-            let (path, _) = scan.arg(stream, first);
-            if path.text.contains("://") {
-                scan.apply(stream, whole, Meaning::Connect(0), Some(&[first]));
             }
         }
         Kind::Name(name) if calls && name.eq_ignore_ascii_case("preg_replace") => {
@@ -290,6 +283,3 @@ const TAKES_FUNCTION: [&str; 19] = [
     "uksort",
     "usort",
 ];
-
-/// Functions that open a URL as well as a file.
-const OPENS: [&str; 6] = ["copy", "file", "file_get_contents", "fopen", "get_headers", "readfile"];

