@@ -41,6 +41,7 @@ fn nothing_escapes_a_swapper() {
             }
             swaps
         });
+        let end_of_race = Ended(&stop);
         let jail = jail(&project);
         let end = Instant::now() + time();
         while Instant::now() < end {
@@ -63,13 +64,23 @@ fn nothing_escapes_a_swapper() {
             jail.remove(path("folder/secret")).unwrap_err();
             jail.rename(path("folder/secret"), path("stolen")).unwrap_err();
         }
-        stop.store(true, Ordering::Relaxed);
+        drop(end_of_race);
         swapper.join().unwrap()
     });
     assert_eq!(listing(&outside), before, "the outside is as it was");
     // Both sides of the race were seen, or it was none.
     assert!(swaps > 0 && inside > 0 && refused > 0, "{swaps} {inside} {refused}");
     println!("{swaps} swaps, {inside} reads inside, {refused} refused");
+}
+
+/// Ends the race when it goes, also when an assertion failed: nobody would wait for the swapper
+/// in vain.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn listing(folder: &Project) -> Vec<(String, Vec<u8>)> {
