@@ -65,6 +65,7 @@ static int oracle(struct word_list *words) {
       for (size_t at = done; at < count; at++) {
         answers[at] = '1';
         *asked = at + 1;
+        alarm(2); /* some nonsense keeps bash busy for ever */
         if (refused(text)) _exit(0);
         answers[at] = '0';
         text += strlen(text) + 1;

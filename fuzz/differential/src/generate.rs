@@ -106,10 +106,7 @@ impl Generator {
         let at = self.place(text);
         text.truncate(at);
         text.push_str(&other[from..]);
-        text.truncate(2000);
-        while !text.is_char_boundary(text.len()) {
-            text.pop();
-        }
+        text.truncate(text.floor_char_boundary(2000));
     }
 
     fn list(&mut self, depth: usize, out: &mut String) {

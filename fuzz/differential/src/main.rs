@@ -9,6 +9,7 @@
 mod brush;
 mod explain;
 mod generate;
+mod minimize;
 mod oracle;
 
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         _ => return Err("expected `inputs COUNT [SEED]` or `corpora FOLDER`".into()),
     }
     report.print();
+    oracle::clean_up()?;
     Ok(if report.unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -83,7 +85,11 @@ impl Report {
                 (Err(_), false) => self.both_refuse += 1,
                 _ => match explain(text, &ours) {
                     Some(reason) => *self.explained.entry(reason).or_default() += 1,
-                    None => self.complain("bash", text, &format!("bash reads: {bash}; {ours:?}")),
+                    None => {
+                        let text = minimize::minimize(text, bash)?;
+                        let ours = shell::parse(&text).err();
+                        self.complain("bash", &text, &format!("bash reads: {bash}; {ours:?}"));
+                    }
                 },
             }
             if let (Ok(script), true) = (&ours, bash) {
@@ -110,7 +116,7 @@ impl Report {
                 Some(at) => {
                     ours.swap_remove(at);
                 }
-                None if explain::brush_differs(text) => self.brush_missed += 1,
+                None if explain::brush_differs(text, &name) => self.brush_missed += 1,
                 None => {
                     self.complain("brush", text, &format!("brush finds {name:?}"));
                     return;

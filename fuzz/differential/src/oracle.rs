@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 const BUILTIN: &str = include_str!("../oracle.c");
 
@@ -11,13 +11,8 @@ const BUILTIN: &str = include_str!("../oracle.c");
 pub fn ask(texts: &[String]) -> Result<Vec<bool>, Box<dyn Error>> {
     let folder = Folder::new()?;
     let library = folder.0.join("oracle.so");
-    fs::write(folder.0.join("oracle.c"), BUILTIN)?;
-    let compiled = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O1", "-w", "-o"])
-        .args([&library, &folder.0.join("oracle.c")])
-        .status()?;
-    if !compiled.success() {
-        return Err("the builtin does not compile".into());
+    if !library.exists() {
+        compile(&folder.0, &library)?;
     }
     let mut input = Vec::new();
     for text in texts {
@@ -33,12 +28,24 @@ pub fn ask(texts: &[String]) -> Result<Vec<bool>, Box<dyn Error>> {
     Ok(answers.into_iter().map(|answer| answer == b'0').collect())
 }
 
+fn compile(folder: &Path, library: &Path) -> Result<(), Box<dyn Error>> {
+    let source = folder.join("oracle.c");
+    fs::write(&source, BUILTIN)?;
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-w", "-o"]).args([library, &source]);
+    match compiler.status()?.success() {
+        true => Ok(()),
+        false => Err("the builtin does not compile".into()),
+    }
+}
+
 fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     let script = "enable -f ./oracle.so oracle && oracle 3<in 4>out";
     let status = Command::new("/bin/bash")
         .args(["--norc", "--noprofile", "-c", script])
         .current_dir(folder)
         .env_clear()
+        .stdin(Stdio::null())
         .env("LC_ALL", "C.UTF-8")
         .stderr(File::options().read(true).write(true).create(true).truncate(true).open(folder.join("notes"))?)
         .status()?;
@@ -48,7 +55,7 @@ fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// A temporary folder that goes away.
+/// The folder of this process.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -59,10 +66,7 @@ impl Folder {
     }
 }
 
-impl Drop for Folder {
-    fn drop(&mut self) {
-        if let Err(error) = fs::remove_dir_all(&self.0) {
-            eprintln!("{}: {error}", self.0.display());
-        }
-    }
+/// Removes what asking left behind.
+pub fn clean_up() -> Result<(), Box<dyn Error>> {
+    Ok(fs::remove_dir_all(Folder::new()?.0)?)
 }

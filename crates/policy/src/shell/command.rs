@@ -159,7 +159,10 @@ impl<'t> Parser<'_, 't> {
         if matches!(self.keyword(), Some((keyword, _)) if keyword != Keyword::Time) {
             return Err(self.unexpected());
         }
-        if let Some((_, end)) = self.bare_word(usize::MAX) {
+        // An assignment is no name.
+        let named = self.name_end(start);
+        let assigns = named > start && matches!(self.byte(named), b'=' | b'+' | b'[');
+        if let Some((_, end)) = self.bare_word(usize::MAX).filter(|_| !assigns) {
             self.at = end;
             self.blanks();
             if self.compound_begins() {
