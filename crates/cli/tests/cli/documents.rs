@@ -1,10 +1,12 @@
 //! The documents say what the binary does.
 //!
 //! In README.md and the guide, a fenced `yaml` block that starts with `# some/file.yaml` is that
-//! file, a block `json some/file.json` is that one, and in `console` blocks each `$ palisade …` is run, in order, in one project. A remark
+//! file, a block `json some/file.json` is that one, and in `console` blocks each `$ palisade …` is
+//! run, in order, in one project; quotes hold words together, and `< FILE` is its input. A remark
 //! `# exit N` behind the command names the exit code (0 otherwise). The lines below it must be in
 //! the output; a line `…` stands for anything.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -59,9 +61,16 @@ fn replay(name: &str) -> usize {
                         continue;
                     };
                     let (command, exit) = command.split_once("# exit ").unwrap_or((command, "0"));
-                    let words: Vec<&str> = command.split_whitespace().collect();
+                    let words = words(command);
+                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
                     assert_eq!(words[0], "palisade", "{name}: {command}");
-                    let ran = world.run(&words[1..]);
+                    let ran = match &words[1..] {
+                        [arguments @ .., "<", file] => {
+                            let input = fs::read(world.project.path(file)).unwrap();
+                            world.run_with_input(&input, arguments)
+                        }
+                        arguments => world.run(arguments),
+                    };
                     output = format!("{}{}", ran.stderr, ran.stdout);
                     let exit = exit.trim().parse().unwrap();
                     assert_eq!(ran.code, Some(exit), "{name}: {command}\n{output}");
@@ -72,6 +81,21 @@ fn replay(name: &str) -> usize {
         }
     }
     commands
+}
+
+/// Takes a command line apart at its blanks; quotes hold a word together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for letter in line.trim().chars() {
+        match (letter, quote) {
+            (' ', None) => words.push(String::new()),
+            ('\'' | '"', None) => quote = Some(letter),
+            (_, Some(open)) if open == letter => quote = None,
+            _ => words.last_mut().unwrap().push(letter),
+        }
+    }
+    words
 }
 
 /// Compares two lines but for blanks: how far a remark is pushed to the right depends on the length
@@ -85,7 +109,61 @@ fn same(shown: &str, line: &str) -> bool {
 fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("README.md") >= 1);
     assert!(replay("docs/guide/getting-started.md") >= 8);
+    assert!(replay("docs/guide/deciding.md") >= 20);
     assert!(replay("docs/guide/other-systems.md") >= 8);
+}
+
+/// What stands in front of a reason's code in the sources.
+const BEFORE_A_CODE: [&str; 13] = [
+    "code: \"",
+    "ask(\"",
+    "refuse(\"",
+    "refuse( \"",
+    "refused(\"",
+    ".error(\"",
+    "Argv, \"",
+    "Name, \"",
+    "Structure, \"",
+    "Answer::Ask, \"",
+    "true => (\"",
+    "false => (\"",
+    "code\": \"",
+];
+
+#[test]
+fn the_guide_lists_every_reason_code_and_no_other() {
+    let rust_files = |folder: &str| {
+        let entries = fs::read_dir(repository().join(folder)).unwrap();
+        let files = entries.map(|entry| entry.unwrap().path());
+        files.filter(|file| file.extension().is_some_and(|end| end == "rs")).collect::<Vec<_>>()
+    };
+    let mut files = rust_files("crates/policy/src/decide");
+    files.extend(rust_files("crates/policy/src/shell"));
+    files.push(repository().join("crates/cli/src/command/check/jsonl.rs"));
+    let named = ["crates/policy/src/jail/place.rs", "crates/policy/src/url/judge.rs"];
+    let mut codes = BTreeSet::new();
+    let mut collect = |text: &str, before: &str| {
+        for part in text.split(before).skip(1) {
+            codes.insert(part.split('"').next().unwrap().to_owned());
+        }
+    };
+    for file in files {
+        let text = fs::read_to_string(file).unwrap();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for before in BEFORE_A_CODE {
+            collect(&text, before);
+        }
+    }
+    for file in named {
+        for code in document(file).split("fn code(self)").skip(1) {
+            collect(code.split("\n    }\n").next().unwrap(), "=> \"");
+        }
+    }
+    let guide = document("docs/guide/deciding.md");
+    let table = guide.split("## Reason codes").nth(1).unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
+    assert_eq!(listed, codes);
 }
 
 #[test]
