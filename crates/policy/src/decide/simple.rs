@@ -8,7 +8,7 @@ use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{AfterFailure, Input, Walk};
 use crate::command::tool::{self, Knowledge};
-use crate::command::{Act, Arg, Certainty, HOLE};
+use crate::command::{Act, Arg, Certainty, HOLE, Run};
 use crate::shell::{Descriptor, List, Piece, Redirection, RedirectionOperator, Simple};
 use crate::text::Span;
 
@@ -52,7 +52,10 @@ impl Walk<'_> {
         tool::acts(&name, program.span, args, knowledge, &mut acts);
         self.strictly(&name, program, args, &acts);
         self.after_writing(&name, span);
-        let outer_feed = self.feed.replace(self.feed(&name, args, &acts, input));
+        // Most commands feed nobody.
+        let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
+        let feed = feeds.then(|| self.feed(&name, args, &acts, input));
+        let outer_feed = std::mem::replace(&mut self.feed, feed);
         let changes_folder = matches!(&*name, "cd" | "pushd" | "popd");
         for act in &acts {
             self.step(span)?;
@@ -74,7 +77,9 @@ impl Walk<'_> {
             Rc::make_mut(&mut self.scope).enter(cwds);
         }
         self.builtin(&name, args, input);
-        self.output = self.printed(&name, args).or_else(|| output(&name, args, input));
+        if self.listened {
+            self.output = self.printed(&name, args).or_else(|| output(&name, args, input));
+        }
         None
     }
 
@@ -92,13 +97,15 @@ impl Walk<'_> {
 
     /// Returns what a command prints that only the state at hand tells.
     fn printed(&self, name: &str, args: &[Arg<'_>]) -> Option<Value> {
-        let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
-        match (name, &*words) {
-            ("pwd", []) => Some(self.working_folder()),
-            ("git", ["rev-parse", "--show-toplevel"]) => Some(Value::known(self.judge.root())),
-            ("mktemp", options) => options
+        let is = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.text == word);
+        match name {
+            "pwd" if args.is_empty() => Some(self.working_folder()),
+            "git" if args.len() == 2 && is(0, "rev-parse") && is(1, "--show-toplevel") => {
+                Some(Value::known(self.judge.root()))
+            }
+            "mktemp" => args
                 .iter()
-                .all(|option| matches!(*option, "-d" | "-q" | "-t" | "-u") || !option.contains('/'))
+                .all(|arg| matches!(&*arg.text, "-d" | "-q" | "-t" | "-u") || arg.text.ends_with('X') && !arg.text.contains('/'))
                 .then(|| Value { text: "/tmp/tmp.0".into(), certainty: Certainty::Pattern }),
             _ => None,
         }
@@ -221,9 +228,11 @@ impl Walk<'_> {
     /// Returns what a command substitution becomes, after judging what runs in it.
     pub(super) fn substitution<'t>(&mut self, text: &'t str, list: &List<'t>) -> Value {
         let outer = Rc::clone(&self.scope);
+        let listened = std::mem::replace(&mut self.listened, true);
         self.output = None;
         self.list(text, list, &Input::Inherited);
         let output = self.output.take();
+        self.listened = listened;
         self.scope = outer;
         let alone = matches!(&*list.items, [item] if item.rest.is_empty());
         match output {

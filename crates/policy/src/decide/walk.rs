@@ -32,6 +32,8 @@ pub(super) struct Walk<'j> {
     pub(super) trace: Trace,
     /// What the last command prints, if that can be told: `echo text`.
     pub(super) output: Option<Value>,
+    /// Whether anybody asks what a command prints.
+    pub(super) listened: bool,
     /// What the commands at hand are fed, and whether they are.
     pub(super) feed: Option<Feed>,
     pub(super) feeding: u32,
@@ -77,6 +79,7 @@ impl<'j> Walk<'j> {
             reasons: Vec::new(),
             trace,
             output: None,
+            listened: false,
             feed: None,
             feeding: 0,
             left_out: None,
@@ -210,14 +213,17 @@ impl<'j> Walk<'j> {
             return self.command(text, only, input);
         }
         let mut piped = None;
-        for stage in &pipeline.stages {
+        let listened = self.listened;
+        for (at, stage) in pipeline.stages.iter().enumerate() {
             let outer = Rc::clone(&self.scope);
             self.output = None;
+            self.listened = listened || at + 1 < pipeline.stages.len();
             self.command(text, stage, piped.as_ref().unwrap_or(input));
             self.scope = outer;
             let known = self.output.take();
             piped = Some(known.map_or(Input::Pipe, |value| Input::Text(value, stage.span)));
         }
+        self.listened = listened;
         None
     }
 
@@ -232,7 +238,10 @@ impl<'j> Walk<'j> {
         let input = redirected.as_ref().unwrap_or(input);
         match &command.kind {
             CommandKind::Simple(simple) => {
+                let listened = self.listened;
+                self.listened |= !command.redirections.is_empty();
                 let failure = self.simple(text, simple, command.span, input);
+                self.listened = listened;
                 self.note_written(text, &command.redirections);
                 return failure;
             }
