@@ -10,14 +10,16 @@ use crate::command::{check, completions, explain, man, policy, trust};
 use crate::failure::Failure;
 use crate::ui::{Color, Format};
 
-/// Confine coding agents to a project (so far: policies; nothing is confined yet)
+/// Confine coding agents to a project (so far: policies and deciding; nothing is confined yet)
 ///
 /// Nothing is confined yet. What works: Palisade reads the policies of the machine, the user and
 /// the project, and files of other systems; it shows what holds together, checks and translates
-/// it. A project's own policy can only narrow until you trust it. `palisade run`, which will
-/// confine a command, is being built.
+/// it. A project's own policy can only narrow until you trust it. `palisade check` decides whether
+/// a command may run under the policy, by its words, and `palisade explain` tells how; both run
+/// nothing. `palisade run`, which will confine a command, is being built.
 ///
-/// Exit codes: 0 done, 2 wrong usage, 3 undecided, 125 failed and nothing was run, 126 declined.
+/// Exit codes: 0 done or allowed, 2 wrong usage, 3 undecided, 125 failed and nothing was run, 126
+/// declined or denied.
 /// Wrong usage is told in words, also with `--json`.
 #[derive(Debug, Parser)]
 #[command(name = "palisade", version, arg_required_else_help = true, max_term_width = 100)]
