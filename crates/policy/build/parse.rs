@@ -292,7 +292,7 @@ const CONCERNS: &str = "LosesWork ChangesShared Privilege Container Persists Sys
     Kernel Power Exhausts Exfiltrates Backdoor Evaluates Obfuscates Spawns Interactive Environment \
     Guard Unclear";
 const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Other";
-const EXTENTS: &str = "Single Forced Tree";
+const EXTENTS: &str = "Single Forced Below Tree";
 const ROLES: &str = "Text Guess Read Write Enter Connect RemoteRead RemoteWrite Shell ShellWords \
     Program Argv Fed Elsewhere Load Sub";
 const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTree SshSetting \

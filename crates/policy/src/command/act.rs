@@ -32,6 +32,8 @@ pub enum Extent {
     Single,
     /// Single files, and without a question about write protection.
     Forced,
+    /// Some of what lies below a folder, and not the folder.
+    Below,
     /// Folders with all in them.
     Tree,
 }

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 
 use super::concern;
+use super::feed::below;
+use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use super::Style;
@@ -25,6 +27,11 @@ impl Walk<'_> {
         match act {
             Act::Read(path) => self.path(path, Deed::Read),
             Act::Write(path) => self.path(path, Deed::Write),
+            Act::Delete(path, Extent::Below) => {
+                let Value { text, certainty } = below(&path.text);
+                let below = Arg { text: text.into(), certainty, ..path.clone() };
+                self.path(&below, Deed::Delete(Extent::Below));
+            }
             Act::Delete(path, extent) => self.path(path, Deed::Delete(*extent)),
             Act::Enter(folder) => self.enter(folder),
             Act::Connect(target) => self.connect(target),
@@ -231,7 +238,7 @@ impl Walk<'_> {
     }
 
     /// What a question amounts to: source 1 knows none.
-    fn asking(&self) -> Answer {
+    pub(super) fn asking(&self) -> Answer {
         match self.judge.style {
             Style::Confined => Answer::Ask,
             Style::Runner => Answer::Deny,
@@ -264,7 +271,13 @@ impl Walk<'_> {
 
     /// The working folder of what comes next.
     fn enter(&mut self, folder: &Arg<'_>) {
-        let cwds = if folder.certainty == Certainty::Known && &*folder.text != "-" {
+        let settled = match folder.certainty {
+            Certainty::Known => &*folder.text != "-",
+            // What `mktemp` prints: one folder, whatever its name.
+            Certainty::Pattern => !folder.text.contains(['*', '?', '[']),
+            Certainty::Partial | Certainty::Many => false,
+        };
+        let cwds = if settled {
             let ground = self.judge.ground();
             let here = |cwd: &String| {
                 ground.place(&folder.text, cwd, self.lookup).path
@@ -324,25 +337,25 @@ impl Walk<'_> {
         match answer {
             jail::Answer::Yes if self.feeding > 0 && matches!(deed, Deed::Delete(_)) => {
                 let message = "deletes files that only running finds".to_owned();
-                Some(reason(Answer::Ask, "bulk-delete", message, None, None))
+                Some(reason(self.asking(), "bulk-delete", message, None, None))
             }
             jail::Answer::Yes => {
                 // Others use the same temporary folder by name.
                 let bold = matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree));
                 (bold && place.standing == Standing::Temp).then(|| {
                     let message = format!("`{shown}` lies in a temporary folder, and is removed");
-                    reason(Answer::Ask, "deletes-temp", message, None, None)
+                    reason(self.asking(), "deletes-temp", message, None, None)
                 })
             }
             jail::Answer::No(refused) if self.only_perhaps(path, refused.why, cwd) => {
                 let message = format!("`{shown}` may name what {}", refused.why);
                 let origin = refused.origin.cloned();
-                Some(reason(self.asking(), refused.why.code(), message, origin, hint(deed)))
+                Some(reason(self.asking(), refused.why.code(), message, origin, hint(refused.why)))
             }
             jail::Answer::No(refused) => {
                 let message = format!("`{shown}` {}", refused.why);
                 let origin = refused.origin.cloned();
-                Some(reason(Answer::Deny, refused.why.code(), message, origin, hint(deed)))
+                Some(reason(Answer::Deny, refused.why.code(), message, origin, hint(refused.why)))
             }
             // What cannot be told may be read: hidden paths do not exist behind the walls.
             jail::Answer::Unclear(_) if deed == Deed::Read && self.judge.style == Style::Confined => None,
@@ -352,7 +365,7 @@ impl Walk<'_> {
             }
             jail::Answer::Shared => {
                 let message = format!("`{shown}` has other names, perhaps outside the project");
-                Some(reason(Answer::Ask, "shared-file", message, None, None))
+                Some(reason(self.asking(), "shared-file", message, None, None))
             }
         }
     }
@@ -366,10 +379,16 @@ fn is_refusal(code: &str) -> bool {
     )
 }
 
-fn hint(deed: Deed) -> Option<&'static str> {
-    match deed {
-        Deed::Read => None,
-        Deed::Write | Deed::Delete(_) => Some("work inside the project, or add to files.write"),
+fn hint(why: jail::Refusal) -> Option<&'static str> {
+    match why {
+        jail::Refusal::OutsideRoot | jail::Refusal::LinkLeadsOutside | jail::Refusal::ReadOnly => {
+            Some("work inside the project, or add to files.write")
+        }
+        jail::Refusal::Hidden => Some("your own policy can show it with files.unhide"),
+        jail::Refusal::Whole => Some("name what is in it"),
+        jail::Refusal::Protected
+        | jail::Refusal::HoldsProtected
+        | jail::Refusal::Impossible => None,
     }
 }
 

@@ -33,12 +33,12 @@ impl Walk<'_> {
             return None;
         }
         if name.is_empty() || name.contains(HOLE) || program.certainty == Certainty::Pattern {
-            self.report(dynamic(program));
+            self.report(dynamic(program, self.asking()));
             return None;
         }
         self.deny_listed(name, program.span);
         if text.contains(HOLE) {
-            self.report(dynamic(program));
+            self.report(dynamic(program, self.asking()));
         } else if text.contains('/') {
             self.located(program, name);
         }
@@ -101,9 +101,9 @@ impl Walk<'_> {
     }
 }
 
-fn dynamic(program: &Arg<'_>) -> Reason {
+fn dynamic(program: &Arg<'_>, answer: Answer) -> Reason {
     Reason {
-        answer: Answer::Ask,
+        answer,
         code: "dynamic-command",
         axis: Axis::Structure,
         message: "which program runs is only known at run time".into(),

@@ -66,6 +66,7 @@ fn shown(act: &Act<'_>) -> String {
         Act::Write(arg) => one("write", arg),
         Act::Delete(arg, Extent::Single) => one("delete", arg),
         Act::Delete(arg, Extent::Forced) => one("force", arg),
+        Act::Delete(arg, Extent::Below) => one("below", arg),
         Act::Delete(arg, Extent::Tree) => one("tree", arg),
         Act::Enter(arg) => one("enter", arg),
         Act::Connect(arg) => one("connect", arg),

