@@ -169,6 +169,9 @@ impl Judge {
 
     /// The folder a call is to run in is the caller's to choose, but inside the walls.
     fn working_folder(&self, walk: &mut Walk<'_>, call: &Call<'_>, lookup: &dyn Lookup) {
+        if call.cwd == self.ground.root() {
+            return;
+        }
         let place = self.ground.place(call.cwd, "/", lookup);
         let fine = match (place.standing, self.style) {
             (Standing::Root | Standing::Inside, _)

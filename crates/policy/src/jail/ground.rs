@@ -56,7 +56,9 @@ pub struct Ground {
     root: String,
     home: Option<String>,
     writable: Vec<String>,
-    marks: Marks,
+    /// `files.hide` and `files.allow_read`.
+    hide: Marks,
+    protect: Marks,
 }
 
 /// How a path is meant.
@@ -90,17 +92,18 @@ impl Ground {
                 writable.push(real(path, lookup));
             }
         }
-        let mut marks = Marks::default();
-        marks.add(MarkKind::Protect, files.protect.entries(), moved);
-        marks.add(MarkKind::Hide, files.hide.entries(), moved);
-        marks.add(MarkKind::AllowRead, files.allow_read.entries(), moved);
-        Self { root: real_root, home: real_home, writable, marks }
+        let (mut hide, mut protect) = (Marks::default(), Marks::default());
+        protect.add(MarkKind::Protect, files.protect.entries(), moved);
+        hide.add(MarkKind::Hide, files.hide.entries(), moved);
+        hide.add(MarkKind::AllowRead, files.allow_read.entries(), moved);
+        Self { root: real_root, home: real_home, writable, hide, protect }
     }
 
     /// Lays a ground on which only the project root counts.
     pub fn bare(root: &str) -> Self {
         let root = real(root, &NoLookup);
-        Self { writable: vec![root.clone()], root, home: None, marks: Marks::default() }
+        let (hide, protect) = (Marks::default(), Marks::default());
+        Self { writable: vec![root.clone()], root, home: None, hide, protect }
     }
 
     /// Returns the project root, free of links.
@@ -192,15 +195,6 @@ impl Ground {
             (None, Extent::Start | Extent::All) => lies,
         };
         let writes = self.writable.iter().any(|folder| is_under(&path, folder));
-        let hits = self.marks.hits(&path, spelling);
-        let mut protected = hits.protect;
-        let mut hidden = hidden_by(&hits, &path, spelling);
-        // A path that leads elsewhere by a link is still the path that the policy names.
-        for path in &crossed {
-            let hits = self.marks.hits(path, spelling);
-            protected = protected.or(hits.protect);
-            hidden = hidden.or(hidden_by(&hits, path, spelling));
-        }
         Place {
             ground: self,
             standing,
@@ -208,9 +202,7 @@ impl Ground {
             access: if writes { Access::Write } else { Access::Read },
             spelling,
             names: if end == End::Shared { Names::Several } else { Names::One },
-            hidden,
-            protected,
-            holds: hits.holds,
+            crossed: Some(crossed),
             path,
         }
     }
@@ -257,10 +249,23 @@ impl Ground {
             access: Access::Read,
             spelling: Spelling::Plain,
             names: Names::One,
-            hidden: None,
-            protected: None,
-            holds: None,
+            crossed: None,
         }
+    }
+
+    /// Returns who hides a path.
+    pub(super) fn hides(&self, path: &str, spelling: Spelling) -> Option<&Origin> {
+        hidden_by(&self.hide.hits(path, spelling), path, spelling)
+    }
+
+    /// Returns who protects a path, and who protects something below it.
+    pub(super) fn protects(
+        &self,
+        path: &str,
+        spelling: Spelling,
+    ) -> (Option<&Origin>, Option<&Origin>) {
+        let hits = self.protect.hits(path, spelling);
+        (hits.protect, hits.holds)
     }
 
     /// Returns whether `path` is or holds a folder that is mounted as a whole.

@@ -20,9 +20,8 @@ pub struct Place<'g> {
     pub(super) access: Access,
     pub(super) spelling: Spelling,
     pub(super) names: Names,
-    pub(super) hidden: Option<&'g Origin>,
-    pub(super) protected: Option<&'g Origin>,
-    pub(super) holds: Option<&'g Origin>,
+    /// The paths at which links were met; none where the path could not be followed at all.
+    pub(super) crossed: Option<Vec<String>>,
 }
 
 /// Which part of the machine a path lies in.
@@ -164,7 +163,7 @@ impl<'g> Place<'g> {
 
     /// Returns whether what lies here may be read. What is not hidden may (Ruling 1).
     pub fn may_read(&self) -> Answer<'_> {
-        if let Some(origin) = self.hidden {
+        if let Some(origin) = self.hidden() {
             return self.no(Refusal::Hidden, Some(origin));
         }
         match self.standing {
@@ -195,7 +194,7 @@ impl<'g> Place<'g> {
         if is_placed && self.ground.stands_on(&self.path, self.spelling) {
             return self.no(Refusal::Whole, None);
         }
-        match (self.may_change(), self.holds) {
+        match (self.may_change(), self.holds()) {
             (Answer::Yes | Answer::Unclear(_), Some(origin)) => {
                 self.no(Refusal::HoldsProtected, Some(origin))
             }
@@ -203,21 +202,31 @@ impl<'g> Place<'g> {
         }
     }
 
-    /// Returns who hides this place, if somebody does.
+    /// Returns who hides this place, if somebody does. A path that leads elsewhere by a link is
+    /// still the path that the policy names.
     pub fn hidden(&self) -> Option<&'g Origin> {
-        self.hidden
+        let crossed = self.crossed.as_ref()?;
+        let mut paths = std::iter::once(&self.path).chain(crossed);
+        paths.find_map(|path| self.ground.hides(path, self.spelling))
     }
 
     /// Returns who protects this place, if somebody does.
     pub fn protected(&self) -> Option<&'g Origin> {
-        self.protected
+        let crossed = self.crossed.as_ref()?;
+        let mut paths = std::iter::once(&self.path).chain(crossed);
+        paths.find_map(|path| self.ground.protects(path, self.spelling).0)
+    }
+
+    fn holds(&self) -> Option<&'g Origin> {
+        self.crossed.as_ref()?;
+        self.ground.protects(&self.path, self.spelling).1
     }
 
     fn may_change(&self) -> Answer<'_> {
-        if let Some(origin) = self.hidden {
+        if let Some(origin) = self.hidden() {
             return self.no(Refusal::Hidden, Some(origin));
         }
-        if let Some(origin) = self.protected {
+        if let Some(origin) = self.protected() {
             return self.no(Refusal::Protected, Some(origin));
         }
         match (self.standing, self.access) {

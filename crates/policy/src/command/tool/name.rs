@@ -6,18 +6,28 @@ pub(super) fn spellings(name: &str) -> impl Iterator<Item = &str> {
     let plain = name.strip_suffix(".exe").unwrap_or(name);
     // `prettier@3.1`, as package runners name a version.
     let plain = plain.split_once('@').map_or(plain, |(tool, _)| tool);
-    let bare = without_version(plain);
-    let family = plain.split_once('.').map_or(plain, |(family, _)| family);
-    let family =
-        if matches!(family, "fsck" | "mkfs" | "mount" | "umount") { family } else { plain };
-    let loader = ["ld-linux", "ld-musl", "ld64.so"].iter().any(|start| plain.starts_with(start));
-    let loader = if loader { "ld.so" } else { plain };
-    // `x86_64-linux-gnu-gcc-13`: a cross compiler is the compiler.
-    let target = ["-gnu-", "-musl-", "-gnueabihf-", "-eabi-", "-elf-", "-mingw32-"]
-        .iter()
-        .find_map(|system| bare.rsplit_once(system))
-        .map_or(plain, |(_, tool)| tool);
-    [plain, bare, family, loader, target].into_iter()
+    // The first is nearly always the one: the others are worked out when it is not.
+    let others: [fn(&str) -> Option<&str>; 4] =
+        [|name| Some(without_version(name)), family, loader, cross_tool];
+    std::iter::once(plain).chain(others.into_iter().filter_map(move |other| other(plain)))
+}
+
+/// `mkfs.ext4`: a member of a family is told by its first name.
+fn family(name: &str) -> Option<&str> {
+    let (family, _) = name.split_once('.')?;
+    matches!(family, "fsck" | "mkfs" | "mount" | "umount").then_some(family)
+}
+
+fn loader(name: &str) -> Option<&str> {
+    let starts = ["ld-linux", "ld-musl", "ld64.so"];
+    starts.iter().any(|start| name.starts_with(start)).then_some("ld.so")
+}
+
+/// `x86_64-linux-gnu-gcc-13`: a cross compiler is the compiler.
+fn cross_tool(name: &str) -> Option<&str> {
+    let systems = ["-gnu-", "-musl-", "-gnueabihf-", "-eabi-", "-elf-", "-mingw32-"];
+    let bare = without_version(name);
+    systems.iter().find_map(|system| bare.rsplit_once(system)).map(|(_, tool)| tool)
 }
 
 fn without_version(name: &str) -> &str {

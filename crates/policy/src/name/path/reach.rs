@@ -34,6 +34,14 @@ impl PathPattern {
         if !self.is_absolute() {
             return Reach::Apart;
         }
+        // Most patterns begin with plain names, and most paths with others.
+        for (part, name) in self.parts.iter().zip(names) {
+            match (part, name) {
+                (Part::Name(part), Step::Name(name)) if part == name => {}
+                (Part::Name(_), Step::Name(_)) => return Reach::Apart,
+                (Part::Name(_) | Part::Deep | Part::Glob(_) | Part::Parent, _) => break,
+            }
+        }
         // Bit n: the first n parts match the names seen so far. Nobody writes 63 components.
         if self.parts.len() > 63 {
             return Reach::Named(names.len());
