@@ -176,7 +176,9 @@ impl<'t, 's> Scan<'t, 's> {
         // Behind `cp = require("x")` nothing may follow that takes it on.
         let ends = stream.token(chain.end).is_none_or(|next| next.is_break() || next.is(","));
         let set = stream.is(chain.end, "=");
-        !(shown || set || (renamed && ends))
+        let declares = |name: &str| matches!(name, "let" | "var" | "const" | "global");
+        let declared = stream.before(at).and_then(Token::name).is_some_and(declares);
+        !(shown || set || declared || (renamed && ends))
     }
 
     /// Returns the arguments that begin at `at`, or `None` if nothing is called there.
