@@ -129,6 +129,9 @@ impl<'t> Scan<'t, '_> {
             if !arg.text.starts_with("php://") {
                 self.out.act(Act::Connect(arg));
             }
+        } else if self.dialect.language == Language::Ruby && arg.text.starts_with('|') {
+            // `IO.read("|id")`
+            self.spawns(call);
         } else if sort != Sort::Other {
             self.out.act(act(arg));
         }

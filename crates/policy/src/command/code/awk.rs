@@ -16,6 +16,7 @@ const DIALECT: Dialect = Dialect {
     canonical: |path| path,
     import: |_, _| {},
     extra: |_, _, _| {},
+    powers: &[],
     // Strings that stand side by side are joined.
     joins: "",
     calls: Calls::Parens,

@@ -74,7 +74,7 @@ impl Meaning {
     pub(super) fn concern(self) -> Option<Concern> {
         match self {
             Self::Argv(_) | Self::Shell(_) | Self::Load(_) => Some(Concern::Spawns),
-            Self::Code(_) | Self::Script(_) => Some(Concern::Evaluates),
+            Self::Code(_) | Self::Import(_) | Self::Script(_) => Some(Concern::Evaluates),
             Self::Raise(concern) => Some(concern),
             Self::Attribute
             | Self::Connect(_)
@@ -85,7 +85,6 @@ impl Meaning {
             | Self::Enter(_)
             | Self::Fetch(..)
             | Self::Fork
-            | Self::Import(_)
             | Self::Link(..)
             | Self::Move(..)
             | Self::Open(..)

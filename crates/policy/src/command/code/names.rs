@@ -137,7 +137,8 @@ impl<'t> Names<'t> {
                     let open = stream.mate(chain.end);
                     let plain =
                         open + 1 == start || (open + 2 == start && stream.is(open + 1, "await"));
-                    if !plain {
+                    let called = stream.before(open).is_some_and(Token::ends_value);
+                    if !plain || called {
                         break;
                     }
                     (start, chain.end) = (open, chain.end + 1);

@@ -17,6 +17,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     canonical,
     import,
     extra,
+    powers: &["child_process", "vm", "module", "process.mainModule"],
     joins: "+",
     calls: Calls::Parens,
 };
@@ -206,7 +207,7 @@ fn function(path: &str) -> Option<Meaning> {
             Argv(Form::ProgramList)
         }
         ("child_process", "fork") => Script(0),
-        ("child_process", "sync") => Raise(Concern::Spawns),
+        ("child_process", _) => Raise(Concern::Spawns),
         ("execa" | "zx", _) | ("", "execa" | "execaSync" | "execaCommand") => {
             Raise(Concern::Spawns)
         }
@@ -274,6 +275,10 @@ fn method(name: &str) -> Option<Meaning> {
 fn import<'t>(names: &mut Names<'t>, stream: &Stream<'t>) {
     for at in 0..stream.tokens.len() {
         if stream.is(at, "import") && !stream.is(at + 1, "(") && !stream.is(at + 1, ".") {
+            if stream.token(at + 1).is_some_and(Token::is_text) {
+                names.skip(stream, (at, at + 2));
+                continue;
+            }
             let end = (at..at + MOST).find(|at| stream.token(*at).is_some_and(Token::is_text));
             let Some(end) = end.filter(|end| stream.is(end.saturating_sub(1), "from")) else {
                 continue;

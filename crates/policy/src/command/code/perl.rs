@@ -17,6 +17,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     canonical,
     import,
     extra,
+    powers: &[],
     joins: JOIN,
     calls: Calls::Bare,
 };
@@ -334,6 +335,8 @@ fn function(path: &str) -> Option<Meaning> {
     };
     Some(match path {
         "system" | "exec" => Argv(Form::Words),
+        "readpipe" => Meaning::Shell(0),
+        path if path.starts_with("POSIX::exec") => Raise(Concern::Spawns),
         "fork" => Fork,
         "kill" => Raise(Concern::Processes),
         "syscall" | "dump" | "IPC::Open3" | "IPC::Open2" | "open2" | "open3" | "IPC::Run"
@@ -409,6 +412,15 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                 || stream.name(from).is_some_and(|name| name.starts_with('$')) =>
         {
             scan.apply(stream, (at, at + 1), Meaning::Script(0), Some(&args()));
+        }
+        // `<>` opens what is in it, and runs what ends with a pipe.
+        "@ARGV"
+            if stream.is(at + 1, "=")
+                || stream
+                    .before(at)
+                    .is_some_and(|before| before.is("push") || before.is("unshift")) =>
+        {
+            scan.apply(stream, (at, at + 1), Meaning::Raise(Concern::Spawns), Some(&[]));
         }
         "open" => opens(scan, stream, at, &args()),
         "use" | "no" => {

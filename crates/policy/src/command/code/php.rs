@@ -18,6 +18,7 @@ const DIALECT: Dialect = Dialect {
     canonical,
     import,
     extra,
+    powers: &[],
     joins: JOIN,
     calls: Calls::Parens,
 };

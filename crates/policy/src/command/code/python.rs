@@ -18,6 +18,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     canonical,
     import,
     extra,
+    powers: &["os", "posix", "subprocess", "pty", "builtins", "importlib", "ctypes", "sys.modules"],
     joins: "+",
     calls: Calls::Parens,
 };
@@ -32,6 +33,11 @@ fn special<'t>(lexer: &mut Lexer<'t>, out: &mut Vec<Token<'t>>) -> Result<bool, 
         let ends = tail.strip_prefix('\r').unwrap_or(tail);
         lexer.pos += rest.len() - ends.strip_prefix('\n').ok_or(Unread)?.len();
         return Ok(true);
+    }
+    // Python reads names in their plain form: a wide or a bold letter is the letter.
+    if rest.starts_with(char::is_alphabetic) {
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        lexer.evaluates |= rest.get(..end).is_some_and(|name| name.contains(is_variant));
     }
     let prefix =
         rest.find(|c: char| !matches!(c.to_ascii_lowercase(), 'r' | 'b' | 'u' | 'f' | 't'));
@@ -53,6 +59,14 @@ fn special<'t>(lexer: &mut Lexer<'t>, out: &mut Vec<Token<'t>>) -> Result<bool, 
     })?;
     out.push(Token { kind, start, end: lexer.pos });
     Ok(true)
+}
+
+/// Returns whether a letter is another one in a different shape.
+fn is_variant(c: char) -> bool {
+    matches!(c,
+        'ª' | 'º' | 'ſ' | '\u{2b0}'..='\u{2ff}' | '\u{1d2c}'..='\u{1dbf}' | '\u{2070}'..='\u{214f}'
+        | '\u{2460}'..='\u{24ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff00}'..='\u{ffef}'
+        | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
 }
 
 fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
@@ -100,6 +114,11 @@ fn function(path: &str) -> Option<Meaning> {
         ("subprocess", "run" | "call" | "check_call" | "check_output" | "Popen") => {
             Argv(Form::List)
         }
+        ("subprocess", "PIPE" | "DEVNULL" | "STDOUT" | "CalledProcessError" | "TimeoutExpired") => {
+            return None;
+        }
+        ("subprocess", "CompletedProcess" | "SubprocessError" | "list2cmdline") => return None,
+        ("subprocess", _) => Raise(Spawns),
         ("pty", "spawn") => Argv(Form::List),
         ("pty", _) => Raise(Spawns),
         ("asyncio", "create_subprocess_shell" | "subprocess.create_subprocess_shell") => Shell(0),

@@ -17,6 +17,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     canonical,
     import,
     extra,
+    powers: &[],
     joins: "+",
     calls: Calls::Bare,
 };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::meaning::Meaning;
-use super::names::{Names, Tail};
+use super::names::{Chain, Names, Tail};
 use super::sink::Sink;
 use super::stream::{Commas, Range, Stream};
 use super::token::{Kind, Lexer, Special, Token};
@@ -25,6 +25,8 @@ pub(super) struct Dialect {
     pub(super) import: for<'t> fn(&mut Names<'t>, &Stream<'t>),
     /// Looks at a token for what only this language has.
     pub(super) extra: for<'t> fn(&mut Scan<'t, '_>, &Stream<'t>, usize),
+    /// Modules that can start programs or reach all others: handing one on hides what is called.
+    pub(super) powers: &'static [&'static str],
     /// Joins strings.
     pub(super) joins: &'static str,
     pub(super) calls: Calls,
@@ -118,6 +120,11 @@ impl<'t, 's> Scan<'t, 's> {
         }
         let chain = self.names.chain(stream, at, 0);
         let whole = (at, chain.end);
+        if chain.tail == Tail::None && chain.dot.is_none() && self.hands_on(stream, at, &chain) {
+            let (start, end) = stream.bytes(whole);
+            self.out.raise(Concern::Evaluates, start, end);
+            return chain.end;
+        }
         if let Some(meaning) = self.names.function(&chain.path) {
             let next = stream.token(chain.end);
             let is_key = next.is_some_and(|next| {
@@ -144,6 +151,34 @@ impl<'t, 's> Scan<'t, 's> {
             }
         }
         chain.end
+    }
+
+    /// Returns whether a powerful module is used as a value, and not just given another name.
+    fn hands_on(&self, stream: &Stream<'t>, at: usize, chain: &Chain) -> bool {
+        let name = stream.name(at).unwrap_or_default();
+        let imported = chain.path != name || self.names.bounds.contains_key(name);
+        if !imported || !self.dialect.powers.contains(&chain.path.as_str()) {
+            return false;
+        }
+        let mut from = at;
+        while stream.before(from).is_some_and(|before| before.is("await") || before.is("(")) {
+            from -= 1;
+        }
+        let shows = |name: &str| matches!(name, "hasattr" | "dir" | "help" | "print" | "type");
+        let shown =
+            stream.is(from, "(") && stream.before(from).and_then(Token::name).is_some_and(shows);
+        let target =
+            from.checked_sub(2).filter(|_| stream.before(from).is_some_and(|token| token.is("=")));
+        let renamed = target.is_some_and(|target| {
+            let member = stream.before(target).is_some_and(Token::is_dot);
+            stream.is(target, "}") || (stream.name(target).is_some() && !member)
+        });
+        // Behind `cp = require("x")` nothing may follow that takes it on.
+        let ends = stream.token(chain.end).is_none_or(|next| next.is_break() || next.is(","));
+        let set = stream.is(chain.end, "=");
+        let declares = |name: &str| matches!(name, "let" | "var" | "const" | "global");
+        let declared = stream.before(at).and_then(Token::name).is_some_and(declares);
+        !(shown || set || declared || (renamed && ends))
     }
 
     /// Returns the arguments that begin at `at`, or `None` if nothing is called there.

@@ -22,6 +22,7 @@ fn harmless_javascript_passes() {
             "[3,1,2].sort((a, b) => a - b).map(x => x * 2).forEach(x => console.log(x))",
             "class A { constructor(x) { this.x = x } }; new A(1)",
             "console.log(x.constructor.name)",
+            "import './setup.js'; import fs from 'fs'; const cp = require('child_process'), x = 1;",
         ],
     );
 }
@@ -48,6 +49,13 @@ fn javascript_that_starts_programs_says_which() {
             ("require('child_process').exec(`rm ${x}`)", "!Spawns"),
             ("require('child_process').exec(atob('aWQ='))", "!Obfuscates"),
             ("const run = require('util').promisify(require('child_process').exec)", "!Spawns"),
+            ("(require)('child_process').exec('id')", "!Evaluates"),
+            ("const r = require; r('child_process').exec('id')", "!Evaluates; shell id"),
+            ("import('child_process').then(c => c.exec('id'))", "!Spawns"),
+            ("Reflect.get(require('child_process'), 'exec')('id')", "!Evaluates"),
+            ("Object.values(require('child_process'))[3]('id')", "!Evaluates"),
+            ("const {exec} = await import('child_process'); exec('id')", "shell id"),
+            ("let c; c = require('child_process'); c.exec('id')", "shell id"),
             ("await $`rm -rf /x`", "shell rm -rf /x"),
             ("`${require('child_process').execSync('id')}`", "shell id"),
             ("Bun.spawn(['ls', '-l'])", "run ls -l"),
