@@ -68,6 +68,8 @@ static int oracle(struct word_list *words) {
         alarm(2); /* some nonsense keeps bash busy for ever */
         if (refused(text)) _exit(0);
         answers[at] = '0';
+        /* These may leave bash waiting for an `in`. */
+        if (strstr(text, "for") || strstr(text, "select") || strstr(text, "case")) _exit(0);
         text += strlen(text) + 1;
       }
       _exit(0);

@@ -8,8 +8,7 @@ fn main() {
 }
 
 const SHORT: &str = "git status --short";
-const TYPICAL: &str =
-    "cd crates/policy && cargo test --quiet -- shell:: 2>&1 | grep -v '^warning' | tail -n 20 > out.txt";
+const TYPICAL: &str = "cd crates/policy && cargo test --quiet -- shell:: 2>&1 | grep -v '^warning' | tail -n 20 > out.txt";
 const QUOTED: &str = "git commit -m \"fix: do not \\\"rm -rf\\\" the $HOME of ${USER:-nobody}\" && \
                       echo \"$(git rev-parse --short HEAD)\" | tee -a 'release notes.md'";
 

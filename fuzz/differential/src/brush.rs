@@ -1,12 +1,12 @@
 //! What brush-parser finds.
 
+use brush_parser::ParserOptions;
 use brush_parser::ast::{
-    AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command, CommandPrefixOrSuffixItem as Item,
-    CompoundCommand, CompoundList, ExtendedTestExpr, IoFileRedirectTarget, IoRedirect, Pipeline,
-    RedirectList, SimpleCommand, Word,
+    AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
+    CommandPrefixOrSuffixItem as Item, CompoundCommand, CompoundList, ExtendedTestExpr,
+    IoFileRedirectTarget, IoRedirect, Pipeline, RedirectList, SimpleCommand, Word,
 };
 use brush_parser::word::{self, WordPiece, WordPieceWithSource};
-use brush_parser::ParserOptions;
 
 /// Returns the names of all simple commands in a form that can be compared; nothing if brush does
 /// not read the text, or some word in it.
@@ -34,7 +34,8 @@ impl Names {
             return None;
         }
         let options = ParserOptions::default();
-        let tokens = brush_parser::uncached_tokenize_str(text, &options.tokenizer_options()).ok()?;
+        let tokens =
+            brush_parser::uncached_tokenize_str(text, &options.tokenizer_options()).ok()?;
         let program = brush_parser::parse_tokens(&tokens, &options).ok()?;
         for list in &program.complete_commands {
             self.list(list)?;

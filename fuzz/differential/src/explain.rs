@@ -14,11 +14,31 @@ pub fn explain(_text: &str, ours: &Result<Script<'_>, Unparsed>) -> Option<&'sta
     }
 }
 
-/// Tells names that brush finds and bash does not have.
+/// Tells texts with constructs that brush reads otherwise than bash.
 pub fn brush_differs(text: &str, name: &str) -> bool {
     // Bash takes blanks in a subscript where a command begins.
-    let cut_subscript = name.contains('[') && !name.contains(']');
-    // `! time a` runs `a`; brush takes `time` for the command.
-    let timed = name == "time" && text.contains("! time");
-    cut_subscript || timed
+    let cut_subscript = name.contains('[') || name.contains(']');
+    // Bash knows no `time` right behind `$(`, and several in a row; brush the other way round.
+    let timed = text.contains("time");
+    // Brush ends a word at `<(`, and `$[…]` at its first bracket.
+    let process = text.contains("<(") || text.contains(">(");
+    let old_arithmetic = text.contains("$[");
+    // Brush takes `!(…)` for a pattern, and `((a);)` for arithmetic.
+    let parenthesis = name.starts_with("!(") || text.contains("((");
+    // Brush joins lines and drops comments in a name that it does not understand.
+    let opaque = ["$(", "${", "`"].iter().any(|part| name.contains(part));
+    // Brush ends lines in backticks and heredocs elsewhere, and descriptors behind an operator.
+    let escaped = text.contains('`') && text.contains('\\');
+    let lines = text.contains("\\\n") || text.contains("<<") || name == "{fd}";
+    // Brush ends a word behind an array, and reads `>&-x` as one.
+    let glued = text.contains("=(") || text.contains("&-");
+    cut_subscript
+        || timed
+        || process
+        || old_arithmetic
+        || opaque
+        || lines
+        || glued
+        || escaped
+        || parenthesis
 }

@@ -9,14 +9,113 @@ pub struct Generator {
 
 /// Tokens that change what a shell reads.
 const TOKENS: &[&str] = &[
-    " ", " ", "\n", "\t", ";", ";;", ";&", ";;&", "&", "&&", "|", "||", "|&", "(", ")", "((", "))",
-    "{", "}", "{ ", " }", "[", "]", "[[ ", " ]]", "!", "! ", "<", ">", ">>", "<<", "<<-", "<<<", "<&",
-    ">&", "<>", ">|", "&>", "&>>", "<(", ">(", "$", "$(", "$((", "${", "$[", "$'", "$\"", "'", "\"",
-    "`", "\\", "\\\n", "#", " #", "~", "*", "?", "=", "+=", "a=(", "a[", ":-", "-", "if ", "then ",
-    "else ", "elif ", "fi", "for ", "in ", "do ", "done", "while ", "until ", "case ", "esac",
-    "select ", "function ", "time ", "coproc ", "declare ", "x", "y", "1", "2>", "{fd}>", "EOF",
-    "\nEOF\n", "@(", "*(", ",", "..", "é", "-f ", "== ", "=~ ", "%", "/", "x=1 ", "f() ", "-p ",
-    "-- ", "export ", ":", "^", "]]",
+    " ",
+    " ",
+    "\n",
+    "\t",
+    ";",
+    ";;",
+    ";&",
+    ";;&",
+    "&",
+    "&&",
+    "|",
+    "||",
+    "|&",
+    "(",
+    ")",
+    "((",
+    "))",
+    "{",
+    "}",
+    "{ ",
+    " }",
+    "[",
+    "]",
+    "[[ ",
+    " ]]",
+    "!",
+    "! ",
+    "<",
+    ">",
+    ">>",
+    "<<",
+    "<<-",
+    "<<<",
+    "<&",
+    ">&",
+    "<>",
+    ">|",
+    "&>",
+    "&>>",
+    "<(",
+    ">(",
+    "$",
+    "$(",
+    "$((",
+    "${",
+    "$[",
+    "$'",
+    "$\"",
+    "'",
+    "\"",
+    "`",
+    "\\",
+    "\\\n",
+    "#",
+    " #",
+    "~",
+    "*",
+    "?",
+    "=",
+    "+=",
+    "a=(",
+    "a[",
+    ":-",
+    "-",
+    "if ",
+    "then ",
+    "else ",
+    "elif ",
+    "fi",
+    "for ",
+    "in ",
+    "do ",
+    "done",
+    "while ",
+    "until ",
+    "case ",
+    "esac",
+    "select ",
+    "function ",
+    "time ",
+    "coproc ",
+    "declare ",
+    "x",
+    "y",
+    "1",
+    "2>",
+    "{fd}>",
+    "EOF",
+    "\nEOF\n",
+    "@(",
+    "*(",
+    ",",
+    "..",
+    "é",
+    "-f ",
+    "== ",
+    "=~ ",
+    "%",
+    "/",
+    "x=1 ",
+    "f() ",
+    "-p ",
+    "-- ",
+    "export ",
+    ":",
+    "^",
+    "]]",
 ];
 
 const NAMES: &[&str] = &[
@@ -112,7 +211,9 @@ impl Generator {
     fn list(&mut self, depth: usize, out: &mut String) {
         for index in 0..self.below(3) + 1 {
             if index > 0 {
-                out.push_str(self.pick(&["; ", "\n", " && ", " || ", " & ", " | ", " |& ", ";\n", "&&\n"]));
+                out.push_str(
+                    self.pick(&["; ", "\n", " && ", " || ", " & ", " | ", " |& ", ";\n", "&&\n"]),
+                );
             }
             self.command(depth, out);
         }
@@ -241,7 +342,8 @@ impl Generator {
     }
 
     fn heredoc(&mut self, depth: usize, out: &mut String) {
-        let operator = self.pick(&["cat <<EOF", "cat <<'EOF'", "cat <<-EOF", "cat <<E\"O\"F", "cat 3<< EOF"]);
+        let operator =
+            self.pick(&["cat <<EOF", "cat <<'EOF'", "cat <<-EOF", "cat <<E\"O\"F", "cat 3<< EOF"]);
         out.push_str(operator);
         if self.below(3) == 0 {
             out.push_str(self.pick(&[" | ", " && ", "; ", " > "]));
@@ -311,7 +413,8 @@ impl Generator {
 
     fn redirection(&mut self, depth: usize, out: &mut String) {
         out.push_str(self.pick(&[
-            " >", " > ", " >>", " 2>", " <", " <<<", " 2>&1 >", " &>", " &>>", " >|", " <>", " {fd}>", ">", " >&", " 3<&",
+            " >", " > ", " >>", " 2>", " <", " <<<", " 2>&1 >", " &>", " &>>", " >|", " <>",
+            " {fd}>", ">", " >&", " 3<&",
         ]));
         match self.below(3) {
             0 => self.word(depth, out),
@@ -334,12 +437,25 @@ impl Generator {
                 1 => {
                     self.word(depth, out);
                     out.push_str(" =~ ");
-                    out.push_str(self.pick(&["^a(b|c)+$", "(x y)", "[a-z]*|b", "a\\ b", "^\"q\".*$", "((a)b)"]));
+                    out.push_str(self.pick(&[
+                        "^a(b|c)+$",
+                        "(x y)",
+                        "[a-z]*|b",
+                        "a\\ b",
+                        "^\"q\".*$",
+                        "((a)b)",
+                    ]));
                 }
                 2 => {
                     self.word(depth, out);
                     out.push_str(self.pick(&[" == ", " = ", " != "]));
-                    out.push_str(self.pick(&["*(a|b)", "@(x)y", "a*", "!(*.o|\"(\")", "[[:alpha:]]?"]));
+                    out.push_str(self.pick(&[
+                        "*(a|b)",
+                        "@(x)y",
+                        "a*",
+                        "!(*.o|\"(\")",
+                        "[[:alpha:]]?",
+                    ]));
                 }
                 3 => {
                     out.push_str("( ");
@@ -379,21 +495,56 @@ impl Generator {
     fn word(&mut self, depth: usize, out: &mut String) {
         for _ in 0..self.below(3) + 1 {
             match self.below(14) {
-                0..=4 => out.push_str(self.pick(&["a", "foo", "b.c", "-x", "--opt=v", "1", "é", "x/y", "%", ":", "in", "}"])),
-                5 => out.push_str(self.pick(&["'q u'", "''", "'$(no)'", "'\"'", "\\ ", "\\$", "\\'", "\\\n", "$'\\x41\\''", "$'a\\\\'"])),
+                0..=4 => out.push_str(self.pick(&[
+                    "a", "foo", "b.c", "-x", "--opt=v", "1", "é", "x/y", "%", ":", "in", "}",
+                ])),
+                5 => out.push_str(self.pick(&[
+                    "'q u'",
+                    "''",
+                    "'$(no)'",
+                    "'\"'",
+                    "\\ ",
+                    "\\$",
+                    "\\'",
+                    "\\\n",
+                    "$'\\x41\\''",
+                    "$'a\\\\'",
+                ])),
                 6 | 7 => {
                     out.push('"');
                     for _ in 0..self.below(3) {
                         match self.below(4) {
                             0 => out.push_str("t'x "),
-                            1 => out.push_str(self.pick(&["\\\"", "\\$", "\\\\", "$", "#", "(", ")", "}", "\\\n"])),
+                            1 => {
+                                out.push_str(self.pick(&[
+                                    "\\\"", "\\$", "\\\\", "$", "#", "(", ")", "}", "\\\n",
+                                ]))
+                            }
                             _ => self.expansion(depth, out),
                         }
                     }
                     out.push('"');
                 }
                 8 | 9 | 10 => self.expansion(depth, out),
-                11 => out.push_str(self.pick(&["*", "?", "[a-z]", "[!x]", "{a,b}", "{1..3}", "{a,{b,c}d}", "{}", "{x", "~", "~u/", "a#b", "@", "!", "+", "^", ","])),
+                11 => out.push_str(self.pick(&[
+                    "*",
+                    "?",
+                    "[a-z]",
+                    "[!x]",
+                    "{a,b}",
+                    "{1..3}",
+                    "{a,{b,c}d}",
+                    "{}",
+                    "{x",
+                    "~",
+                    "~u/",
+                    "a#b",
+                    "@",
+                    "!",
+                    "+",
+                    "^",
+                    ",",
+                ])),
                 12 if depth > 0 => {
                     out.push_str(self.pick(&["<(", ">("]));
                     self.list(depth - 1, out);
@@ -406,7 +557,9 @@ impl Generator {
 
     fn expansion(&mut self, depth: usize, out: &mut String) {
         if depth == 0 {
-            return out.push_str(self.pick(&["$x", "${y}", "$1", "$?", "$@", "${#z}", "$$", "${!n}", "${a[1]}", "${a[@]}", "$#"]));
+            return out.push_str(self.pick(&[
+                "$x", "${y}", "$1", "$?", "$@", "${#z}", "$$", "${!n}", "${a[1]}", "${a[@]}", "$#",
+            ]));
         }
         let depth = depth - 1;
         match self.below(10) {
@@ -446,7 +599,8 @@ impl Generator {
                 out.push_str("${x");
                 out.push_str(self.pick(&["", "[1]", "[@]", "[$y]"]));
                 out.push_str(self.pick(&[
-                    ":-", "-", ":=", "=", ":?", "?", ":+", "+", "#", "##", "%", "%%", "/", "//", "/#", "^", "^^", ",", ",,", "@", ":", ":1:",
+                    ":-", "-", ":=", "=", ":?", "?", ":+", "+", "#", "##", "%", "%%", "/", "//",
+                    "/#", "^", "^^", ",", ",,", "@", ":", ":1:",
                 ]));
                 self.word(depth, out);
                 out.push('}');

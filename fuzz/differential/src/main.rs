@@ -68,6 +68,8 @@ struct Report {
     both_read: usize,
     both_refuse: usize,
     explained: BTreeMap<&'static str, usize>,
+    /// Bash said otherwise when it was asked alone.
+    withdrawn: usize,
     unexplained: usize,
     brush_read: usize,
     brush_missed: usize,
@@ -85,6 +87,7 @@ impl Report {
                 (Err(_), false) => self.both_refuse += 1,
                 _ => match explain(text, &ours) {
                     Some(reason) => *self.explained.entry(reason).or_default() += 1,
+                    None if oracle::ask_alone(text)? == ours.is_ok() => self.withdrawn += 1,
                     None => {
                         let text = minimize::minimize(text, bash)?;
                         let ours = shell::parse(&text).err();
@@ -138,6 +141,7 @@ impl Report {
         for (reason, count) in &self.explained {
             println!("  {count} refused by us only: {reason}");
         }
+        println!("  {} answers that bash took back", self.withdrawn);
         let Self { brush_read, names, brush_missed, .. } = self;
         println!("{brush_read} of them read by brush, {names} commands, {brush_missed} explained");
         println!("{unexplained} disagreements that nothing explains");

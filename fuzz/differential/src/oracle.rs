@@ -28,6 +28,15 @@ pub fn ask(texts: &[String]) -> Result<Vec<bool>, Box<dyn Error>> {
     Ok(answers.into_iter().map(|answer| answer == b'0').collect())
 }
 
+/// Asks a fresh bash about one text.
+pub fn ask_alone(text: &str) -> Result<bool, Box<dyn Error>> {
+    let mut bash = Command::new("/bin/bash");
+    bash.args(["--norc", "--noprofile", "-n", "-c", text]).env_clear().env("LC_ALL", "C.UTF-8");
+    let output = bash.stdin(Stdio::null()).output()?;
+    let notes = String::from_utf8_lossy(&output.stderr);
+    Ok(output.status.success() && notes.lines().all(|line| line.contains("warning:")))
+}
+
 fn compile(folder: &Path, library: &Path) -> Result<(), Box<dyn Error>> {
     let source = folder.join("oracle.c");
     fs::write(&source, BUILTIN)?;
@@ -47,7 +56,14 @@ fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
         .env_clear()
         .stdin(Stdio::null())
         .env("LC_ALL", "C.UTF-8")
-        .stderr(File::options().read(true).write(true).create(true).truncate(true).open(folder.join("notes"))?)
+        .stderr(
+            File::options()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .open(folder.join("notes"))?,
+        )
         .status()?;
     match status.success() {
         true => Ok(()),

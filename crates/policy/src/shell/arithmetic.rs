@@ -43,12 +43,6 @@ impl<'t> Parser<'_, 't> {
         }
         depth == 0
     }
-
-    /// Counts the semicolons that part the expressions of `for ((…))`.
-    pub(super) fn semicolons(&self, from: usize, to: usize) -> usize {
-        let text = self.raw(from, to);
-        text.bytes().filter(|&byte| byte == b';').count()
-    }
 }
 
 /// Collects variables: names that are not the tail of a number such as `0xff` or `16#ff`.

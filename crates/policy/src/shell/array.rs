@@ -68,11 +68,28 @@ impl<'t> Parser<'_, 't> {
         self.at = self.name_end(start);
         if self.at > start && self.mode().is_some() && self.peek() == b'(' {
             let head = Piece::Literal(self.joined(start, self.at));
+            self.scope.arrays = true;
             let array = self.array()?;
-            return self.word_from(start, vec![head, array], Kind::Value);
+            let word = self.word_from(start, vec![head, array], Kind::Value);
+            self.scope.arrays = false;
+            return word;
         }
         self.at = start;
-        self.word(Kind::Argument)
+        self.scope.arrays = true;
+        let word = self.word(Kind::Argument)?;
+        self.scope.arrays = false;
+        if self.byte(self.at) == b'(' && self.raw(start, self.at).ends_with('=') {
+            return Err(self.unsupported("an array in an array's element", start));
+        }
+        Ok(word)
+    }
+
+    /// Refuses a backslash in an array in `$(…)`: some versions of bash lose it.
+    pub(super) fn check_backslash(&self, start: usize) -> Parsed<()> {
+        match self.scope.array && self.scope.substitution {
+            true => Err(self.unsupported("a backslash in an array in `$(…)`", start)),
+            false => Ok(()),
+        }
     }
 
     /// Goes behind `=` or `+=`.
@@ -95,11 +112,13 @@ impl<'t> Parser<'_, 't> {
     /// Reads `(…)` behind an assignment's `=`.
     fn array(&mut self) -> Parsed<Piece<'t>> {
         self.take(b"(");
+        let outside = std::mem::replace(&mut self.scope.array, true);
         self.nested(|parser| {
             let mut elements = Vec::new();
             loop {
                 parser.newlines()?;
                 if parser.take(b")") {
+                    parser.scope.array = outside;
                     return Ok(Piece::Array(elements));
                 }
                 if !parser.word_begins() {

@@ -1,7 +1,7 @@
 //! One command: simple, or a function; compound ones stand in `compound`.
 
 use super::array::ArrayAllowed;
-use super::ast::{Command, CommandKind, Simple, Word};
+use super::ast::{Command, CommandKind, Redirection, Simple, Word};
 use super::cursor::{Before, Parsed, Parser};
 use super::keyword::Keyword;
 use super::word::Kind;
@@ -26,7 +26,10 @@ impl<'t> Parser<'_, 't> {
             // After `|` this is the program of that name.
             Some((Keyword::Time, _)) => return self.simple(start),
             Some(_) => return self.compound_command(),
-            None if self.peek() == b'(' => return self.compound_command(),
+            None if self.peek() == b'(' => {
+                self.scope.arrays = false;
+                return self.compound_command();
+            }
             None => return self.simple(start),
         };
         Ok(Command { kind, redirections: Vec::new(), span: self.span(start, self.at) })
@@ -55,7 +58,10 @@ impl<'t> Parser<'_, 't> {
         self.count_command(start)?;
         let mut simple = Simple::default();
         let mut redirections = Vec::new();
-        let mut arrays = ArrayAllowed::No;
+        let mut arrays = match std::mem::take(&mut self.scope.arrays) {
+            true => ArrayAllowed::Yes,
+            false => ArrayAllowed::No,
+        };
         let mut end = start;
         loop {
             self.blanks();
@@ -86,7 +92,11 @@ impl<'t> Parser<'_, 't> {
                 simple.words.push(word);
                 continue;
             }
-            simple.words.push(self.argument(arrays)?);
+            let word = self.argument(arrays)?;
+            if self.scope.awaits_in && word.plain() == Some("in") {
+                return Err(self.unsupported("`in` behind a loop without one", end));
+            }
+            simple.words.push(word);
             end = self.at;
         }
         self.before = Before::Word;
@@ -165,15 +175,31 @@ impl<'t> Parser<'_, 't> {
         if let Some((_, end)) = self.bare_word(usize::MAX).filter(|_| !assigns) {
             self.at = end;
             self.blanks();
+            let second = self.name_end(self.at);
+            if second > self.at && matches!(self.byte(second), b'=' | b'+' | b'[') {
+                return Err(self.unsupported("an assignment behind a coprocess's name", start));
+            }
             if self.compound_begins() {
                 return Ok(CommandKind::Coprocess { body: Box::new(self.compound_command()?) });
             }
             self.at = start;
         }
         let body = self.simple(start)?;
-        match body.kind {
-            CommandKind::Function { .. } => Err(self.unexpected()),
-            _ => Ok(CommandKind::Coprocess { body: Box::new(body) }),
+        match &body.kind {
+            CommandKind::Simple(simple) if !takes_keyword(simple, &body.redirections) => {
+                Ok(CommandKind::Coprocess { body: Box::new(body) })
+            }
+            _ => Err(self.unexpected()),
         }
     }
+}
+
+/// Tells whether the word behind the first is reserved: after `coproc name` bash knows those.
+fn takes_keyword(simple: &Simple<'_>, redirections: &[Redirection<'_>]) -> bool {
+    let [_, second, ..] = simple.words.as_slice() else { return false };
+    let between = |redirection: &Redirection<'_>| redirection.span.start() < second.span.start();
+    let keyword = second.plain().and_then(Keyword::of);
+    simple.assignments.is_empty()
+        && !redirections.iter().any(between)
+        && keyword.is_some_and(|keyword| keyword != Keyword::Time)
 }

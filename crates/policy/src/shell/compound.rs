@@ -81,6 +81,7 @@ impl<'t> Parser<'_, 't> {
     /// Reads `( … )` or `(( … ))`. Bash looks for the `)` first: another right behind it makes it
     /// arithmetic.
     fn parenthesis(&mut self) -> Parsed<CommandKind<'t>> {
+        let outside = self.scope.reread;
         if self.sees(b"((") {
             let start = self.at;
             self.take(b"((");
@@ -92,10 +93,12 @@ impl<'t> Parser<'_, 't> {
                 return Ok(CommandKind::Arithmetic(arithmetic));
             }
             self.at = start;
+            self.scope.reread = true;
         }
         self.take(b"(");
         let list = self.full_list(Closer::Paren)?;
         self.at += 1;
+        self.scope.reread = outside;
         Ok(CommandKind::Subshell(list))
     }
 
@@ -126,22 +129,34 @@ impl<'t> Parser<'_, 't> {
         let mut words = None;
         if self.take(b";") {
             self.newlines()?;
+            self.await_in();
             return Ok(CommandKind::For { name, words, body: self.loop_body()? });
         }
         let start = self.at;
         self.newlines()?;
-        let lines = self.at != start;
+        let lines = self.raw(start, self.at).contains('\n');
         match self.keyword() {
+            // Bash may take this `in` for that of a `case` before.
+            Some((Keyword::In, _)) if lines && self.case_seen => {
+                return Err(self.unsupported("a loop's `in` on a line of its own", start));
+            }
             Some((Keyword::In, end)) => {
                 self.at = end;
                 words = Some(self.loop_words()?);
                 self.newlines()?;
             }
             Some((Keyword::Do, _)) => {}
-            Some((Keyword::OpenBrace, _)) if lines => {}
+            Some((Keyword::OpenBrace, _)) if lines => self.await_in(),
             _ => return Err(self.unexpected()),
         }
         Ok(CommandKind::For { name, words, body: self.loop_body()? })
+    }
+
+    /// After `for x; {` bash goes on waiting for an `in`, and takes the next one for it.
+    fn await_in(&mut self) {
+        if matches!(self.keyword(), Some((Keyword::OpenBrace, _))) {
+            self.scope.awaits_in = true;
+        }
     }
 
     fn loop_name(&mut self) -> Parsed<Cow<'t, str>> {
@@ -199,7 +214,7 @@ impl<'t> Parser<'_, 't> {
             return Err(self.unexpected());
         }
         let head = self.arithmetic(from, to)?;
-        if self.semicolons(from, to) != 2 {
+        if self.semicolons(from, to)? != 2 {
             let message = "a `for ((…))` needs three expressions".to_owned();
             return Err(self.error("unexpected-token", message, from, to));
         }
@@ -213,6 +228,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn case(&mut self) -> Parsed<CommandKind<'t>> {
+        self.case_seen = true;
         self.blanks();
         if !self.word_begins() {
             return Err(self.unexpected());
@@ -245,7 +261,13 @@ impl<'t> Parser<'_, 't> {
             if !self.word_begins() {
                 return Err(self.unexpected());
             }
-            patterns.push(self.word(Kind::Pattern)?);
+            let start = self.at;
+            let pattern = self.word(Kind::Pattern)?;
+            if pattern.plain() == Some("}") {
+                // Bash may take it for the end of a group around the `case`.
+                return Err(self.unsupported("a brace as a pattern", start));
+            }
+            patterns.push(pattern);
             self.blanks();
             if self.take(b")") {
                 break;

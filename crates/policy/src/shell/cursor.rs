@@ -25,8 +25,9 @@ pub(super) struct Parser<'s, 't> {
     pub(super) bodies: Vec<(usize, Word<'t>)>,
     /// What the token before means for a reserved word that follows it.
     pub(super) before: Before,
-    /// Where a `)` ends what is read, a heredoc may end before it.
     pub(super) scope: Scope,
+    /// A `case` stands before this place.
+    pub(super) case_seen: bool,
     /// Ends of substitutions that were read before: bash looks for the end first, and reading
     /// each level twice would double the work with every level.
     pub(super) ends: BTreeMap<usize, usize>,
@@ -50,11 +51,21 @@ pub(super) enum Before {
     Word,
 }
 
-/// What the innermost list belongs to.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Scope {
-    Whole,
-    Substitution,
+/// What surrounds the place that is being read, and changes what bash does there.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Scope {
+    /// In `$(…)` a heredoc may end right before the parenthesis.
+    pub(super) substitution: bool,
+    /// In `((…) …)`, which bash reads a second time.
+    pub(super) reread: bool,
+    /// In an array.
+    pub(super) array: bool,
+    /// In an argument that may be an array: bash then allows it in a substitution too.
+    pub(super) arrays: bool,
+    /// Loops whose `in` bash still waits for.
+    pub(super) awaits_in: bool,
+    /// `time` is a program here, not a reserved word.
+    pub(super) time_is_word: bool,
 }
 
 impl<'t> Parser<'t, 't> {
@@ -80,7 +91,8 @@ impl<'s, 't> Parser<'s, 't> {
             pending: Vec::new(),
             bodies: Vec::new(),
             before: Before::Separated,
-            scope: Scope::Whole,
+            scope: Scope::default(),
+            case_seen: false,
             ends: BTreeMap::new(),
         }
     }

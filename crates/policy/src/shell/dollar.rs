@@ -90,14 +90,34 @@ impl<'t> Parser<'_, 't> {
         Ok(Piece::Command(list, quoting))
     }
 
+    /// Reads `<(…)` or `>(…)` behind the parenthesis. Bash looks for the end of `<((` first.
+    pub(super) fn process(&mut self) -> Parsed<Piece<'t>> {
+        let start = self.at;
+        if self.peek() != b'(' {
+            return Ok(Piece::Process(self.substitution(Closer::Paren)?));
+        }
+        let to = self.arithmetic_end(start)?;
+        let list = self.deferred(|parser| {
+            parser.within(start, to, |parser| parser.substitution(Closer::End))
+        })?;
+        self.at = to + 1;
+        Ok(Piece::Process(list))
+    }
+
     /// Reads the commands of a substitution and goes behind its end.
     pub(super) fn substitution(&mut self, closer: Closer) -> Parsed<List<'t>> {
         let start = self.at;
         let pending = std::mem::take(&mut self.pending);
         let bodies = std::mem::take(&mut self.bodies);
         let before = self.before;
-        let scope = std::mem::replace(&mut self.scope, Scope::Substitution);
+        let Scope { arrays, reread, .. } = self.scope;
+        let inside = Scope { substitution: true, arrays, reread, ..Scope::default() };
+        let scope = std::mem::replace(&mut self.scope, inside);
         let list = self.nested(|parser| {
+            parser.blanks();
+            // Right behind the parenthesis bash does not know `time`.
+            let time = matches!(parser.keyword(), Some((Keyword::Time, _)));
+            parser.scope.time_is_word = time && closer == Closer::Paren;
             let mut list = parser.list(closer)?;
             match closer {
                 Closer::Paren => {

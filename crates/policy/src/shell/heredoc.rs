@@ -1,7 +1,7 @@
 //! Bodies of heredocs.
 
 use super::ast::{CommandKind, List, Piece, RedirectionOperator, Word};
-use super::cursor::{Origin, Parsed, Parser, Scope};
+use super::cursor::{Origin, Parsed, Parser};
 use super::quote::Style;
 
 /// A heredoc whose body was not read yet.
@@ -45,7 +45,6 @@ impl<'t> Parser<'_, 't> {
                 return self.end;
             }
             let mut line = String::new();
-            let mut plain = true;
             loop {
                 let rest = self.raw(self.at, self.end);
                 let length = rest.find('\n').unwrap_or(rest.len());
@@ -61,7 +60,6 @@ impl<'t> Parser<'_, 't> {
                     break;
                 }
                 line.pop();
-                plain = false;
             }
             let shown = match pending.tabs {
                 Tabs::Kept => line.as_str(),
@@ -71,12 +69,13 @@ impl<'t> Parser<'_, 't> {
                 return start;
             }
             // In `$(…)` the delimiter may stand right before the parenthesis.
+            let at = start + (line.len() - shown.len());
             let behind = shown.strip_prefix(pending.delimiter.as_str());
-            if self.scope == Scope::Substitution
-                && plain
+            if self.scope.substitution
+                && self.raw(at, self.end).starts_with(pending.delimiter.as_str())
                 && behind.is_some_and(|behind| behind.contains(')'))
             {
-                self.at = start + (line.len() - shown.len()) + pending.delimiter.len();
+                self.at = at + pending.delimiter.len();
                 return start;
             }
         }

@@ -32,7 +32,7 @@ pub(super) enum Keyword {
 }
 
 impl Keyword {
-    fn of(word: &str) -> Option<Self> {
+    pub(super) fn of(word: &str) -> Option<Self> {
         Some(match word {
             "!" => Self::Bang,
             "case" => Self::Case,

@@ -1,7 +1,7 @@
 //! Lists and pipelines.
 
 use super::ast::{Connector, Item, List, Pipeline, Waiting};
-use super::cursor::{Before, Parsed, Parser, Scope};
+use super::cursor::{Before, Parsed, Parser};
 use super::keyword::Keyword;
 
 /// What ends a list.
@@ -132,6 +132,9 @@ impl<'t> Parser<'_, 't> {
     /// Goes behind `!` and `time`; tells whether the pipeline ends there.
     fn prefixes(&mut self) -> Parsed<bool> {
         self.blanks();
+        if std::mem::take(&mut self.scope.time_is_word) {
+            return Ok(false);
+        }
         let mut last = None;
         while let Some((keyword @ (Keyword::Bang | Keyword::Time), end)) = self.keyword() {
             self.at = end;
@@ -144,6 +147,10 @@ impl<'t> Parser<'_, 't> {
                     }
                 }
             }
+            if last.is_some() && self.scope.reread {
+                // Bash swaps the two before it reads again.
+                return Err(self.unsupported("`!` and `time` in `((…) …)`", self.at));
+            }
             last = Some(keyword);
         }
         let Some(last) = last else { return Ok(false) };
@@ -152,7 +159,7 @@ impl<'t> Parser<'_, 't> {
             0 | b'\n' => true,
             b';' => !self.sees(b";;") && !self.sees(b";&"),
             // The end of a substitution is the end of its text.
-            b')' => self.scope == Scope::Substitution && last == Keyword::Time,
+            b')' => self.scope.substitution && last == Keyword::Time,
             _ => false,
         };
         Ok(ends)

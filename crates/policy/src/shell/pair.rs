@@ -91,9 +91,31 @@ impl Parser<'_, '_> {
                 _ => {}
             }
             dollar = byte == b'$' && !dollar;
-            angle = matches!(byte, b'<' | b'>');
+            angle = matches!(byte, b'<' | b'>') && !angle;
             at += 1;
         }
+    }
+
+    /// Counts the semicolons that part the expressions of `for ((…))`: those in quotes and in most
+    /// expansions do not.
+    pub(super) fn semicolons(&mut self, from: usize, to: usize) -> Parsed<usize> {
+        let mut count = 0;
+        let mut at = from;
+        while at < to {
+            match self.byte(at) {
+                b'\\' => at += 1,
+                b';' => count += 1,
+                b'\'' => at = self.skip_single(at, at > from && self.byte(at - 1) == b'$')?,
+                b'"' => at = self.skip_double(at)?,
+                b'`' => at = self.skip_backtick(at)?,
+                b'$' if matches!(self.byte(at + 1), b'(' | b'{') => {
+                    at = self.skip_expansion(at + 1)?;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        Ok(count)
     }
 
     /// Returns the place of the bracket that closes the one at `at`, behind a `$`.

@@ -2,7 +2,6 @@
 
 use super::ast::{Piece, Quoting, Word};
 use super::cursor::{Parsed, Parser};
-use super::list::Closer;
 
 /// What characters mean in a part of a word.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -63,6 +62,7 @@ impl<'t> Parser<'_, 't> {
         if !text.contains('\\') {
             return Ok(Piece::Quoted(self.slice(from, end)));
         }
+        self.check_backslash(start)?;
         let text = super::escape::decode(text);
         if text.chars().any(|c| matches!(c, '\u{fdd0}'..='\u{fdef}')) {
             return Err(self.unsupported("an escape stands for a noncharacter", start));
@@ -132,7 +132,7 @@ impl<'t> Parser<'_, 't> {
                 b'<' | b'>' if style == Style::Live && self.byte(self.at + 1) == b'(' => {
                     self.push_run(&mut text, from, self.at, out);
                     self.at += 2;
-                    out.push(Piece::Process(self.substitution(Closer::Paren)?));
+                    out.push(self.process()?);
                     from = self.at;
                 }
                 _ => self.at += 1,
@@ -194,7 +194,7 @@ impl<'t> Parser<'_, 't> {
                 }
                 _ => {
                     self.at += 2;
-                    out.push(Piece::Process(self.substitution(Closer::Paren)?));
+                    out.push(self.process()?);
                 }
             }
             from = self.at;

@@ -37,7 +37,7 @@ impl<'t> Parser<'_, 't> {
             self.at += 1;
             let span = self.span(self.at - 1, self.at);
             Word { pieces: vec![Piece::Literal(self.slice(self.at - 1, self.at))], span }
-        } else if self.word_begins() {
+        } else if self.word_begins() && (duplicates || !self.descriptor_stands_here()) {
             self.word(Kind::Argument)?
         } else {
             return Err(self.unexpected());
@@ -45,9 +45,12 @@ impl<'t> Parser<'_, 't> {
         Ok(Some(Redirection { descriptor, operator, target, span: self.span(start, self.at) }))
     }
 
-    /// Tells whether a descriptor stands here in front of `<` or `>`; goes behind it.
-    pub(super) fn redirection_begins(&mut self) -> bool {
-        matches!(self.peek(), b'0'..=b'9' | b'{') && self.descriptor().is_some()
+    /// Tells whether a descriptor stands here in front of `<` or `>`: no word, then.
+    pub(super) fn descriptor_stands_here(&mut self) -> bool {
+        let start = self.at;
+        let found = matches!(self.peek(), b'0'..=b'9' | b'{') && self.descriptor().is_some();
+        self.at = start;
+        found
     }
 
     /// Reads `2` or `{name}` in front of `<` or `>`.
@@ -101,9 +104,12 @@ impl<'t> Parser<'_, 't> {
         operator_at: usize,
         descriptor: Option<Descriptor<'t>>,
     ) -> Parsed<Redirection<'t>> {
+        if self.scope.reread {
+            return Err(self.unsupported("a heredoc in `((…) …)`", start));
+        }
         let tabs = if self.take(b"-") { Tabs::Removed } else { Tabs::Kept };
         self.blanks();
-        if !self.word_begins() {
+        if !self.word_begins() || self.descriptor_stands_here() {
             return Err(self.unexpected());
         }
         let from = self.at;
@@ -128,6 +134,9 @@ impl<'t> Parser<'_, 't> {
                     return Err(self.unsupported("a heredoc's delimiter must be plain text", from));
                 }
             }
+        }
+        if delimiter.contains('\n') {
+            return Err(self.unsupported("a heredoc's delimiter must be one line", from));
         }
         let at = self.original(operator_at);
         self.pending.push(Pending { at, delimiter, quoted, tabs });

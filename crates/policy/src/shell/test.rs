@@ -74,6 +74,10 @@ impl<'t> Parser<'_, 't> {
         if ends {
             return Ok(());
         }
+        let redirects = [b"<<", b"<&", b"<>", b">>", b">&", b">|"];
+        if redirects.iter().any(|operator| self.sees(*operator)) {
+            return Err(self.unexpected());
+        }
         let process = self.sees(b"<(") || self.sees(b">(");
         let mut kind = Kind::Pattern;
         if process || !(self.test_operator(b"<", words) || self.test_operator(b">", words)) {
@@ -97,15 +101,9 @@ impl<'t> Parser<'_, 't> {
         let closes = matches!(self.keyword(), Some((Keyword::CloseTest, _)));
         let begins =
             self.word_begins() || (kind == Kind::Regex && matches!(self.peek(), b'(' | b'|'));
-        if closes || !begins {
+        if closes || !begins || self.descriptor_stands_here() {
             return Err(self.unexpected());
         }
-        let start = self.at;
-        if self.redirection_begins() {
-            self.at = start;
-            return Err(self.unexpected());
-        }
-        self.at = start;
         self.word(kind)
     }
 }

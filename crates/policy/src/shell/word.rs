@@ -4,7 +4,6 @@ use super::ast::{Piece, Quoting, Word};
 use super::brace::{Mark, MarkKind};
 use super::cursor::{Parsed, Parser};
 use super::keyword::breaks;
-use super::list::Closer;
 use super::pair::Pair;
 use super::quote::Style;
 
@@ -110,7 +109,12 @@ impl<'t> Parser<'_, 't> {
     /// Takes a byte that may mean something.
     fn special(&mut self, byte: u8, start: usize, kind: Kind, draft: &mut Draft<'t>) -> Parsed<()> {
         match byte {
-            b'\\' => self.backslash(draft),
+            b'\\' => {
+                if self.byte(self.at + 1) != b'\n' {
+                    self.check_backslash(self.at)?;
+                }
+                self.backslash(draft);
+            }
             b'\'' => {
                 self.flush(draft);
                 draft.pieces.push(self.single()?);
@@ -154,7 +158,7 @@ impl<'t> Parser<'_, 't> {
                 self.flush(draft);
                 self.at += 1;
                 self.take(b"(");
-                draft.pieces.push(Piece::Process(self.substitution(Closer::Paren)?));
+                draft.pieces.push(self.process()?);
                 draft.from = self.at;
             }
             b'(' if kind == Kind::Regex => {

@@ -34,7 +34,7 @@ fn what_bash_refuses_is_refused() {
         ("for x in a", "unexpected-end"),
         ("for x in a; b; done", "unexpected-token"),
         ("for ((a;b)); do c; done", "unexpected-token"),
-        ("while a; { b; }", "unexpected-token"),
+        ("while a; { b; }", "unexpected-end"),
         ("case x in a) b esac", "unexpected-end"),
         ("case x a) b;; esac", "unexpected-token"),
         ("f() ls", "unexpected-token"),
@@ -89,7 +89,7 @@ fn what_shells_read_differently_is_refused() {
 #[test]
 fn nesting_is_bounded_in_every_spelling() {
     for (open, close) in [
-        ("(", ")"),
+        ("( ", ")"),
         ("{ ", ";}"),
         ("$(", ")"),
         ("<(", ")"),
@@ -112,10 +112,8 @@ fn nesting_is_bounded_in_every_spelling() {
             let text = format!("{}a{}", open.repeat(count), close.repeat(count));
             assert!(parse(&text).is_err(), "{open} {count}");
         }
-        assert_eq!(parse(&open.repeat(65_536 / open.len())).map(drop).is_ok(), false, "{open}");
+        assert!(parse(&open.repeat(MAX_TEXT / open.len())).is_err(), "{open}");
     }
-    let nested = |count| format!("{}a{}", "(".repeat(count), ")".repeat(count));
-    assert_eq!(code(&nested(MAX_DEPTH + 1)), "too-deep");
     let spaced = |count| format!("{}a{}", "( ".repeat(count), ")".repeat(count));
     assert!(parse(&spaced(MAX_DEPTH)).is_ok());
     assert_eq!(code(&spaced(MAX_DEPTH + 1)), "too-deep");
@@ -138,10 +136,53 @@ fn e002_more_commands_than_the_limit_are_refused_not_skipped() {
 #[test]
 fn no_text_takes_long() {
     let units = [
-        "(", "((", "$((", "$(", "${x:-", "\"${x:-", "`", "\\`", "[", "{", "{a,", "a[", "a=(", "<<A ",
-        "<<A;", "<<A\n", "[[ ", "[[ ( ", "$[", "'", "\"", "$'", "\\\n", "#", "~", "case x in ", "x) ",
-        "coproc ", "f() ", "! ", "time ", "{fd}>", "$(cat <<A\n", "*(", "if ", "echo $(( ", "((a)", "a;",
-        "\"${x#'", "<(", "$(( $(", "${a[", "${a[$(", "((`", "$((1) ", "${x:-$(($(", "<<A $(",
+        "(",
+        "((",
+        "$((",
+        "$(",
+        "${x:-",
+        "\"${x:-",
+        "`",
+        "\\`",
+        "[",
+        "{",
+        "{a,",
+        "a[",
+        "a=(",
+        "<<A ",
+        "<<A;",
+        "<<A\n",
+        "[[ ",
+        "[[ ( ",
+        "$[",
+        "'",
+        "\"",
+        "$'",
+        "\\\n",
+        "#",
+        "~",
+        "case x in ",
+        "x) ",
+        "coproc ",
+        "f() ",
+        "! ",
+        "time ",
+        "{fd}>",
+        "$(cat <<A\n",
+        "*(",
+        "if ",
+        "echo $(( ",
+        "((a)",
+        "a;",
+        "\"${x#'",
+        "<(",
+        "$(( $(",
+        "${a[",
+        "${a[$(",
+        "((`",
+        "$((1) ",
+        "${x:-$(($(",
+        "<<A $(",
     ];
     for unit in units {
         for tail in ["", ")", "}", "]", "`", "\"", "\nA\n"] {
