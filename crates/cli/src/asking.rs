@@ -50,6 +50,10 @@ impl Asking {
             Some(dir) => request.cwd.join(dir),
             None => request.cwd,
         };
+        if !cwd.is_dir() {
+            let message = format!("`{}` is no folder to run in", cwd.display());
+            return Err(Failure::new("cwd", message).hint("name another with --cwd"));
+        }
         let cwd = cwd.into_os_string().into_string().map_err(|_| {
             Failure::new("cwd", "the working folder's name is no text")
                 .hint("name another with --cwd")

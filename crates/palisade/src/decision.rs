@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as MapEntry;
+use std::path::Path;
 
 use palisade_apply::HostLookup;
 use palisade_policy::decide::{Asked, Call, Judge, Step, Verdict};
@@ -14,12 +15,29 @@ use crate::session::{Existence, OpenError, Request, Session};
 pub struct Guard {
     judge: Judge,
     root: String,
+    sight: Sight,
+}
+
+/// Whether the disk is looked at.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Sight {
+    Disk,
+    Text,
+}
+
+impl Sight {
+    fn lookup(self) -> &'static dyn Lookup {
+        match self {
+            Self::Disk => &HostLookup,
+            Self::Text => &NoLookup,
+        }
+    }
 }
 
 impl Guard {
     /// Makes a session's policy ready.
     pub fn new(session: &Session) -> Self {
-        Self::with(session, &HostLookup)
+        Self::with(session, Sight::Disk)
     }
 
     /// Decides one call in the folder `cwd`.
@@ -37,15 +55,20 @@ impl Guard {
         &self.root
     }
 
-    fn with(session: &Session, lookup: &dyn Lookup) -> Self {
+    fn lookup(&self) -> &'static dyn Lookup {
+        self.sight.lookup()
+    }
+
+    fn with(session: &Session, sight: Sight) -> Self {
         let root = session.root().path.to_string_lossy().into_owned();
         let home = session.home().map(|home| home.to_string_lossy().into_owned());
-        let judge = Judge::new(session.policy(), &root, home.as_deref(), lookup);
-        Self { judge, root }
+        let judge = Judge::new(session.policy(), &root, home.as_deref(), sight.lookup());
+        Self { judge, root, sight }
     }
 }
 
-/// Decides calls in projects that are only talked about: paths are judged by their text.
+/// Decides calls in projects that are only talked about: where the root does not exist, paths are
+/// judged by their text.
 #[derive(Clone, Debug)]
 pub struct Judges {
     request: Request,
@@ -82,7 +105,7 @@ impl Judges {
     /// When the policy that holds there cannot be used.
     pub fn command(&mut self, command: Asked<'_>, root: &str) -> Result<Verdict, OpenError> {
         let guard = self.guard(root)?;
-        Ok(guard.judge.decide(&Call { command, cwd: &guard.root }, &NoLookup))
+        Ok(guard.judge.decide(&Call { command, cwd: &guard.root }, guard.lookup()))
     }
 
     /// Tells whether a path stays in the project at `root`.
@@ -101,7 +124,11 @@ impl Judges {
             MapEntry::Vacant(place) => {
                 let mut request = self.request.clone();
                 request.root = Some(root.into());
-                let mut guard = Guard::with(&Session::open(&request)?, &NoLookup);
+                let session = Session::open(&request)?;
+                // `/` is always there: it stands for a project whose place is not known.
+                let exists = root != "/" && Path::new(root).is_dir();
+                let sight = if exists { Sight::Disk } else { Sight::Text };
+                let mut guard = Guard::with(&session, sight);
                 if self.tools == Tools::Unknown {
                     guard.judge = guard.judge.without_table();
                 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::scope::Value;
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, HOLE};
-use crate::shell::{Operation, Parameter, Piece, Quoting, Word};
+use crate::shell::{MAX_TEXT, Operation, Parameter, Piece, Quoting, Word};
 use crate::text::Span;
 
 /// What stands for a part that is not known.
@@ -37,6 +37,12 @@ impl Making {
 
     /// Adds text of which so much is known.
     fn push(&mut self, text: &str, certainty: Certainty) {
+        // Values that double themselves stop here. What is written out is bounded already.
+        if self.text.len() + text.len() > MAX_TEXT {
+            UNKNOWN.clone_into(&mut self.text);
+            self.certainty = Certainty::Many;
+            return;
+        }
         self.text.push_str(text);
         self.certainty = self.certainty.max(certainty);
     }
@@ -255,6 +261,7 @@ impl Walk<'_> {
                 value => value,
             },
             Operation::Length => Value::token(),
+            Operation::Changed if parameter.subscript.is_none() => self.changed(parameter),
             Operation::Evaluated => {
                 self.evaluated(parameter);
                 Value::unknown()
@@ -268,6 +275,30 @@ impl Walk<'_> {
         }
     }
 
+    /// `${f%.txt}`: cutting a name, or putting another text without `/` into it, leads nowhere else.
+    fn changed(&self, parameter: &Parameter<'_>) -> Value {
+        let leads_away = |word: &Word<'_>| {
+            word.pieces.iter().any(|piece| match piece {
+                Piece::Literal(text) | Piece::Quoted(text) | Piece::Glob { text, .. } => {
+                    text.contains('/') || text.contains("..")
+                }
+                Piece::Brace(_)
+                | Piece::Tilde(_)
+                | Piece::Parameter(_)
+                | Piece::Command(..)
+                | Piece::Arithmetic(..)
+                | Piece::Process(_)
+                | Piece::Array(_) => true,
+            })
+        };
+        let value = self.named(&parameter.name);
+        let plain = !value.text.contains(HOLE) && !value.text.contains("..");
+        if plain && !value.text.starts_with('/') && !parameter.words.iter().any(leads_away) {
+            return Value { certainty: Certainty::Pattern, ..value };
+        }
+        Value::unknown()
+    }
+
     /// `${TMPDIR:-/tmp}`: the name says as much as the default does.
     fn default<'t>(&mut self, text: &'t str, name: &str, words: &[Word<'t>]) -> Value {
         match (name, words) {
@@ -278,6 +309,9 @@ impl Walk<'_> {
 
     /// Returns the value of a variable.
     fn named(&self, name: &str) -> Value {
+        if self.volatile.iter().any(|known| known == name) {
+            return Value::unknown();
+        }
         if let Some(value) = self.scope.variable(name) {
             return value.clone();
         }

@@ -9,6 +9,7 @@ mod expand;
 mod feed;
 mod host;
 mod perform;
+mod printed;
 mod program;
 mod scope;
 mod simple;
@@ -141,6 +142,10 @@ impl Judge {
             Asked::Shell(_) if self.shell_use == ShellUse::Never => {
                 let message = "this is shell text, and the policy says that none runs";
                 walk.refuse("shell-never", Axis::Structure, message.into(), whole(call));
+            }
+            Asked::Shell(text) | Asked::Words(text) if text.trim().is_empty() => {
+                let message = "there is no command: the text is empty";
+                walk.refuse("empty-argv", Axis::Name, message.into(), whole(call));
             }
             Asked::Shell(text) => walk.shell_text(text, &Input::Inherited),
             Asked::Words(text) => walk.words(text),

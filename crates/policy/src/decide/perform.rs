@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::concern;
 use super::feed::below;
+use super::printed::is_made;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
@@ -167,10 +168,10 @@ impl Walk<'_> {
 
     /// A file with code: fine in the project, where a person can read it.
     fn script(&mut self, language: Language, file: &Arg<'_>, input: &Input) {
+        if self.is_input(file) {
+            return self.code_from_input(language, file.span, input);
+        }
         match &*file.text {
-            "-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => {
-                return self.code_from_input(language, file.span, input);
-            }
             text if text.starts_with("/dev/fd/") => {
                 self.ask("piped-code", "runs code that another program prints", file.span);
                 return;
@@ -190,6 +191,19 @@ impl Walk<'_> {
         if foreign {
             self.ask("foreign-code", "runs code from a place that cannot be told", file.span);
         }
+    }
+
+    /// Whether a file is standard input, however it is spelled.
+    pub(super) fn is_input(&self, file: &Arg<'_>) -> bool {
+        if &*file.text == "-" || &*file.text == "php://stdin" {
+            return true;
+        }
+        let ends = ["stdin", "fd/0"].iter().any(|end| file.text.trim_end_matches('/').ends_with(end));
+        ends && self.scope.cwds().iter().any(|cwd| {
+            let place = self.judge.ground().place(&file.text, cwd, self.lookup);
+            place.standing == Standing::Device
+                || ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(&&*place.path)
+        })
     }
 
     fn code_from_input(&mut self, language: Language, span: Span, input: &Input) {
@@ -335,6 +349,15 @@ impl Walk<'_> {
             hint: hint.map(str::to_owned),
         };
         match answer {
+            // `lnk*/` deletes what the links lead to.
+            jail::Answer::Yes
+                if deed == Deed::Delete(Extent::Tree)
+                    && path.certainty == Certainty::Pattern
+                    && path.text.ends_with('/') =>
+            {
+                let message = format!("`{shown}` may be links, and what they lead to is deleted");
+                Some(reason(self.asking(), "pattern-may-climb", message, None, None))
+            }
             jail::Answer::Yes if self.feeding > 0 && matches!(deed, Deed::Delete(_)) => {
                 let message = "deletes files that only running finds".to_owned();
                 Some(reason(self.asking(), "bulk-delete", message, None, None))
@@ -342,7 +365,7 @@ impl Walk<'_> {
             jail::Answer::Yes => {
                 // Others use the same temporary folder by name.
                 let bold = matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree));
-                (bold && place.standing == Standing::Temp).then(|| {
+                (bold && place.standing == Standing::Temp && !is_made(&place.path)).then(|| {
                     let message = format!("`{shown}` lies in a temporary folder, and is removed");
                     reason(self.asking(), "deletes-temp", message, None, None)
                 })

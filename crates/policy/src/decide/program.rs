@@ -14,9 +14,10 @@ const SYSTEM_FOLDERS: [&str; 10] = [
 ];
 
 impl Walk<'_> {
-    /// Judges the name a command is called by, and returns the program's own name for the table of
-    /// tools. `None` when it cannot be told: that has been reported, and nothing else can be said.
-    pub(super) fn program(&mut self, program: &Arg<'_>) -> Option<String> {
+    /// Judges the name a command is called by, and returns the names it goes by: the one written,
+    /// and the one of the program that a link leads to. `None` when it cannot be told: that has
+    /// been reported, and nothing else can be said.
+    pub(super) fn program(&mut self, program: &Arg<'_>) -> Option<(String, Option<String>)> {
         let text = &*program.text;
         let name = text.rsplit('/').next().unwrap_or_default().trim();
         let nothing = text.contains('/') || program.certainty == Certainty::Known;
@@ -37,16 +38,17 @@ impl Walk<'_> {
             return None;
         }
         self.deny_listed(name, program.span);
+        let mut real = None;
         if text.contains(HOLE) {
             self.report(dynamic(program, self.asking()));
         } else if text.contains('/') {
-            self.located(program, name);
+            real = self.located(program, name);
         }
-        Some(name.to_owned())
+        Some((name.to_owned(), real))
     }
 
     /// A program named by its path: where does it lie, and what is it really?
-    fn located(&mut self, program: &Arg<'_>, name: &str) {
+    fn located(&mut self, program: &Arg<'_>, name: &str) -> Option<String> {
         let ground = self.judge.ground();
         let mut real = None;
         let mut doubtful = false;
@@ -61,11 +63,11 @@ impl Walk<'_> {
             real = Some(path.path);
         }
         self.rerun(None, program);
-        // A link with a harmless name to a denied program is that program.
-        if let Some(real) = real.as_deref().and_then(|path| path.rsplit('/').next())
-            && real != name
-            && !real.is_empty()
-        {
+        // A link with a harmless name to a program is that program, but for those that go by many.
+        let real = real.as_deref().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
+        let many = ["busybox", "toybox", "coreutils"];
+        let real = real.filter(|real| real != name && !real.is_empty() && !many.contains(&&**real));
+        if let Some(real) = &real {
             self.deny_listed(real, program.span);
         }
         if doubtful && self.judge.style == Style::Confined {
@@ -82,6 +84,7 @@ impl Walk<'_> {
                 hint: Some("use an installed program, or one of the project".into()),
             });
         }
+        real
     }
 
     /// `commands.deny`, by name; a version or a file type behind the name hides nothing.

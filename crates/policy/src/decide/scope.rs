@@ -26,8 +26,13 @@ pub(super) struct Value {
     pub(super) certainty: Certainty,
 }
 
+/// Longest value that is followed; a longer one is as good as unknown.
+pub(super) const LONGEST_VALUE: usize = 4096;
+
 /// Most working folders that are kept apart; beyond that the folder is not known.
 const MOST_CWDS: usize = 4;
+/// Longest working folder that is followed.
+const LONGEST_CWD: usize = 1024;
 
 impl Value {
     /// A value that only running tells.
@@ -42,7 +47,7 @@ impl Value {
 
     /// A value that is not known, but is one plain word without `/`: a number, a date.
     pub(super) fn token() -> Self {
-        Self { text: "0".to_owned(), certainty: Certainty::Pattern }
+        Self { text: "1000".to_owned(), certainty: Certainty::Pattern }
     }
 }
 
@@ -60,7 +65,7 @@ impl Scope {
     pub(super) fn enter(&mut self, mut cwds: Vec<String>) {
         cwds.sort_unstable();
         cwds.dedup();
-        if cwds.is_empty() || cwds.len() > MOST_CWDS || cwds.iter().any(|cwd| cwd.contains(HOLE)) {
+        if cwds.is_empty() || cwds.len() > MOST_CWDS || cwds.iter().any(|cwd| cwd.contains(HOLE) || cwd.len() > LONGEST_CWD) {
             cwds = vec![HOLE.to_string()];
         }
         self.cwds = cwds;
@@ -70,7 +75,10 @@ impl Scope {
         self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value)
     }
 
-    pub(super) fn assign(&mut self, name: Cow<'_, str>, value: Value) {
+    pub(super) fn assign(&mut self, name: Cow<'_, str>, mut value: Value) {
+        if value.text.len() > LONGEST_VALUE {
+            value = Value::unknown();
+        }
         match self.variables.iter_mut().find(|(known, _)| *known == name) {
             Some((_, old)) => *old = value,
             None => self.variables.push((name.into_owned(), value)),
@@ -80,6 +88,13 @@ impl Scope {
     /// Forgets a variable's value, not that it has one: `read x`, `unset x`.
     pub(super) fn forget(&mut self, name: &str) {
         self.assign(Cow::Borrowed(name), Value::unknown());
+    }
+
+    /// Forgets every value: a file that was read into the shell may have changed them all.
+    pub(super) fn forget_all(&mut self) {
+        for (_, value) in &mut self.variables {
+            *value = Value::unknown();
+        }
     }
 
     /// Notes what a file holds from here on.

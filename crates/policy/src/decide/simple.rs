@@ -3,14 +3,25 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::feed::below;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{AfterFailure, Input, Walk};
 use crate::command::tool::{self, Knowledge};
-use crate::command::{Act, Arg, Certainty, HOLE, Run};
+use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run};
 use crate::shell::{Descriptor, List, Piece, Redirection, RedirectionOperator, Simple};
 use crate::text::Span;
+
+/// Builtins in front of which an assignment may outlast the command.
+const MAY_KEEP: [&str; 17] = [
+    ".", ":", "break", "continue", "declare", "eval", "exec", "exit", "export", "local", "readonly",
+    "return", "set", "source", "trap", "typeset", "unset",
+];
+
+/// Builtins that take the names of variables, and evaluate what stands between their brackets.
+const NAME_VARIABLES: [&str; 15] = [
+    "[", "declare", "export", "getopts", "let", "local", "mapfile", "printf", "read", "readarray",
+    "readonly", "test", "typeset", "unset", "wait",
+];
 
 impl Walk<'_> {
     pub(super) fn simple<'t>(
@@ -25,11 +36,15 @@ impl Walk<'_> {
             self.expand(text, word, &mut argv);
         }
         let run_alone = argv.is_empty();
+        // In front of a builtin a variable may stay set.
+        let stays = argv.first().is_some_and(|program| MAY_KEEP.contains(&&*program.text));
         for assignment in &simple.assignments {
             let value = self.assigned(text, assignment);
             self.variable(&assignment.name, &value, assignment.span);
             if run_alone {
                 Rc::make_mut(&mut self.scope).assign(assignment.name.clone(), value);
+            } else if stays {
+                Rc::make_mut(&mut self.scope).forget(&assignment.name);
             }
         }
         if run_alone { None } else { self.call(&argv, span, input) }
@@ -45,12 +60,22 @@ impl Walk<'_> {
         };
         let shown = self.place(span);
         self.trace.command(argv, shown);
-        let name = self.program(program)?;
+        // `flock FILE -c TEXT`: the launcher's own flag, behind its operand.
+        if let ("-c", [text, ..]) = (&*program.text, args) {
+            self.nested(text, input);
+            return None;
+        }
+        let (name, real) = self.program(program)?;
         let before = Rc::clone(&self.scope);
         let mut acts = Vec::new();
         let knowledge = self.knowledge_of(&name);
         tool::acts(&name, program.span, args, knowledge, &mut acts);
         self.strictly(&name, program, args, &acts);
+        if let Some(real) = real {
+            let written = acts.len();
+            tool::acts(&real, program.span, args, knowledge, &mut acts);
+            self.strictly(&real, program, args, acts.get(written..).unwrap_or_default());
+        }
         self.after_writing(&name, span);
         // Most commands feed nobody.
         let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
@@ -78,7 +103,7 @@ impl Walk<'_> {
         }
         self.builtin(&name, args, input);
         if self.listened {
-            self.output = self.printed(&name, args).or_else(|| output(&name, args, input));
+            self.output = self.printed(&name, args, input);
         }
         None
     }
@@ -95,26 +120,23 @@ impl Walk<'_> {
         }
     }
 
-    /// Returns what a command prints that only the state at hand tells.
-    fn printed(&self, name: &str, args: &[Arg<'_>]) -> Option<Value> {
-        let is = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.text == word);
-        match name {
-            "pwd" if args.is_empty() => Some(self.working_folder()),
-            "git" if args.len() == 2 && is(0, "rev-parse") && is(1, "--show-toplevel") => {
-                Some(Value::known(self.judge.root()))
-            }
-            "mktemp" => args
-                .iter()
-                .all(|arg| matches!(&*arg.text, "-d" | "-q" | "-t" | "-u") || arg.text.ends_with('X') && !arg.text.contains('/'))
-                .then(|| Value { text: "/tmp/tmp.0".into(), certainty: Certainty::Pattern }),
-            _ => None,
-        }
-    }
-
     /// Builtins that change what is known from here on.
     fn builtin(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
+        if NAME_VARIABLES.contains(&name) {
+            for arg in args {
+                self.hidden_subscript(&arg.text, arg.span);
+            }
+        }
+        if self.movers.iter().any(|known| known == name) {
+            Rc::make_mut(&mut self.scope).enter(Vec::new());
+        }
         match name {
             "export" | "declare" | "typeset" | "local" | "readonly" => {
+                // `-n`: the variable is another one under a new name.
+                let renames = |arg: &&Arg<'_>| arg.text.starts_with('-') && arg.text.contains('n');
+                if let Some(arg) = args.iter().find(renames).filter(|_| name != "export") {
+                    self.raise(Concern::Evaluates, arg.span);
+                }
                 for arg in args.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
                     match arg.text.split_once('=') {
                         Some((name, value)) => {
@@ -145,6 +167,19 @@ impl Walk<'_> {
                 for arg in args.iter().filter(|arg| !arg.text.starts_with('-')) {
                     Rc::make_mut(&mut self.scope).assign(arg.text.clone(), value.clone());
                 }
+                Rc::make_mut(&mut self.scope).forget("REPLY");
+            }
+            "source" | "." => Rc::make_mut(&mut self.scope).forget_all(),
+            "alias" => {
+                for arg in args {
+                    let value = arg.text.find('=').and_then(|at| arg.tail(at + 1));
+                    if let Some(value) = value {
+                        self.nested(&value, &Input::Inherited);
+                    }
+                }
+            }
+            "mapfile" | "readarray" if args.is_empty() => {
+                Rc::make_mut(&mut self.scope).forget("MAPFILE");
             }
             "read" | "mapfile" | "readarray" | "unset" | "getopts" | "let" | "printf" | "wait" => {
                 for arg in args {
@@ -260,62 +295,4 @@ fn is_descriptor(value: &Value) -> bool {
     value.certainty != Certainty::Partial
         && !value.text.is_empty()
         && number.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-/// Returns what a command prints, where its words alone tell.
-fn output(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
-    match (name, args) {
-        ("echo", args) => {
-            let words = args.iter().skip_while(|arg| matches!(&*arg.text, "-n" | "-e" | "-E"));
-            let words: Option<Vec<&str>> = words.map(Arg::as_known).collect();
-            words.map(|words| Value::known(words.join(" ")))
-        }
-        ("printf", [format, rest @ ..]) => {
-            let format = format.as_known()?;
-            let plain = |text: &str| !text.contains(['%', '\\']);
-            match rest {
-                [] => Some(Value::known(format.replace("\\n", "\n"))).filter(|v| plain(&v.text)),
-                [word] if matches!(format, "%s" | "%s\\n" | "%b" | "%b\\n") => {
-                    word.as_known().filter(|word| plain(word)).map(Value::known)
-                }
-                _ => None,
-            }
-        }
-        ("cat" | "tee", []) => match input {
-            Input::Text(value, _) => Some(value.clone()),
-            Input::Inherited | Input::File(..) | Input::Pipe => None,
-        },
-        // Names that are found below one folder, as long as they are only picked from.
-        ("find", args) => {
-            let prints = |arg: &Arg<'_>| {
-                arg.text.contains(HOLE) || arg.text.starts_with("-printf") || arg.text.starts_with("-exec")
-                    || arg.text.starts_with("-ok") || arg.text.starts_with("-ls")
-            };
-            match args {
-                [start, second, ..] if !second.text.starts_with(['-', '(', '!']) || start.text.starts_with('-') => None,
-                _ if args.iter().any(prints) => None,
-                [start, ..] if !start.text.starts_with('-') => Some(below(&start.text)),
-                _ => Some(below(".")),
-            }
-        }
-        ("sort" | "uniq" | "head" | "tail" | "grep" | "egrep", args) => {
-            // With a file to read, or with numbers and parts in front of names, these are others.
-            let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
-            let others = operands.filter(|arg| arg.text.parse::<u32>().is_err()).count();
-            let plain = others <= usize::from(name.ends_with("grep"))
-                && !args.iter().any(|arg| matches!(&*arg.text, "-o" | "-n" | "-c" | "-H" | "-r"));
-            match input {
-                Input::Text(value, _) if value.certainty == Certainty::Pattern && plain => {
-                    Some(value.clone())
-                }
-                Input::Text(..) | Input::Inherited | Input::File(..) | Input::Pipe => None,
-            }
-        }
-        // Words without a `/`: they name nothing outside, wherever they are put.
-        ("date" | "nproc" | "hostname" | "whoami" | "uname" | "id" | "wc" | "arch", _) => {
-            let plain = args.iter().all(|arg| !arg.text.contains('/'));
-            plain.then(Value::token)
-        }
-        _ => None,
-    }
 }

@@ -1,10 +1,11 @@
 //! What a policy refuses by shape alone, whatever a command would do: inline code for listed
 //! interpreters, shells where there is to be no shell, and the runner's jail over every argument.
 
+use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
-use super::walk::Walk;
+use super::walk::{Input, Walk};
 use super::{Judge, Style};
-use crate::command::{Act, Arg, HOLE, Run};
+use crate::command::{Act, Arg, HOLE, Language, Run};
 use crate::jail::{self, Entry, Standing};
 use crate::policy::ShellUse;
 use crate::text::Span;
@@ -14,7 +15,7 @@ const METACHARACTERS: [&str; 12] =
     [";", "|", "&", ">", "<", "`", "$(", "${", ")", "\n", "\r", "\0"];
 
 /// Programs that take shell text.
-const SHELLS: [&str; 16] = [
+pub(super) const SHELLS: [&str; 16] = [
     "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "yash", "ash", "rbash", "csh", "tcsh",
     "pwsh", "nu", "elvish", "xonsh",
 ];
@@ -50,6 +51,23 @@ impl Walk<'_> {
                 });
             }
         }
+        let language = match versionless(name) {
+            "perl" => Some(Language::Perl),
+            "ruby" => Some(Language::Ruby),
+            _ => None,
+        };
+        for pair in args.windows(2) {
+            if let (Some(language), [flag, code]) = (language, pair)
+                && is_numbered_bundle(&flag.text)
+            {
+                self.code(language, code, &Input::Inherited);
+            }
+        }
+        // `bash +c` runs its argument as `-c` does; no such flag has a use.
+        let odd = |arg: &&Arg<'_>| arg.text.starts_with('+') && arg.text.contains(['c', 's']);
+        if let Some(arg) = args.iter().find(odd).filter(|_| SHELLS.contains(&versionless(name))) {
+            self.ask("unclear", "an option that turns code on in an odd spelling", arg.span);
+        }
         if self.judge.style == Style::Runner {
             for arg in args {
                 self.jailed(arg);
@@ -74,9 +92,13 @@ impl Walk<'_> {
     }
 
     /// The jail over one argument, wherever in it a path stands.
-    fn jailed(&mut self, arg: &Arg<'_>) {
-        if let Some(path) = path_in(arg) {
-            return self.jail(arg, path);
+    pub(super) fn jailed(&mut self, arg: &Arg<'_>) {
+        if arg.text.contains(HOLE) {
+            let message = "an argument is only known at run time".to_owned();
+            return self.refuse("path-unknown", Axis::Path, message, arg.span);
+        }
+        for path in paths_in(&arg.text) {
+            self.jail(arg, path);
         }
         // No path by its looks: it is one if something of that name lies there.
         let whole = &*arg.text;
@@ -90,6 +112,14 @@ impl Walk<'_> {
             if exists {
                 self.jail(arg, name);
             }
+        }
+    }
+
+    /// What `[[ … ]]` looks at.
+    pub(super) fn tested(&mut self, value: &Value, span: Span) {
+        if self.judge.style == Style::Runner && !value.text.contains(HOLE) {
+            let text = value.text.as_str().into();
+            self.jailed(&Arg { text, certainty: value.certainty, span, verbatim: None });
         }
     }
 
@@ -148,16 +178,20 @@ impl Judge {
 /// Returns a name without its version: `python3.12` is `python`.
 pub(super) fn versionless(name: &str) -> &str {
     let stem = name.strip_suffix(".exe").unwrap_or(name);
+    // `python3.13t`, `python3.12d`: builds of a version.
+    let built = stem.strip_suffix(['t', 'd', 'm']).filter(|rest| rest.ends_with(|c: char| c.is_ascii_digit()));
+    let stem = built.unwrap_or(stem);
     stem.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
 
 /// Interpreters that are one language under several names.
 fn family(name: &str) -> &str {
     match name {
-        "python" | "pypy" | "ipython" | "micropython" => "python",
-        "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" => "node",
+        "python" | "pypy" | "ipython" | "micropython" | "jython" | "graalpy" | "cpython" => "python",
+        "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" | "qjs" | "gjs" | "d8" => "node",
+        "ruby" | "jruby" | "irb" => "ruby",
         "sh" | "bash" | "dash" | "ash" | "ksh" | "mksh" | "rbash" | "yash" => "sh",
-        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" => "awk",
+        "awk" | "gawk" | "mawk" | "nawk" | "original-awk" | "goawk" => "awk",
         "lua" | "luajit" => "lua",
         other => other,
     }
@@ -171,6 +205,9 @@ fn inline_code(
 ) -> Option<(String, Span)> {
     for arg in args {
         let text = &*arg.text;
+        if is_numbered_bundle(text) {
+            return Some((format!("`{}`", shown(text)), arg.span));
+        }
         let starts = ["-c", "-e", "--eval", "--exec", "--print"];
         let bundled = text.len() > 1
             && text.starts_with('-')
@@ -195,6 +232,9 @@ fn inline_code(
     acts.iter().find_map(|act| match act {
         Act::Run(Run::Code(_, code) | Run::Shell(code)) => Some(("inline".into(), code.span)),
         Act::Run(Run::Input(..)) => Some(("on standard input".into(), program)),
+        Act::Run(Run::Script(_, file)) if is_stream(&file.text) => {
+            Some(("on standard input".into(), file.span))
+        }
         Act::Raise(..) => Some(("a module that runs code".into(), program)),
         Act::Run(
             Run::Argv(_)
@@ -213,27 +253,44 @@ fn inline_code(
     })
 }
 
-/// Returns the path that an argument holds, by its looks.
-fn path_in<'a>(arg: &'a Arg<'_>) -> Option<&'a str> {
-    let text = &*arg.text;
-    if let Some(path) = text.strip_prefix("file://") {
-        return Some(path);
+/// `-0777ne`, `-l012e`: single letters and numbers, and code follows.
+pub(super) fn is_numbered_bundle(text: &str) -> bool {
+    let Some(letters) = text.strip_prefix('-') else { return false };
+    letters.ends_with(['e', 'E'])
+        && letters.contains(|c: char| c.is_ascii_digit())
+        && letters.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b':'))
+}
+
+/// Returns every path that an argument holds, by its looks: the whole, what stands behind a mark
+/// (`--file=/etc/x`, `if=/etc/x`, `@/etc/x`, `a.jar:/etc`, `src=/etc,dst=x`), and what is glued to
+/// a flag (`-I../..`).
+fn paths_in(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    // An address of another machine is no path; a file's is.
+    if let Some((scheme, rest)) = text.split_once("://") {
+        if scheme.ends_with("file") || scheme == "sqlite" {
+            found.push(rest);
+        }
+        return found;
     }
-    if text.starts_with('-') {
-        // `--file=/etc/x`, `-I../..`, `-o/etc/x`
-        let value = match text.split_once('=') {
-            Some((_, value)) => value,
-            None if text.starts_with("--") => return None,
-            None => text.get(2..)?,
+    for part in text.split(['=', ',', ':', '@']) {
+        let part = if part.starts_with('-') {
+            let start = ["/", "..", "~"].iter().filter_map(|mark| part.find(mark)).min();
+            start.and_then(|start| part.get(start..)).unwrap_or_default()
+        } else {
+            part
         };
-        return is_path(value).then_some(value);
+        if is_path(part) {
+            found.push(part);
+        }
     }
-    if is_path(text) {
-        // `if=/etc/x`, `@/etc/x`: the path begins behind the mark.
-        let value = text.split_once('=').map_or(text, |(_, value)| value);
-        return Some(value.strip_prefix('@').unwrap_or(value));
-    }
-    None
+    found
+}
+
+/// Whether a file's name may be that of a stream: no file of a project ends so.
+fn is_stream(text: &str) -> bool {
+    let text = text.trim_end_matches('/');
+    text == "-" || text.ends_with("/stdin") || text.contains("/fd/") || text.ends_with("://stdin")
 }
 
 fn is_path(text: &str) -> bool {

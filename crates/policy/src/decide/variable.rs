@@ -1,6 +1,8 @@
 //! Variables that make other programs run or load something.
 
+use super::Style;
 use super::scope::Value;
+use super::strict::SHELLS;
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, HOLE, tool};
 use crate::jail::Standing;
@@ -18,6 +20,8 @@ enum Meaning {
     Startup,
     /// A prompt, whose substitutions run.
     Prompt,
+    /// The shell that programs start for their commands.
+    Shell,
     /// Never harmless.
     Always,
     /// What the table of tools says of it.
@@ -29,6 +33,10 @@ impl Walk<'_> {
     pub(super) fn variable(&mut self, name: &str, value: &Value, span: Span) {
         if value.text.is_empty() {
             return;
+        }
+        if self.judge.style == Style::Runner {
+            let text = value.text.as_str().into();
+            self.jailed(&Arg { text, certainty: value.certainty, span, verbatim: None });
         }
         let harmful = match meaning(name) {
             Meaning::Listed => {
@@ -48,7 +56,13 @@ impl Walk<'_> {
                     words.iter().any(|word| given.starts_with(word))
                 }) || value.certainty != Certainty::Known && value.text.starts_with(HOLE)
             }
-            Meaning::Startup => value.text.contains(['/', HOLE]) && value.text != "/dev/null",
+            Meaning::Startup => {
+                value.text.contains(['/', HOLE, '$', '`']) && value.text != "/dev/null"
+            }
+            Meaning::Shell => {
+                let name = value.text.rsplit('/').next().unwrap_or_default();
+                !SHELLS.contains(&name)
+            }
             Meaning::Prompt => value.text.contains("$(") || value.text.contains('`'),
             Meaning::Always => value.text != "/dev/null",
         };
@@ -109,12 +123,13 @@ fn meaning(name: &str) -> Meaning {
             Meaning::Startup
         }
         "PROMPT_COMMAND" => Meaning::Command,
+        "SHELL" | "CONFIG_SHELL" => Meaning::Shell,
         "PS0" | "PS1" | "PS2" | "PS4" => Meaning::Prompt,
         "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" | "GCONV_PATH" | "GIT_EXEC_PATH"
         | "GIT_TEMPLATE_DIR" | "GIT_CONFIG" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM"
         | "GIT_CONFIG_COUNT" | "GIT_CONFIG_PARAMETERS" | "OPENSSL_CONF" | "OPENSSL_MODULES"
         | "OPENSSL_ENGINES" | "NODE_EXTRA_CA_CERTS" | "BASH_FUNC_ls%%" | "GTK_MODULES"
-        | "HOSTALIASES" | "LOCPATH" | "NLSPATH" | "SHELLOPTS" | "BASHOPTS" | "GNUPGHOME" => Meaning::Always,
+        | "CDPATH" | "MAKEFILES" | "AWKPATH" | "HOSTALIASES" | "LOCPATH" | "NLSPATH" | "SHELLOPTS" | "BASHOPTS" | "GNUPGHOME" => Meaning::Always,
         _ => by_pattern(name),
     }
 }
@@ -125,7 +140,7 @@ fn by_pattern(name: &str) -> Meaning {
     if command.iter().any(|end| name.ends_with(end)) {
         return Meaning::Command;
     }
-    let always = ["LD_", "DYLD_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_"];
+    let always = ["LD_", "DYLD_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "BASH_FUNC_", "LUA_INIT"];
     if always.iter().any(|start| name.starts_with(start)) {
         return Meaning::Always;
     }

@@ -12,7 +12,7 @@ use crate::command::{Arg, Certainty, Concern, HOLE};
 use crate::jail::Lookup;
 use crate::shell::{
     Arithmetic, Assignment, AssignmentMode, Command, CommandKind, Connector, Item, List, Parameter,
-    Piece, Pipeline, Waiting, Word,
+    Part, Piece, Pipeline, Waiting, Word,
 };
 use crate::text::Span;
 
@@ -39,6 +39,10 @@ pub(super) struct Walk<'j> {
     pub(super) feeding: u32,
     /// The program whose row of the table is left out, once it is known.
     pub(super) left_out: Option<String>,
+    /// Variables that some function sets: their values depend on calls.
+    pub(super) volatile: Vec<String>,
+    /// Functions that change the working folder.
+    pub(super) movers: Vec<String>,
     /// Where places of the text at hand lie in the text that a person wrote.
     mapping: Mapping,
     depth: u32,
@@ -83,6 +87,8 @@ impl<'j> Walk<'j> {
             feed: None,
             feeding: 0,
             left_out: None,
+            volatile: Vec::new(),
+            movers: Vec::new(),
             mapping: Mapping::Shift(0),
             depth: 0,
             steps: 0,
@@ -291,6 +297,7 @@ impl<'j> Walk<'j> {
                 let outer = Rc::clone(&self.scope);
                 self.command(text, body, &Input::Inherited);
                 self.scope = outer;
+                self.note_function(name, body);
             }
             CommandKind::Coprocess { body } => {
                 let outer = Rc::clone(&self.scope);
@@ -299,6 +306,39 @@ impl<'j> Walk<'j> {
             }
         }
         None
+    }
+
+    /// Notes what calls of a function may change from here on.
+    fn note_function(&mut self, name: &Word<'_>, body: &Command<'_>) {
+        let mut moves = false;
+        body.every_part(&mut |part| match part {
+            Part::Assignment(assignment) => self.volatile.push(assignment.name.to_string()),
+            Part::Command(Command { kind: CommandKind::For { name, .. }, .. }) => {
+                self.volatile.push(name.to_string());
+            }
+            Part::Command(Command { kind: CommandKind::Simple(simple), .. }) => {
+                let mut words = simple.words.iter().map(Word::settled);
+                match words.next().flatten() {
+                    Some("cd" | "pushd" | "popd") => moves = true,
+                    Some(
+                        "declare" | "typeset" | "local" | "export" | "readonly" | "read" | "mapfile"
+                        | "readarray" | "unset" | "getopts" | "let" | "printf" | "eval" | "source"
+                        | ".",
+                    ) => {
+                        for word in words.flatten() {
+                            let name = word.split(['=', '[', '+']).next().unwrap_or(word);
+                            self.volatile.push(name.to_owned());
+                        }
+                        self.volatile.push("REPLY".to_owned());
+                    }
+                    Some(_) | None => {}
+                }
+            }
+            Part::Command(_) | Part::Redirection(_) | Part::Word(_) => {}
+        });
+        if let (true, Some(name)) = (moves, name.settled()) {
+            self.movers.push(name.to_owned());
+        }
     }
 
     /// A function that takes the name of what this walk relies on makes the rest unreadable.
@@ -391,7 +431,9 @@ impl<'j> Walk<'j> {
     /// `[[ … ]]`: nothing runs but what is substituted, and what `-v` evaluates.
     fn test<'t>(&mut self, text: &'t str, words: &[Word<'t>]) {
         for word in words {
-            self.inside_word(text, word);
+            let value = self.value(text, word);
+            self.hidden_subscript(&value.text, word.span);
+            self.tested(&value, word.span);
         }
         for pair in words.windows(2) {
             let [operator, operand] = pair else { continue };
@@ -399,6 +441,16 @@ impl<'j> Walk<'j> {
             if evaluates {
                 self.subscript(text, operand);
             }
+        }
+    }
+
+    /// A text such as `a[$(id)]` that is kept as data is run by whoever takes it for a variable.
+    pub(super) fn hidden_subscript(&mut self, text: &str, span: Span) {
+        let runs = text.split_once('[').is_some_and(|(_, rest)| {
+            rest.contains("$(") || rest.contains('`')
+        });
+        if runs {
+            self.raise(Concern::Evaluates, span);
         }
     }
 
@@ -451,6 +503,7 @@ impl<'j> Walk<'j> {
             self.subscript(text, subscript);
         }
         let value = self.value(text, &assignment.value);
+        self.hidden_subscript(&value.text, assignment.span);
         match assignment.mode {
             AssignmentMode::Replace if assignment.subscript.is_none() => value,
             AssignmentMode::Append if assignment.subscript.is_none() => {

@@ -33,7 +33,22 @@ impl<'t> Script<'t> {
     }
 }
 
+impl Word<'_> {
+    /// Returns its text if the shell changes nothing about it.
+    pub fn settled(&self) -> Option<&str> {
+        match &*self.pieces {
+            [Piece::Literal(text) | Piece::Quoted(text)] => Some(text),
+            _ => None,
+        }
+    }
+}
+
 impl<'t> Command<'t> {
+    /// Shows every part of it, itself first.
+    pub fn every_part<'a>(&'a self, see: &mut dyn FnMut(Part<'a, 't>)) {
+        in_command(self, see);
+    }
+
     /// Shows every simple command in it, itself among them.
     pub fn every_simple<'a>(&'a self, see: &mut dyn FnMut(&'a Simple<'t>)) {
         in_command(self, &mut |part| {

@@ -58,18 +58,21 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
     let id = &request["id"];
     let text = |key: &str| request[key].as_str();
     let refused = |code: &str| json!({ "id": id, "verdict": "deny", "code": code });
-    let root = text("root").unwrap_or("/");
+    // Without a root there is nothing that a path could be outside of.
+    let root = text("root").filter(|root| root.starts_with('/'));
     match text("kind").unwrap_or("command") {
         "command" => {
+            let Some(root) = root else { return refused("bad-root") };
             let argv: Vec<String>;
             let asked = if let Some(words) = request["argv"].as_array() {
                 argv = words.iter().map(|word| word.as_str().unwrap_or("\0").to_owned()).collect();
                 Asked::Argv(&argv)
             } else {
                 let Some(cmd) = text("cmd") else { return refused("bad-request") };
-                match request["shell"].as_bool() {
-                    Some(false) => Asked::Words(cmd),
-                    Some(true) | None => Asked::Shell(cmd),
+                match &request["shell"] {
+                    Json::Bool(false) => Asked::Words(cmd),
+                    Json::Bool(true) | Json::Null => Asked::Shell(cmd),
+                    _ => return refused("bad-request"),
                 }
             };
             match judges.command(asked, root) {
@@ -90,6 +93,7 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
             }
         }
         "path" => {
+            let Some(root) = root else { return refused("bad-root") };
             let Some(path) = text("path") else { return refused("bad-request") };
             match judges.path(path, root) {
                 Ok(true) => json!({ "id": id, "verdict": "allow" }),

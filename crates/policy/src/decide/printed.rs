@@ -1,0 +1,126 @@
+//! What a command prints, where its words and the state at hand tell.
+
+use super::feed::below;
+use super::scope::Value;
+use super::walk::{Input, Walk};
+use crate::command::{Arg, Certainty, HOLE};
+
+impl Walk<'_> {
+    /// Returns what a command prints, as far as that is known.
+    pub(super) fn printed(&self, name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
+        let is = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.text == word);
+        match name {
+            "pwd" if args.is_empty() => Some(self.working_folder()),
+            "git" if args.len() == 2 && is(0, "rev-parse") && is(1, "--show-toplevel") => {
+                Some(Value::known(self.judge.root()))
+            }
+            "mktemp" => args.iter().all(in_temp).then(made_by_mktemp),
+            "echo" => echoed(args),
+            "printf" => formatted(args),
+            "cat" | "tee" if args.is_empty() => match input {
+                Input::Text(value, _) => Some(value.clone()),
+                Input::Inherited | Input::File(..) | Input::Pipe => None,
+            },
+            // Words without a `/`: they name nothing outside, wherever they are put.
+            "date" | "nproc" | "hostname" | "whoami" | "uname" | "id" | "wc" | "arch" => {
+                args.iter().all(|arg| !arg.text.contains('/')).then(Value::token)
+            }
+            _ => picked(name, args, input).or_else(|| listed(name, args)),
+        }
+    }
+}
+
+/// The name that stands for every name that `mktemp` makes.
+const MADE: &str = "/tmp/mktemp.made";
+
+/// A file or folder that the text itself made in a temporary folder.
+fn made_by_mktemp() -> Value {
+    Value { text: MADE.into(), certainty: Certainty::Pattern }
+}
+
+/// Whether a path is what the text itself made there.
+pub(super) fn is_made(path: &str) -> bool {
+    path.strip_prefix(MADE).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// An argument with which `mktemp` stays in the temporary folder.
+fn in_temp(arg: &Arg<'_>) -> bool {
+    matches!(&*arg.text, "-d" | "-q" | "-t" | "-u" | "-dt" | "-td")
+        || arg.text.ends_with('X') && !arg.text.contains('/')
+}
+
+fn echoed(args: &[Arg<'_>]) -> Option<Value> {
+    let words = args.iter().skip_while(|arg| matches!(&*arg.text, "-n" | "-e" | "-E" | "-ne" | "-en"));
+    let words: Option<Vec<&str>> = words.map(Arg::as_known).collect();
+    words.map(|words| Value::known(words.join(" ")))
+}
+
+fn formatted(args: &[Arg<'_>]) -> Option<Value> {
+    let (format, rest) = args.split_first()?;
+    let format = format.as_known()?;
+    let plain = |text: &str| !text.contains(['%', '\\']);
+    match rest {
+        [] => Some(Value::known(format.replace("\\n", "\n"))).filter(|value| plain(&value.text)),
+        [word] if matches!(format, "%s" | "%s\\n" | "%b" | "%b\\n") => {
+            word.as_known().filter(|word| plain(word)).map(Value::known)
+        }
+        _ => None,
+    }
+}
+
+/// Names that came in and are only picked from.
+fn picked(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
+    let Input::Text(value, _) = input else { return None };
+    let picks = matches!(name, "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "fgrep");
+    // With a file to read, or with numbers and parts in front of names, these are others.
+    let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
+    let others = operands.filter(|arg| arg.text.parse::<u32>().is_err()).count();
+    let plain = others <= usize::from(name.ends_with("grep"))
+        && !args.iter().any(|arg| matches!(&*arg.text, "-o" | "-n" | "-c" | "-H" | "-r"));
+    (picks && plain && value.certainty == Certainty::Pattern).then(|| value.clone())
+}
+
+/// Names of files below a folder.
+fn listed(name: &str, args: &[Arg<'_>]) -> Option<Value> {
+    let texts = || args.iter().map(|arg| &*arg.text);
+    let stays = |text: &str| !text.contains(HOLE) && !text.contains("..") && !text.starts_with(['/', '~']);
+    match name {
+        "find" => {
+            let prints = |text: &str| {
+                ["-printf", "-exec", "-ok", "-ls", "-fprint"].iter().any(|act| text.starts_with(act))
+                    || text.contains(HOLE)
+            };
+            let starts = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).count();
+            match (starts, args.first()) {
+                _ if texts().any(prints) => None,
+                (0, _) => Some(below(".")),
+                (1, Some(start)) => Some(below(&start.text)),
+                (_, _) => None,
+            }
+        }
+        "git" => {
+            let lists = match args.first().map(|arg| &*arg.text) {
+                Some("ls-files") => true,
+                Some("diff" | "show") => texts().any(|text| text == "--name-only"),
+                Some("grep") => texts().any(lists_names),
+                Some(_) | None => false,
+            };
+            (lists && texts().all(stays)).then(|| below("."))
+        }
+        "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" => {
+            (texts().any(lists_names) && texts().all(stays)).then(|| below("."))
+        }
+        "ls" => {
+            let long = |text: &str| text.starts_with('-') && text.contains(['l', 's', 'i']);
+            let plain = texts().all(|text| stays(text) && !text.contains('/') && !long(text));
+            plain.then(|| below("."))
+        }
+        _ => None,
+    }
+}
+
+/// `-l`, `-rlZ`, `--files-with-matches`
+fn lists_names(text: &str) -> bool {
+    text == "--files-with-matches"
+        || text.starts_with('-') && !text.starts_with("--") && text.contains('l')
+}
