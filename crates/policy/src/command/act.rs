@@ -15,6 +15,13 @@ pub enum Act<'t> {
     Write(Arg<'t>),
     /// Removes a file, or a folder with all in it.
     Delete(Arg<'t>, Extent),
+    /// Gives a file or folder another name, by a symbolic or a hard link.
+    Link {
+        /// What the new name leads to.
+        target: Arg<'t>,
+        /// The new name.
+        name: Arg<'t>,
+    },
     /// Makes a folder the working folder of what it runs.
     Enter(Arg<'t>),
     /// Talks to a host, named by a URL, a host name or `user@host:path`.

@@ -27,6 +27,7 @@ impl Walk<'_> {
                         | Act::Delete(..)
                         | Act::Enter(_)
                         | Act::Connect(_)
+                        | Act::Link { .. }
                         | Act::Run(_)
                         | Act::Raise(..) => None,
                     })

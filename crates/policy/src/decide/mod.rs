@@ -7,11 +7,13 @@
 mod concern;
 mod expand;
 mod feed;
+mod foreign;
 mod host;
 mod perform;
 mod printed;
 mod program;
 mod scope;
+mod sight;
 mod simple;
 mod split;
 mod strict;

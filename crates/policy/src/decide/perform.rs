@@ -34,6 +34,7 @@ impl Walk<'_> {
                 self.path(&below, Deed::Delete(Extent::Below));
             }
             Act::Delete(path, extent) => self.path(path, Deed::Delete(*extent)),
+            Act::Link { target, name } => self.link(target, name),
             Act::Enter(folder) => self.enter(folder),
             Act::Connect(target) => self.connect(target),
             Act::Run(run) => self.run(run, input),
@@ -172,6 +173,9 @@ impl Walk<'_> {
             return self.code_from_input(language, file.span, input);
         }
         match &*file.text {
+            text if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") => {
+                return self.raise(Concern::Backdoor, file.span);
+            }
             text if text.starts_with("/dev/fd/") => {
                 self.ask("piped-code", "runs code that another program prints", file.span);
                 return;
@@ -179,12 +183,13 @@ impl Walk<'_> {
             _ => self.path(file, Deed::Read),
         }
         self.rerun(Some(language), file);
+        self.run_taken(file);
         if self.judge.style == Style::Runner {
             return;
         }
         let foreign = self.scope.cwds().iter().any(|cwd| {
             let ground = self.judge.ground();
-            let place = ground.place_with(&file.text, cwd, self.lookup, how(file, Last::Follow));
+            let place = ground.place_with(&file.text, cwd, &self.sight(), how(file, Last::Follow));
             matches!(place.standing, Standing::Device)
                 || matches!(place.standing, Standing::Unknowable(_)) && language == Language::Shell
         });
@@ -200,7 +205,7 @@ impl Walk<'_> {
         }
         let ends = ["stdin", "fd/0"].iter().any(|end| file.text.trim_end_matches('/').ends_with(end));
         ends && self.scope.cwds().iter().any(|cwd| {
-            let place = self.judge.ground().place(&file.text, cwd, self.lookup);
+            let place = self.judge.ground().place(&file.text, cwd, &self.sight());
             place.standing == Standing::Device
                 || ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"].contains(&&*place.path)
         })
@@ -230,6 +235,7 @@ impl Walk<'_> {
                     self.ask("code-on-input", "runs whatever code it is given on its input", span);
                 }
                 self.rerun(Some(language), &file);
+                self.run_taken(&file);
             }
             Input::Pipe => self.ask("piped-code", "runs code that another program prints", span),
             Input::Inherited => {
@@ -279,8 +285,17 @@ impl Walk<'_> {
             Some((folder, _)) => folder,
             None => ".",
         };
-        let place = self.judge.ground().place(folder, cwd, self.lookup);
+        let place = self.judge.ground().place(folder, cwd, &self.sight());
         place.hidden().is_none() && place.protected().is_none()
+    }
+
+    /// A new name: from here on it is what it leads to.
+    fn link(&mut self, target: &Arg<'_>, name: &Arg<'_>) {
+        self.path(name, Deed::Write);
+        for at in self.places(&name.text) {
+            let to = if target.text.contains(HOLE) { "/".to_owned() } else { target.text.to_string() };
+            Rc::make_mut(&mut self.scope).link(at, to);
+        }
     }
 
     /// The working folder of what comes next.
@@ -294,7 +309,7 @@ impl Walk<'_> {
         let cwds = if settled {
             let ground = self.judge.ground();
             let here = |cwd: &String| {
-                ground.place(&folder.text, cwd, self.lookup).path
+                ground.place(&folder.text, cwd, &self.sight()).path
             };
             self.scope.cwds().iter().map(here).collect()
         } else {
@@ -330,7 +345,7 @@ impl Walk<'_> {
         }
         let ground = self.judge.ground();
         let last = if matches!(deed, Deed::Delete(_)) { Last::Keep } else { Last::Follow };
-        let place = ground.place_with(&path.text, cwd, self.lookup, how(path, last));
+        let place = ground.place_with(&path.text, cwd, &self.sight(), how(path, last));
         let jailed = self.judge.style == Style::Runner && place.standing != Standing::Device;
         let answer = match (if jailed { place.inside() } else { jail::Answer::Yes }, deed) {
             (jail::Answer::Yes, Deed::Read) => place.may_read(),

@@ -53,7 +53,7 @@ impl Walk<'_> {
         let mut real = None;
         let mut doubtful = false;
         for cwd in self.scope.cwds() {
-            let path = ground.place(&program.text, cwd, self.lookup);
+            let path = ground.place(&program.text, cwd, &self.sight());
             doubtful |= match path.standing {
                 Standing::Root | Standing::Inside | Standing::Granted => false,
                 // Anybody may have put it there.
@@ -63,6 +63,7 @@ impl Walk<'_> {
             real = Some(path.path);
         }
         self.rerun(None, program);
+        self.run_taken(program);
         // A link with a harmless name to a program is that program, but for those that go by many.
         let real = real.as_deref().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
         let many = ["busybox", "toybox", "coreutils"];

@@ -77,6 +77,7 @@ impl Walk<'_> {
             self.strictly(&real, program, args, acts.get(written..).unwrap_or_default());
         }
         self.after_writing(&name, span);
+        self.note_taken(&name, &acts, input);
         // Most commands feed nobody.
         let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
         let feed = feeds.then(|| self.feed(&name, args, &acts, input));
@@ -170,6 +171,13 @@ impl Walk<'_> {
                 Rc::make_mut(&mut self.scope).forget("REPLY");
             }
             "source" | "." => Rc::make_mut(&mut self.scope).forget_all(),
+            "eval" => {
+                let scope = Rc::make_mut(&mut self.scope);
+                scope.forget_all();
+                if args.iter().any(|arg| arg.text.contains("cd") || arg.text.contains("pushd")) {
+                    scope.enter(Vec::new());
+                }
+            }
             "alias" => {
                 for arg in args {
                     let value = arg.text.find('=').and_then(|at| arg.tail(at + 1));
@@ -178,10 +186,19 @@ impl Walk<'_> {
                     }
                 }
             }
+            "getopts" => {
+                let scope = Rc::make_mut(&mut self.scope);
+                for name in ["OPTARG", "OPTIND"] {
+                    scope.forget(name);
+                }
+                if let Some(arg) = args.get(1) {
+                    scope.forget(&arg.text);
+                }
+            }
             "mapfile" | "readarray" if args.is_empty() => {
                 Rc::make_mut(&mut self.scope).forget("MAPFILE");
             }
-            "read" | "mapfile" | "readarray" | "unset" | "getopts" | "let" | "printf" | "wait" => {
+            "read" | "mapfile" | "readarray" | "unset" | "let" | "printf" | "wait" => {
                 for arg in args {
                     let name = arg.text.split(['=', '[', '+', '-']).next().unwrap_or_default();
                     if self.scope.variable(name).is_some() || name == "IFS" {

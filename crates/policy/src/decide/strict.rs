@@ -6,7 +6,7 @@ use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use super::{Judge, Style};
 use crate::command::{Act, Arg, HOLE, Language, Run};
-use crate::jail::{self, Entry, Standing};
+use crate::jail::{self, Entry, Lookup as _, Standing};
 use crate::policy::ShellUse;
 use crate::text::Span;
 
@@ -107,7 +107,7 @@ impl Walk<'_> {
             let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
             let exists = self.scope.cwds().iter().any(|cwd| {
                 let path = format!("{}/{name}", cwd.trim_end_matches('/'));
-                !matches!(self.lookup.look(&path), Entry::Absent)
+                !matches!(self.sight().look(&path), Entry::Absent)
             });
             if exists {
                 self.jail(arg, name);
@@ -126,7 +126,7 @@ impl Walk<'_> {
     fn jail(&mut self, arg: &Arg<'_>, path: &str) {
         let mut refused = None;
         for cwd in self.scope.cwds() {
-            let place = self.judge.ground().place(path, cwd, self.lookup);
+            let place = self.judge.ground().place(path, cwd, &self.sight());
             if place.standing == Standing::Device {
                 continue;
             }
@@ -249,7 +249,8 @@ fn inline_code(
         | Act::Write(_)
         | Act::Delete(..)
         | Act::Enter(_)
-        | Act::Connect(_) => None,
+        | Act::Connect(_)
+        | Act::Link { .. } => None,
     })
 }
 

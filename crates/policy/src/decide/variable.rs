@@ -4,7 +4,7 @@ use super::Style;
 use super::scope::Value;
 use super::strict::SHELLS;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, Concern, HOLE, tool};
+use crate::command::{Act, Arg, Certainty, Concern, HOLE, tool};
 use crate::jail::Standing;
 use crate::text::Span;
 
@@ -22,6 +22,8 @@ enum Meaning {
     Prompt,
     /// The shell that programs start for their commands.
     Shell,
+    /// A file or folder that programs write to.
+    Written,
     /// Never harmless.
     Always,
     /// What the table of tools says of it.
@@ -48,6 +50,14 @@ impl Walk<'_> {
                 let certainty = value.certainty;
                 let command = Arg { text: text.into(), certainty, span, verbatim: None };
                 self.nested(&command, &Input::Inherited);
+                return;
+            }
+            Meaning::Written => {
+                if value.text.contains('/') {
+                    let text = value.text.as_str().into();
+                    let file = Arg { text, certainty: value.certainty, span, verbatim: None };
+                    self.perform(&Act::Write(file), &Input::Inherited);
+                }
                 return;
             }
             Meaning::Folders => value.text.split(':').any(|folder| self.foreign(folder)),
@@ -78,7 +88,7 @@ impl Walk<'_> {
             return false;
         }
         self.scope.cwds().iter().any(|cwd| {
-            let place = self.judge.ground().place(folder, cwd, self.lookup);
+            let place = self.judge.ground().place(folder, cwd, &self.sight());
             matches!(place.standing, Standing::Temp | Standing::Device)
         })
     }
@@ -122,14 +132,19 @@ fn meaning(name: &str) -> Meaning {
         | "PYTHONUSERBASE" | "CURL_HOME" | "WGETRC" | "VIMINIT" | "EXINIT" | "GVIMINIT" => {
             Meaning::Startup
         }
-        "PROMPT_COMMAND" => Meaning::Command,
+        "CARGO_TARGET_DIR" | "NODE_V8_COVERAGE" | "PYTHONPYCACHEPREFIX" | "COVERAGE_FILE" | "TAPE"
+        | "TMPDIR" | "TMP" | "TEMP" | "GIT_TRACE" | "GIT_TRACE2" | "GIT_TRACE_PACKET"
+        | "GIT_TRACE2_EVENT" | "GIT_TRACE2_PERF" | "GIT_TRACE_SETUP" | "GIT_TRACE_CURL" => {
+            Meaning::Written
+        }
+        "PROMPT_COMMAND" | "RSYNC_CONNECT_PROG" => Meaning::Command,
         "SHELL" | "CONFIG_SHELL" => Meaning::Shell,
         "PS0" | "PS1" | "PS2" | "PS4" => Meaning::Prompt,
         "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" | "GCONV_PATH" | "GIT_EXEC_PATH"
         | "GIT_TEMPLATE_DIR" | "GIT_CONFIG" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM"
         | "GIT_CONFIG_COUNT" | "GIT_CONFIG_PARAMETERS" | "OPENSSL_CONF" | "OPENSSL_MODULES"
         | "OPENSSL_ENGINES" | "NODE_EXTRA_CA_CERTS" | "BASH_FUNC_ls%%" | "GTK_MODULES"
-        | "CDPATH" | "MAKEFILES" | "AWKPATH" | "HOSTALIASES" | "LOCPATH" | "NLSPATH" | "SHELLOPTS" | "BASHOPTS" | "GNUPGHOME" => Meaning::Always,
+        | "BASH_CMDS" | "BASH_ALIASES" | "CDPATH" | "MAKEFILES" | "AWKPATH" | "HOSTALIASES" | "LOCPATH" | "NLSPATH" | "SHELLOPTS" | "BASHOPTS" | "GNUPGHOME" => Meaning::Always,
         _ => by_pattern(name),
     }
 }

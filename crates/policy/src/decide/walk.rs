@@ -34,6 +34,8 @@ pub(super) struct Walk<'j> {
     pub(super) output: Option<Value>,
     /// Whether anybody asks what a command prints.
     pub(super) listened: bool,
+    /// Whether the pipeline at hand holds what comes from elsewhere.
+    pub(super) tainted: bool,
     /// What the commands at hand are fed, and whether they are.
     pub(super) feed: Option<Feed>,
     pub(super) feeding: u32,
@@ -84,6 +86,7 @@ impl<'j> Walk<'j> {
             trace,
             output: None,
             listened: false,
+            tainted: false,
             feed: None,
             feeding: 0,
             left_out: None,
@@ -215,6 +218,7 @@ impl<'j> Walk<'j> {
         pipeline: &Pipeline<'t>,
         input: &Input,
     ) -> AfterFailure {
+        self.tainted = false;
         if let [only] = &*pipeline.stages {
             return self.command(text, only, input);
         }
@@ -249,6 +253,7 @@ impl<'j> Walk<'j> {
                 let failure = self.simple(text, simple, command.span, input);
                 self.listened = listened;
                 self.note_written(text, &command.redirections);
+                self.note_taken_by(text, &command.redirections);
                 return failure;
             }
             CommandKind::Group(list) => self.list(text, list, input),

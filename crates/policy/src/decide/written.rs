@@ -72,12 +72,12 @@ impl Walk<'_> {
     }
 
     /// Returns where a path may lead from here.
-    fn places(&self, path: &str) -> Vec<String> {
+    pub(super) fn places(&self, path: &str) -> Vec<String> {
         if path.contains(HOLE) {
             return Vec::new();
         }
         let ground = self.judge.ground();
-        self.scope.cwds().iter().map(|cwd| ground.place(path, cwd, self.lookup).path).collect()
+        self.scope.cwds().iter().map(|cwd| ground.place(path, cwd, &self.sight()).path).collect()
     }
 }
 

@@ -68,6 +68,7 @@ fn shown(act: &Act<'_>) -> String {
         Act::Delete(arg, Extent::Forced) => one("force", arg),
         Act::Delete(arg, Extent::Below) => one("below", arg),
         Act::Delete(arg, Extent::Tree) => one("tree", arg),
+        Act::Link { target, name } => format!("link:{}={}", name.text, target.text),
         Act::Enter(arg) => one("enter", arg),
         Act::Connect(arg) => one("connect", arg),
         Act::Raise(concern, _) => format!("!{concern:?}"),
