@@ -15,6 +15,10 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static MEMORY: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+
 fn main() -> ExitCode {
     ui::announce_bugs();
     exit::Exit::of(|| match args::Cli::version_alone() {

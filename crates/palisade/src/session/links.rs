@@ -8,6 +8,7 @@
 //! What a policy closes is closed under both names: a link that is hidden would otherwise leave
 //! what it points at in plain view.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use palisade_policy::Policy;
@@ -39,10 +40,11 @@ pub(super) fn refuse(resolved: &mut Resolved) {
 /// Hides and protects what links lead to, besides the links. A link to something that the project
 /// or the home folder lies in is closed alone: its author cannot mean all of that.
 pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
+    let mut places = Places::default();
     for list in [&mut policy.files.hide, &mut policy.files.protect] {
         let targets = list.entries().iter().filter_map(|entry| {
             let link = entry.value.literal()?;
-            let target = real_path(&link).filter(|target| *target != link)?;
+            let target = Some(places.real(&link)).filter(|target| *target != link)?;
             let around = [Some(link.as_path()), Some(&anchors.root), anchors.home.as_deref()];
             if around.into_iter().flatten().any(|path| path.starts_with(&target)) {
                 return None;
@@ -56,17 +58,28 @@ pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
     }
 }
 
-/// Returns where a path leads; what does not exist yet lies where its folder leads.
-fn real_path(path: &Path) -> Option<PathBuf> {
-    let mut missing = PathBuf::new();
-    for part in path.ancestors() {
-        if let Ok(real) = part.canonicalize() {
-            return Some(if missing.as_os_str().is_empty() { real } else { real.join(missing) });
+/// Where folders lead, each asked once: most paths of a policy lie side by side.
+#[derive(Debug, Default)]
+struct Places(BTreeMap<PathBuf, PathBuf>);
+
+impl Places {
+    /// Returns where a path leads; what does not exist yet lies where its folder leads.
+    fn real(&mut self, path: &Path) -> PathBuf {
+        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+            return path.to_path_buf();
+        };
+        let linked = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
+        if linked && let Ok(real) = path.canonicalize() {
+            return real;
         }
-        let name = Path::new(part.file_name()?);
-        missing = if missing.as_os_str().is_empty() { name.into() } else { name.join(missing) };
+        if let Some(real) = self.0.get(folder) {
+            return real.join(name);
+        }
+        let real = self.real(folder);
+        let path = real.join(name);
+        self.0.insert(folder.to_path_buf(), real);
+        path
     }
-    None
 }
 
 /// Answers whether some part of the path that exists is a link.
