@@ -20,6 +20,7 @@ pub fn brush_differs(text: &str, name: &str) -> bool {
     let cut_subscript = name.contains('[') || name.contains(']');
     // Bash knows no `time` right behind `$(`, and several in a row; brush the other way round.
     let timed = text.contains("time");
+    let subscript = text.contains('[') && text.contains(']');
     // Brush ends a word at `<(`, and `$[…]` at its first bracket.
     let process = text.contains("<(") || text.contains(">(");
     let old_arithmetic = text.contains("$[");
@@ -29,10 +30,11 @@ pub fn brush_differs(text: &str, name: &str) -> bool {
     let opaque = ["$(", "${", "`"].iter().any(|part| name.contains(part));
     // Brush ends lines in backticks and heredocs elsewhere, and descriptors behind an operator.
     let escaped = text.contains('`') && text.contains('\\');
-    let lines = text.contains("\\\n") || text.contains("<<") || name == "{fd}";
+    let lines = text.contains("\\\n") || text.contains("<<") || name.starts_with('{');
     // Brush ends a word behind an array, and reads `>&-x` as one.
     let glued = text.contains("=(") || text.contains("&-");
     cut_subscript
+        || subscript
         || timed
         || process
         || old_arithmetic

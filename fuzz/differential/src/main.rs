@@ -25,6 +25,7 @@ use palisade_policy::shell;
 const BATCH: usize = 20_000;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    std::panic::set_hook(Box::new(|_| {})); // brush's panics are many
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut report = Report::default();

@@ -335,10 +335,7 @@ impl<'t> Parser<'_, 't> {
     /// Reads `name[…]` where a command begins, and `[…]` in an array: bash takes blanks in it.
     fn leading_subscript(&mut self, kind: Kind, draft: &mut Draft<'t>) -> Parsed<()> {
         let start = self.at;
-        let name = match kind {
-            Kind::Name => self.name_end(start),
-            _ => start,
-        };
+        let name = if kind == Kind::Name { self.name_end(start) } else { start };
         if self.byte(name) != b'[' || (kind == Kind::Name && name == start) {
             return Ok(());
         }
