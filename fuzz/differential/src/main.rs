@@ -68,7 +68,7 @@ struct Report {
     texts: usize,
     both_read: usize,
     both_refuse: usize,
-    explained: BTreeMap<&'static str, usize>,
+    explained: BTreeMap<String, usize>,
     /// Bash said otherwise when it was asked alone.
     withdrawn: usize,
     unexplained: usize,
@@ -86,7 +86,7 @@ impl Report {
             match (&ours, bash) {
                 (Ok(_), true) => self.both_read += 1,
                 (Err(_), false) => self.both_refuse += 1,
-                _ => match explain(text, &ours) {
+                _ => match explain(&ours) {
                     Some(reason) => *self.explained.entry(reason).or_default() += 1,
                     None if oracle::ask_alone(text)? == ours.is_ok() => self.withdrawn += 1,
                     None => {
