@@ -44,7 +44,7 @@ impl<'t> Parser<'_, 't> {
         if self.at == start {
             return Ok(None);
         }
-        let name = self.joined(start, self.at);
+        let name = (start, self.at);
         let subscript = match self.peek() {
             b'=' | b'+' => None,
             b'[' => Some(self.subscript()?),
@@ -64,6 +64,7 @@ impl<'t> Parser<'_, 't> {
         }
         let value = self.word_from(from, pieces, Kind::Value)?;
         let span = self.span(start, self.at);
+        let name = self.joined(name.0, name.1);
         Ok(Some(Assignment { name, subscript, mode, value, span }))
     }
 
@@ -72,7 +73,7 @@ impl<'t> Parser<'_, 't> {
         let start = self.at;
         if arrays == ArrayAllowed::No {
             let word = self.word(Kind::Argument)?;
-            if self.scope.has(Scope::SUBSTITUTION) {
+            if self.scope.has(Scope::SUBSTITUTION) || self.scope.has(Scope::COPROC_SEEN) {
                 self.check_argument(start)?;
             }
             return Ok(word);

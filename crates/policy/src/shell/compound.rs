@@ -218,9 +218,11 @@ impl<'t> Parser<'_, 't> {
             self.at = to;
             return Err(self.unexpected());
         }
-        if self.raw(from, to).contains("case") {
-            // Bash writes it down anew, with more semicolons.
-            return Err(self.unsupported("`case` in `for ((…))`", from));
+        let text = self.raw(from, to);
+        let brackets = text.matches('[').count() == text.matches(']').count();
+        if text.contains("case") || !brackets {
+            // Bash writes it down anew before it looks for the semicolons.
+            return Err(self.unsupported("`case` or an odd bracket in `for ((…))`", from));
         }
         let head = self.arithmetic(from, to)?;
         if self.semicolons(from, to)? != 2 {

@@ -145,7 +145,6 @@ impl<'t> Parser<'_, 't> {
             parser.fill(&mut list);
             Ok(list)
         })?;
-        self.ends.insert(start, self.at);
         self.pending = pending;
         self.bodies = bodies;
         self.before = before;
@@ -303,6 +302,7 @@ impl<'t> Parser<'_, 't> {
         self.at = from;
         self.substitution(Closer::Paren)?;
         let end = std::mem::replace(&mut self.at, at);
+        self.ends.insert(from, end);
         self.commands = commands;
         Ok(end)
     }
