@@ -11,9 +11,13 @@ use brush_parser::word::{self, WordPiece, WordPieceWithSource};
 /// Returns the names of all simple commands in a form that can be compared; nothing if brush does
 /// not read the text, or some word in it.
 pub fn names(text: &str) -> Option<Vec<String>> {
-    let mut names = Names::default();
-    names.text(text)?;
-    Some(names.found)
+    // It panics on some texts.
+    let read = std::panic::catch_unwind(|| {
+        let mut names = Names::default();
+        names.text(text)?;
+        Some(names.found)
+    });
+    read.ok().flatten()
 }
 
 /// Names are compared without the quoting that backticks add and take away.

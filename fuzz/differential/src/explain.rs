@@ -3,13 +3,13 @@
 use palisade_policy::shell::{Found, Script, Unparsed};
 
 /// Returns why we refuse a text that bash reads.
-pub fn explain(_text: &str, ours: &Result<Script<'_>, Unparsed>) -> Option<&'static str> {
+pub fn explain(ours: &Result<Script<'_>, Unparsed>) -> Option<String> {
     let Err(error) = ours else { return None };
     match error.code {
-        "too-long" | "too-deep" | "too-many-commands" => Some("our limits"),
-        "control-character" | "invisible-character" => Some("characters that no command may hold"),
-        "unsupported" => Some("what nobody can tell, by name"),
-        _ if error.found == Found::Running => Some("what bash refuses only when it gets there"),
+        "too-long" | "too-deep" | "too-many-commands" => Some("our limits".to_owned()),
+        "control-character" | "invisible-character" => Some("invisible characters".to_owned()),
+        "unsupported" => Some(format!("by name: {error}")),
+        _ if error.found == Found::Running => Some("bash refuses it when it gets there".to_owned()),
         _ => None,
     }
 }
@@ -18,6 +18,7 @@ pub fn explain(_text: &str, ours: &Result<Script<'_>, Unparsed>) -> Option<&'sta
 pub fn brush_differs(text: &str, name: &str) -> bool {
     // Bash takes blanks in a subscript where a command begins.
     let cut_subscript = name.contains('[') || name.contains(']');
+    let subscript = text.contains('[') && text.contains(']');
     // Bash knows no `time` right behind `$(`, and several in a row; brush the other way round.
     let timed = text.contains("time");
     // Brush ends a word at `<(`, and `$[…]` at its first bracket.
@@ -29,16 +30,9 @@ pub fn brush_differs(text: &str, name: &str) -> bool {
     let opaque = ["$(", "${", "`"].iter().any(|part| name.contains(part));
     // Brush ends lines in backticks and heredocs elsewhere, and descriptors behind an operator.
     let escaped = text.contains('`') && text.contains('\\');
-    let lines = text.contains("\\\n") || text.contains("<<") || name == "{fd}";
+    let lines = text.contains("\\\n") || text.contains("<<") || name.starts_with('{');
     // Brush ends a word behind an array, and reads `>&-x` as one.
     let glued = text.contains("=(") || text.contains("&-");
-    cut_subscript
-        || timed
-        || process
-        || old_arithmetic
-        || opaque
-        || lines
-        || glued
-        || escaped
-        || parenthesis
+    let structure = cut_subscript || subscript || timed || process || old_arithmetic;
+    structure || parenthesis || opaque || escaped || lines || glued
 }

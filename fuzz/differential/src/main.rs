@@ -25,6 +25,7 @@ use palisade_policy::shell;
 const BATCH: usize = 20_000;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
+    std::panic::set_hook(Box::new(|_| {})); // brush's panics are many
     let arguments: Vec<String> = env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let mut report = Report::default();
@@ -67,7 +68,7 @@ struct Report {
     texts: usize,
     both_read: usize,
     both_refuse: usize,
-    explained: BTreeMap<&'static str, usize>,
+    explained: BTreeMap<String, usize>,
     /// Bash said otherwise when it was asked alone.
     withdrawn: usize,
     unexplained: usize,
@@ -85,7 +86,7 @@ impl Report {
             match (&ours, bash) {
                 (Ok(_), true) => self.both_read += 1,
                 (Err(_), false) => self.both_refuse += 1,
-                _ => match explain(text, &ours) {
+                _ => match explain(&ours) {
                     Some(reason) => *self.explained.entry(reason).or_default() += 1,
                     None if oracle::ask_alone(text)? == ours.is_ok() => self.withdrawn += 1,
                     None => {

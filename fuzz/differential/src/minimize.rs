@@ -20,7 +20,7 @@ pub fn minimize(text: &str, bash: bool) -> Result<String, Box<dyn Error>> {
                 text.is_char_boundary(to).then(|| format!("{}{}", &text[..at], &text[to..]))
             })
             .filter(|text| shell::parse(text).is_ok() != bash)
-            .filter(|text| explain(text, &shell::parse(text)).is_none())
+            .filter(|text| explain(&shell::parse(text)).is_none())
             .collect();
         let answers = oracle::ask(&candidates)?;
         let found = candidates.into_iter().zip(answers).find(|&(_, answer)| answer == bash);

@@ -13,7 +13,12 @@ impl<'t> Parser<'_, 't> {
         let mut names = Vec::new();
         for piece in &expression.pieces {
             if let Piece::Quoted(text) = piece {
-                collect_names(text, &mut names);
+                names.extend(names_in(text).map(|(from, to)| match text {
+                    Cow::Borrowed(text) => Cow::Borrowed(text.get(from..to).unwrap_or_default()),
+                    Cow::Owned(text) => {
+                        Cow::Owned(text.get(from..to).unwrap_or_default().to_owned())
+                    }
+                }));
             }
         }
         Ok(Arithmetic { expression, names })
@@ -45,23 +50,20 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-/// Collects variables: names that are not the tail of a number such as `0xff` or `16#ff`.
-fn collect_names<'t>(text: &Cow<'t, str>, names: &mut Vec<Cow<'t, str>>) {
-    let word = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#' | b'@');
-    let bytes = text.as_bytes();
+/// Finds variables: names that are not the tail of a number such as `0xff` or `16#ff`.
+fn names_in(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let word = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#' | b'@');
     let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
-        while bytes.get(at).is_some_and(word) {
-            at += 1;
+    std::iter::from_fn(move || {
+        let bytes = text.as_bytes();
+        loop {
+            let rest = bytes.get(at..)?;
+            let start = at + rest.iter().position(|&byte| word(byte))?;
+            let rest = bytes.get(start..)?;
+            at = start + rest.iter().take_while(|&&byte| word(byte)).count();
+            if !rest.first()?.is_ascii_digit() {
+                return Some((start, at));
+            }
         }
-        let first = bytes.get(start).copied().unwrap_or_default();
-        if at > start && !first.is_ascii_digit() {
-            names.push(match text {
-                Cow::Borrowed(text) => Cow::Borrowed(text.get(start..at).unwrap_or_default()),
-                Cow::Owned(text) => Cow::Owned(text.get(start..at).unwrap_or_default().to_owned()),
-            });
-        }
-        at = at.max(start + 1);
-    }
+    })
 }

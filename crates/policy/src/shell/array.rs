@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::ast::{Assignment, AssignmentMode, Piece, Word};
-use super::cursor::{Parsed, Parser};
+use super::cursor::{Parsed, Parser, Scope};
 use super::pair::Pair;
 use super::quote::Style;
 use super::word::Kind;
@@ -13,6 +13,14 @@ use super::word::Kind;
 pub(super) enum ArrayAllowed {
     No,
     Yes,
+}
+
+impl Assignment<'_> {
+    /// Tells an assignment without subscript and array.
+    pub(super) fn is_plain(&self) -> bool {
+        let array = |piece: &Piece<'_>| matches!(piece, Piece::Array(_));
+        self.subscript.is_none() && !self.value.pieces.iter().any(array)
+    }
 }
 
 impl<'t> Parser<'_, 't> {
@@ -36,7 +44,7 @@ impl<'t> Parser<'_, 't> {
         if self.at == start {
             return Ok(None);
         }
-        let name = self.joined(start, self.at);
+        let name = (start, self.at);
         let subscript = match self.peek() {
             b'=' | b'+' => None,
             b'[' => Some(self.subscript()?),
@@ -56,37 +64,44 @@ impl<'t> Parser<'_, 't> {
         }
         let value = self.word_from(from, pieces, Kind::Value)?;
         let span = self.span(start, self.at);
+        let name = self.joined(name.0, name.1);
         Ok(Some(Assignment { name, subscript, mode, value, span }))
     }
 
     /// Reads an argument; those of `declare` and its kin may be `name=(…)`.
     pub(super) fn argument(&mut self, arrays: ArrayAllowed) -> Parsed<Word<'t>> {
-        if arrays == ArrayAllowed::No {
-            return self.word(Kind::Argument);
-        }
         let start = self.at;
+        if arrays == ArrayAllowed::No {
+            let word = self.word(Kind::Argument)?;
+            if self.scope.has(Scope::SUBSTITUTION) || self.scope.has(Scope::COPROC_SEEN) {
+                self.check_argument(start)?;
+            }
+            return Ok(word);
+        }
         self.at = self.name_end(start);
         if self.at > start && self.mode().is_some() && self.peek() == b'(' {
             let head = Piece::Literal(self.joined(start, self.at));
-            self.scope.arrays = true;
             let array = self.array()?;
             let word = self.word_from(start, vec![head, array], Kind::Value);
-            self.scope.arrays = false;
             return word;
         }
         self.at = start;
-        self.scope.arrays = true;
         let word = self.word(Kind::Argument)?;
-        self.scope.arrays = false;
-        if self.byte(self.at) == b'(' && self.raw(start, self.at).ends_with('=') {
-            return Err(self.unsupported("an array in an array's element", start));
-        }
+        self.check_argument(start)?;
         Ok(word)
+    }
+
+    /// Refuses an array where bash may or may not allow it.
+    fn check_argument(&self, start: usize) -> Parsed<()> {
+        match self.byte(self.at) == b'(' && self.raw(start, self.at).ends_with('=') {
+            true => Err(self.unsupported("an array as an argument", start)),
+            false => Ok(()),
+        }
     }
 
     /// Refuses a backslash in an array in `$(…)`: some versions of bash lose it.
     pub(super) fn check_backslash(&self, start: usize) -> Parsed<()> {
-        match self.scope.array && self.scope.substitution {
+        match self.scope.has(Scope::ARRAY) && self.scope.has(Scope::SUBSTITUTION) {
             true => Err(self.unsupported("a backslash in an array in `$(…)`", start)),
             false => Ok(()),
         }
@@ -111,14 +126,21 @@ impl<'t> Parser<'_, 't> {
 
     /// Reads `(…)` behind an assignment's `=`.
     fn array(&mut self) -> Parsed<Piece<'t>> {
+        if self.scope.has(Scope::COPROC_SEEN) || !self.pending.is_empty() {
+            // Bash loses count of what came before, or of the lines that a heredoc takes.
+            return Err(self.unsupported("an array behind `coproc` or `<<`", self.at));
+        }
         self.take(b"(");
-        let outside = std::mem::replace(&mut self.scope.array, true);
+        let outside = self.scope.has(Scope::ARRAY);
+        self.scope.put(Scope::ARRAY);
         self.nested(|parser| {
             let mut elements = Vec::new();
             loop {
                 parser.newlines()?;
                 if parser.take(b")") {
-                    parser.scope.array = outside;
+                    if !outside {
+                        parser.scope.take(Scope::ARRAY);
+                    }
                     return Ok(Piece::Array(elements));
                 }
                 if !parser.word_begins() {

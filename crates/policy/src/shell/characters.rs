@@ -11,8 +11,8 @@ use crate::text::{Span, hides};
 /// Names the first such character.
 pub fn check_characters(text: &str) -> Result<(), Unparsed> {
     // Nearly every command is plain ASCII.
-    let plain = |&byte: &u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
-    if text.as_bytes().iter().all(plain) {
+    let plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n' | b'\t');
+    if text.bytes().fold(true, |all, byte| all & plain(byte)) {
         return Ok(());
     }
     let refused = |c: char| !matches!(c, '\t' | '\n') && (hides(c) || is_noncharacter(c));

@@ -2,7 +2,7 @@
 
 use super::array::ArrayAllowed;
 use super::ast::{Command, CommandKind, Redirection, Simple, Word};
-use super::cursor::{Before, Parsed, Parser};
+use super::cursor::{Before, Parsed, Parser, Scope};
 use super::keyword::Keyword;
 use super::word::Kind;
 
@@ -26,10 +26,7 @@ impl<'t> Parser<'_, 't> {
             // After `|` this is the program of that name.
             Some((Keyword::Time, _)) => return self.simple(start),
             Some(_) => return self.compound_command(),
-            None if self.peek() == b'(' => {
-                self.scope.arrays = false;
-                return self.compound_command();
-            }
+            None if self.peek() == b'(' => return self.compound_command(),
             None => return self.simple(start),
         };
         Ok(Command { kind, redirections: Vec::new(), span: self.span(start, self.at) })
@@ -58,16 +55,16 @@ impl<'t> Parser<'_, 't> {
         self.count_command(start)?;
         let mut simple = Simple::default();
         let mut redirections = Vec::new();
-        let mut arrays = match std::mem::take(&mut self.scope.arrays) {
-            true => ArrayAllowed::Yes,
-            false => ArrayAllowed::No,
-        };
+        let mut arrays = ArrayAllowed::No;
         let mut end = start;
+        let mut lost = false;
         loop {
             self.blanks();
             if let Some(redirection) = self.redirection()? {
                 redirections.push(redirection);
                 arrays = ArrayAllowed::No;
+                // Behind an assignment and a redirection bash expects a plain word.
+                lost = !simple.assignments.is_empty();
                 end = self.at;
                 continue;
             }
@@ -75,25 +72,29 @@ impl<'t> Parser<'_, 't> {
                 break;
             }
             if simple.words.is_empty() {
+                let at = self.at;
                 if let Some(assignment) = self.assignment()? {
+                    if lost && !assignment.is_plain() {
+                        return Err(self.unsupported("an array behind a redirection", at));
+                    }
                     simple.assignments.push(assignment);
                     end = self.at;
                     continue;
                 }
-                let word = self.word(Kind::Name)?;
+                let word = self.word(if lost { Kind::Argument } else { Kind::Name })?;
                 end = self.at;
                 let alone = simple.assignments.is_empty() && redirections.is_empty();
                 if alone && self.is_function()? {
                     return self.function_body(start, word);
                 }
-                if word.plain().is_some_and(|name| DECLARES.contains(&name)) {
+                if !lost && word.plain().is_some_and(|name| DECLARES.contains(&name)) {
                     arrays = ArrayAllowed::Yes;
                 }
                 simple.words.push(word);
                 continue;
             }
             let word = self.argument(arrays)?;
-            if self.scope.awaits_in && word.plain() == Some("in") {
+            if self.scope.has(Scope::AWAITS_IN) && word.plain() == Some("in") {
                 return Err(self.unsupported("`in` behind a loop without one", end));
             }
             simple.words.push(word);
@@ -145,7 +146,7 @@ impl<'t> Parser<'_, 't> {
         if !self.word_begins() {
             return Err(self.unexpected());
         }
-        let name = self.word(Kind::Name)?;
+        let name = self.word(Kind::Argument)?;
         self.blanks();
         let start = self.at;
         if self.take(b"(") {
@@ -161,6 +162,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Reads what follows `coproc`: a compound command, perhaps with a name, or a simple one.
     fn coprocess(&mut self) -> Parsed<CommandKind<'t>> {
+        self.scope.put(Scope::COPROC_SEEN);
         self.blanks();
         let start = self.at;
         if self.compound_begins() {
@@ -185,12 +187,12 @@ impl<'t> Parser<'_, 't> {
             self.at = start;
         }
         let body = self.simple(start)?;
-        match &body.kind {
-            CommandKind::Simple(simple) if !takes_keyword(simple, &body.redirections) => {
-                Ok(CommandKind::Coprocess { body: Box::new(body) })
-            }
-            _ => Err(self.unexpected()),
+        if let CommandKind::Simple(simple) = &body.kind
+            && !takes_keyword(simple, &body.redirections)
+        {
+            return Ok(CommandKind::Coprocess { body: Box::new(body) });
         }
+        Err(self.unexpected())
     }
 }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::ast::{Arm, CommandKind, List, Word};
-use super::cursor::{Before, Parsed, Parser};
+use super::cursor::{Before, Parsed, Parser, Scope};
 use super::keyword::Keyword;
 use super::list::Closer;
 use super::word::Kind;
@@ -81,7 +81,7 @@ impl<'t> Parser<'_, 't> {
     /// Reads `( … )` or `(( … ))`. Bash looks for the `)` first: another right behind it makes it
     /// arithmetic.
     fn parenthesis(&mut self) -> Parsed<CommandKind<'t>> {
-        let outside = self.scope.reread;
+        let outside = self.scope.has(Scope::REREAD);
         if self.sees(b"((") {
             let start = self.at;
             self.take(b"((");
@@ -92,13 +92,19 @@ impl<'t> Parser<'_, 't> {
                 self.at = to + 2;
                 return Ok(CommandKind::Arithmetic(arithmetic));
             }
+            let twice = self.raw(from, to);
+            if self.byte(to + 1) == b'\n' || (twice.contains('#') && twice.contains("\\\n")) {
+                return Err(self.unsupported("lines in `((…) …)`", start));
+            }
             self.at = start;
-            self.scope.reread = true;
+            self.scope.put(Scope::REREAD);
         }
         self.take(b"(");
         let list = self.full_list(Closer::Paren)?;
         self.at += 1;
-        self.scope.reread = outside;
+        if !outside {
+            self.scope.take(Scope::REREAD);
+        }
         Ok(CommandKind::Subshell(list))
     }
 
@@ -111,15 +117,15 @@ impl<'t> Parser<'_, 't> {
             branches.push((condition, body));
             let Some((keyword, end)) = self.keyword() else { return Err(self.unexpected()) };
             self.at = end;
-            match keyword {
-                Keyword::Elif => {}
-                Keyword::Else => {
-                    let otherwise = Some(self.full_list(Closer::Branch)?);
-                    self.expect(Keyword::Fi)?;
-                    return Ok(CommandKind::If { branches, otherwise });
-                }
-                _ => return Ok(CommandKind::If { branches, otherwise: None }),
+            if keyword == Keyword::Elif {
+                continue;
             }
+            let mut otherwise = None;
+            if keyword == Keyword::Else {
+                otherwise = Some(self.full_list(Closer::Branch)?);
+                self.expect(Keyword::Fi)?;
+            }
+            return Ok(CommandKind::If { branches, otherwise });
         }
     }
 
@@ -137,7 +143,7 @@ impl<'t> Parser<'_, 't> {
         let lines = self.raw(start, self.at).contains('\n');
         match self.keyword() {
             // Bash may take this `in` for that of a `case` before.
-            Some((Keyword::In, _)) if lines && self.case_seen => {
+            Some((Keyword::In, _)) if lines && self.scope.has(Scope::CASE_SEEN) => {
                 return Err(self.unsupported("a loop's `in` on a line of its own", start));
             }
             Some((Keyword::In, end)) => {
@@ -155,7 +161,7 @@ impl<'t> Parser<'_, 't> {
     /// After `for x; {` bash goes on waiting for an `in`, and takes the next one for it.
     fn await_in(&mut self) {
         if matches!(self.keyword(), Some((Keyword::OpenBrace, _))) {
-            self.scope.awaits_in = true;
+            self.scope.put(Scope::AWAITS_IN);
         }
     }
 
@@ -165,7 +171,7 @@ impl<'t> Parser<'_, 't> {
             return Err(self.unexpected());
         }
         let start = self.at;
-        let word = self.word(Kind::Name)?;
+        let word = self.word(Kind::Argument)?;
         match word.plain() {
             Some(_) => Ok(self.joined(start, self.at)),
             None => Err(self.unsupported("a loop's variable must be a plain name", start)),
@@ -193,10 +199,9 @@ impl<'t> Parser<'_, 't> {
 
     /// Reads `do … done` or `{ … }`.
     fn loop_body(&mut self) -> Parsed<List<'t>> {
-        let Some((keyword, end)) = self.keyword() else { return Err(self.unexpected()) };
-        let (closer, last) = match keyword {
-            Keyword::Do => (Closer::Done, Keyword::Done),
-            Keyword::OpenBrace => (Closer::Brace, Keyword::CloseBrace),
+        let (closer, last, end) = match self.keyword() {
+            Some((Keyword::Do, end)) => (Closer::Done, Keyword::Done, end),
+            Some((Keyword::OpenBrace, end)) => (Closer::Brace, Keyword::CloseBrace, end),
             _ => return Err(self.unexpected()),
         };
         self.at = end;
@@ -213,6 +218,12 @@ impl<'t> Parser<'_, 't> {
             self.at = to;
             return Err(self.unexpected());
         }
+        let text = self.raw(from, to);
+        let brackets = text.matches('[').count() == text.matches(']').count();
+        if text.contains("case") || !brackets {
+            // Bash writes it down anew before it looks for the semicolons.
+            return Err(self.unsupported("`case` or an odd bracket in `for ((…))`", from));
+        }
         let head = self.arithmetic(from, to)?;
         if self.semicolons(from, to)? != 2 {
             let message = "a `for ((…))` needs three expressions".to_owned();
@@ -228,7 +239,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     fn case(&mut self) -> Parsed<CommandKind<'t>> {
-        self.case_seen = true;
+        self.scope.put(Scope::CASE_SEEN);
         self.blanks();
         if !self.word_begins() {
             return Err(self.unexpected());

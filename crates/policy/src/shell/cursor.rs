@@ -26,8 +26,6 @@ pub(super) struct Parser<'s, 't> {
     /// What the token before means for a reserved word that follows it.
     pub(super) before: Before,
     pub(super) scope: Scope,
-    /// A `case` stands before this place.
-    pub(super) case_seen: bool,
     /// Ends of substitutions that were read before: bash looks for the end first, and reading
     /// each level twice would double the work with every level.
     pub(super) ends: BTreeMap<usize, usize>,
@@ -51,21 +49,52 @@ pub(super) enum Before {
     Word,
 }
 
-/// What surrounds the place that is being read, and changes what bash does there.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Scope {
-    /// In `$(…)` a heredoc may end right before the parenthesis.
-    pub(super) substitution: bool,
+/// What surrounds the place that is being read, or stands before it, and changes what bash does
+/// there: a set.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Scope(u8);
+
+impl Scope {
+    /// In `$(…)`: a heredoc may end right before the parenthesis.
+    pub(super) const SUBSTITUTION: Self = Self(1);
     /// In `((…) …)`, which bash reads a second time.
-    pub(super) reread: bool,
+    pub(super) const REREAD: Self = Self(1 << 1);
     /// In an array.
-    pub(super) array: bool,
-    /// In an argument that may be an array: bash then allows it in a substitution too.
-    pub(super) arrays: bool,
-    /// Loops whose `in` bash still waits for.
-    pub(super) awaits_in: bool,
+    pub(super) const ARRAY: Self = Self(1 << 2);
+    /// Behind a loop whose `in` bash still waits for.
+    pub(super) const AWAITS_IN: Self = Self(1 << 3);
     /// `time` is a program here, not a reserved word.
-    pub(super) time_is_word: bool,
+    pub(super) const TIME_IS_WORD: Self = Self(1 << 4);
+    /// Behind a `case`.
+    pub(super) const CASE_SEEN: Self = Self(1 << 5);
+    /// Behind a `coproc`.
+    pub(super) const COPROC_SEEN: Self = Self(1 << 6);
+
+    pub(super) fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub(super) fn put(&mut self, other: Self) {
+        self.0 |= other.0;
+    }
+
+    /// Removes something; tells whether it was there.
+    pub(super) fn take(&mut self, other: Self) -> bool {
+        let had = self.has(other);
+        self.0 &= !other.0;
+        had
+    }
+
+    /// Leaves what also holds in a substitution.
+    pub(super) fn inside(self) -> Self {
+        let kept = Self::REREAD.0 | Self::CASE_SEEN.0 | Self::COPROC_SEEN.0;
+        Self(self.0 & kept | Self::SUBSTITUTION.0)
+    }
+
+    /// Adds what is still so behind a substitution.
+    pub(super) fn behind(self, inner: Self) -> Self {
+        Self(self.0 | inner.0 & (Self::CASE_SEEN.0 | Self::COPROC_SEEN.0))
+    }
 }
 
 impl<'t> Parser<'t, 't> {
@@ -92,7 +121,6 @@ impl<'s, 't> Parser<'s, 't> {
             bodies: Vec::new(),
             before: Before::Separated,
             scope: Scope::default(),
-            case_seen: false,
             ends: BTreeMap::new(),
         }
     }

@@ -110,14 +110,15 @@ impl<'t> Parser<'_, 't> {
         let pending = std::mem::take(&mut self.pending);
         let bodies = std::mem::take(&mut self.bodies);
         let before = self.before;
-        let Scope { arrays, reread, .. } = self.scope;
-        let inside = Scope { substitution: true, arrays, reread, ..Scope::default() };
+        let inside = self.scope.inside();
         let scope = std::mem::replace(&mut self.scope, inside);
         let list = self.nested(|parser| {
             parser.blanks();
             // Right behind the parenthesis bash does not know `time`.
             let time = matches!(parser.keyword(), Some((Keyword::Time, _)));
-            parser.scope.time_is_word = time && closer == Closer::Paren;
+            if time && closer == Closer::Paren {
+                parser.scope.put(Scope::TIME_IS_WORD);
+            }
             let mut list = parser.list(closer)?;
             match closer {
                 Closer::Paren => {
@@ -127,8 +128,16 @@ impl<'t> Parser<'_, 't> {
                     parser.at += 1;
                 }
                 Closer::Brace => parser.expect(Keyword::CloseBrace)?,
-                _ if parser.at < parser.end => return Err(parser.unexpected()),
-                _ => {}
+                Closer::End
+                | Closer::Then
+                | Closer::Do
+                | Closer::Done
+                | Closer::Branch
+                | Closer::Arm => {
+                    if parser.at < parser.end {
+                        return Err(parser.unexpected());
+                    }
+                }
             }
             if !parser.pending.is_empty() {
                 return Err(parser.unsupported("a heredoc begins and has no body", start));
@@ -136,11 +145,10 @@ impl<'t> Parser<'_, 't> {
             parser.fill(&mut list);
             Ok(list)
         })?;
-        self.ends.insert(start, self.at);
         self.pending = pending;
         self.bodies = bodies;
         self.before = before;
-        self.scope = scope;
+        self.scope = scope.behind(self.scope);
         Ok(list)
     }
 
@@ -294,6 +302,7 @@ impl<'t> Parser<'_, 't> {
         self.at = from;
         self.substitution(Closer::Paren)?;
         let end = std::mem::replace(&mut self.at, at);
+        self.ends.insert(from, end);
         self.commands = commands;
         Ok(end)
     }

@@ -1,7 +1,7 @@
 //! Bodies of heredocs.
 
 use super::ast::{CommandKind, List, Piece, RedirectionOperator, Word};
-use super::cursor::{Origin, Parsed, Parser};
+use super::cursor::{Origin, Parsed, Parser, Scope};
 use super::quote::Style;
 
 /// A heredoc whose body was not read yet.
@@ -71,7 +71,7 @@ impl<'t> Parser<'_, 't> {
             // In `$(…)` the delimiter may stand right before the parenthesis.
             let at = start + (line.len() - shown.len());
             let behind = shown.strip_prefix(pending.delimiter.as_str());
-            if self.scope.substitution
+            if self.scope.has(Scope::SUBSTITUTION)
                 && self.raw(at, self.end).starts_with(pending.delimiter.as_str())
                 && behind.is_some_and(|behind| behind.contains(')'))
             {

@@ -135,7 +135,12 @@ impl<'t> Parser<'_, 't> {
         if matches!(self.byte(end), b'<' | b'>') && self.byte(end + 1) == b'(' {
             return None;
         }
-        (length > 0).then(|| (self.joined(self.at, end), end))
+        // Most words stand on one line.
+        let text = match length == end - self.at {
+            true => self.slice(self.at, end),
+            false => self.joined(self.at, end),
+        };
+        (length > 0).then_some((text, end))
     }
 
     /// Goes behind a reserved word that must stand here.

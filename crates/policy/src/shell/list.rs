@@ -1,7 +1,7 @@
 //! Lists and pipelines.
 
 use super::ast::{Connector, Item, List, Pipeline, Waiting};
-use super::cursor::{Before, Parsed, Parser};
+use super::cursor::{Before, Parsed, Parser, Scope};
 use super::keyword::Keyword;
 
 /// What ends a list.
@@ -90,8 +90,15 @@ impl<'t> Parser<'_, 't> {
             Closer::End => self.peek() == 0,
             Closer::Paren => self.peek() == b')',
             Closer::Arm if self.sees(b";;") || self.sees(b";&") => true,
-            _ if self.before == Before::Word => false,
-            _ => self.keyword().is_some_and(|(keyword, _)| closer.is(keyword)),
+            Closer::Brace
+            | Closer::Then
+            | Closer::Do
+            | Closer::Done
+            | Closer::Branch
+            | Closer::Arm => {
+                self.before != Before::Word
+                    && self.keyword().is_some_and(|(keyword, _)| closer.is(keyword))
+            }
         }
     }
 
@@ -132,7 +139,7 @@ impl<'t> Parser<'_, 't> {
     /// Goes behind `!` and `time`; tells whether the pipeline ends there.
     fn prefixes(&mut self) -> Parsed<bool> {
         self.blanks();
-        if std::mem::take(&mut self.scope.time_is_word) {
+        if self.scope.take(Scope::TIME_IS_WORD) {
             return Ok(false);
         }
         let mut last = None;
@@ -147,19 +154,19 @@ impl<'t> Parser<'_, 't> {
                     }
                 }
             }
-            if last.is_some() && self.scope.reread {
+            if last.is_some() && self.scope.has(Scope::REREAD) {
                 // Bash swaps the two before it reads again.
                 return Err(self.unsupported("`!` and `time` in `((…) …)`", self.at));
             }
             last = Some(keyword);
         }
-        let Some(last) = last else { return Ok(false) };
+        if last.is_none() {
+            return Ok(false);
+        }
         self.before = Before::Separated;
         let ends = match self.peek() {
             0 | b'\n' => true,
             b';' => !self.sees(b";;") && !self.sees(b";&"),
-            // The end of a substitution is the end of its text.
-            b')' => self.scope.substitution && last == Keyword::Time,
             _ => false,
         };
         Ok(ends)

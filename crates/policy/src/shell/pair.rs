@@ -3,7 +3,7 @@
 //! Bash counts brackets before it reads what stands between them. Its rules differ by the kind of
 //! bracket, and a text that we would end elsewhere is a text that we would read differently.
 
-use super::cursor::{Parsed, Parser};
+use super::cursor::{Parsed, Parser, Scope};
 
 /// The kinds of brackets.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -139,6 +139,10 @@ impl Parser<'_, '_> {
         loop {
             match self.byte(end) {
                 0 => return Err(self.open_quote(at)),
+                // Bash decodes it before it reads again.
+                b'\\' if escapes && self.scope.has(Scope::REREAD) => {
+                    return Err(self.unsupported("an escape in `((…) …)`", at));
+                }
                 b'\'' => return Ok(end),
                 b'\\' if escapes => end += 2,
                 _ => end += 1,

@@ -1,7 +1,7 @@
 //! Redirections.
 
 use super::ast::{Descriptor, Piece, Redirection, RedirectionOperator, Word};
-use super::cursor::{Parsed, Parser};
+use super::cursor::{Parsed, Parser, Scope};
 use super::heredoc::{Pending, Tabs};
 use super::word::Kind;
 
@@ -37,12 +37,18 @@ impl<'t> Parser<'_, 't> {
             self.at += 1;
             let span = self.span(self.at - 1, self.at);
             Word { pieces: vec![Piece::Literal(self.slice(self.at - 1, self.at))], span }
-        } else if self.word_begins() && (duplicates || !self.descriptor_stands_here()) {
+        } else if self.word_begins() && self.target_begins(duplicates) {
             self.word(Kind::Argument)?
         } else {
             return Err(self.unexpected());
         };
         Ok(Some(Redirection { descriptor, operator, target, span: self.span(start, self.at) }))
+    }
+
+    /// Tells whether what stands here is no descriptor of another redirection. A number may be the
+    /// target of `>&` all the same.
+    fn target_begins(&mut self, duplicates: bool) -> bool {
+        (duplicates && self.peek() != b'{') || !self.descriptor_stands_here()
     }
 
     /// Tells whether a descriptor stands here in front of `<` or `>`: no word, then.
@@ -104,7 +110,7 @@ impl<'t> Parser<'_, 't> {
         operator_at: usize,
         descriptor: Option<Descriptor<'t>>,
     ) -> Parsed<Redirection<'t>> {
-        if self.scope.reread {
+        if self.scope.has(Scope::REREAD) {
             return Err(self.unsupported("a heredoc in `((…) …)`", start));
         }
         let tabs = if self.take(b"-") { Tabs::Removed } else { Tabs::Kept };

@@ -101,6 +101,9 @@ impl<'t> Parser<'_, 't> {
         let closes = matches!(self.keyword(), Some((Keyword::CloseTest, _)));
         let begins =
             self.word_begins() || (kind == Kind::Regex && matches!(self.peek(), b'(' | b'|'));
+        if kind == Kind::Regex && !begins {
+            return Err(self.unsupported("an empty regular expression", self.at));
+        }
         if closes || !begins || self.descriptor_stands_here() {
             return Err(self.unexpected());
         }

@@ -54,8 +54,8 @@ struct Draft<'t> {
     from: usize,
     /// Whether that text continues the piece before.
     glued: bool,
-    /// Whether there is no `]` up to the word's end.
-    unclosed: bool,
+    /// Up to where there is no `]`.
+    unclosed: usize,
 }
 
 impl<'t> Word<'t> {
@@ -81,8 +81,11 @@ impl<'t> Parser<'_, 't> {
         pieces: Vec<Piece<'t>>,
         kind: Kind,
     ) -> Parsed<Word<'t>> {
+        if let Some(word) = self.plain_word(start, &pieces) {
+            return Ok(word);
+        }
         let mut draft =
-            Draft { pieces, marks: Vec::new(), from: self.at, glued: false, unclosed: false };
+            Draft { pieces, marks: Vec::new(), from: self.at, glued: false, unclosed: 0 };
         if matches!(kind, Kind::Name | Kind::Element) {
             self.leading_subscript(kind, &mut draft)?;
         }
@@ -104,6 +107,20 @@ impl<'t> Parser<'_, 't> {
             pieces = self.braces(pieces, &draft.marks)?;
         }
         Ok(Word { pieces, span: self.span(start, self.at) })
+    }
+
+    /// Reads a word that is only text, as most are.
+    fn plain_word(&mut self, start: usize, pieces: &[Piece<'t>]) -> Option<Word<'t>> {
+        let bytes = self.text.as_bytes().get(self.at..self.end)?;
+        let length = bytes.iter().position(|&byte| !PLAIN[usize::from(byte)]);
+        let end = length.map_or(self.end, |length| self.at + length);
+        let ends = matches!(self.byte(end), 0 | b' ' | b'\t' | b'\n' | b';' | b')' | b'&');
+        if !ends || end == self.at || !pieces.is_empty() {
+            return None;
+        }
+        let pieces = vec![Piece::Literal(self.slice(self.at, end))];
+        self.at = end;
+        Some(Word { pieces, span: self.span(start, end) })
     }
 
     /// Takes a byte that may mean something.
@@ -245,15 +262,12 @@ impl<'t> Parser<'_, 't> {
     /// Takes a `[`: a pattern only if a `]` follows in the same word.
     fn bracket(&mut self, draft: &mut Draft<'t>) {
         let start = self.at;
-        self.at += 1;
-        if draft.unclosed {
-            return;
-        }
         let mut end = start + 1;
         if matches!(self.byte(end), b'!' | b'^') {
             end += 1;
         }
         end += usize::from(self.byte(end) == b']');
+        end = end.max(draft.unclosed);
         while !breaks(self.byte(end))
             && !matches!(self.byte(end), b']' | b'\\' | b'\'' | b'"' | b'`' | b'$')
         {
@@ -262,13 +276,16 @@ impl<'t> Parser<'_, 't> {
         match self.byte(end) {
             b']' => end += 1,
             byte if breaks(byte) => {
-                draft.unclosed = true;
+                draft.unclosed = end;
+                self.at += 1;
                 return;
             }
             // A quote or an expansion: what the pattern is, nobody can tell.
-            _ => end = start + 1,
+            _ => {
+                draft.unclosed = end;
+                end = start + 1;
+            }
         }
-        self.at = start;
         self.flush(draft);
         self.at = end;
         draft.pieces.push(Piece::Glob { text: self.slice(start, end), parts: Vec::new() });
@@ -335,10 +352,7 @@ impl<'t> Parser<'_, 't> {
     /// Reads `name[…]` where a command begins, and `[…]` in an array: bash takes blanks in it.
     fn leading_subscript(&mut self, kind: Kind, draft: &mut Draft<'t>) -> Parsed<()> {
         let start = self.at;
-        let name = match kind {
-            Kind::Name => self.name_end(start),
-            _ => start,
-        };
+        let name = if kind == Kind::Name { self.name_end(start) } else { start };
         if self.byte(name) != b'[' || (kind == Kind::Name && name == start) {
             return Ok(());
         }

@@ -43,11 +43,13 @@ fn only(text: &str) -> Command<'_> {
     pipeline.stages.remove(0)
 }
 
+fn simple(text: &str) -> Simple<'_> {
+    let CommandKind::Simple(simple) = only(text).kind else { panic!("{text}") };
+    simple
+}
+
 fn words(text: &str) -> Vec<String> {
-    match only(text).kind {
-        CommandKind::Simple(simple) => simple.words.iter().map(shown).collect(),
-        other => panic!("{text}: {other:?}"),
-    }
+    simple(text).words.iter().map(shown).collect()
 }
 
 #[test]
@@ -111,17 +113,15 @@ fn words_fall_into_their_pieces() {
 
 #[test]
 fn assignments_stand_apart_from_words() {
-    let shown_all = |text: &str| match only(text).kind {
-        CommandKind::Simple(simple) => {
-            let one = |a: &Assignment<'_>| {
-                let subscript = a.subscript.as_ref().map(|word| format!("[{}]", shown(word)));
-                let append = if a.mode == AssignmentMode::Append { "+" } else { "" };
-                format!("{}{}{append}={}", a.name, subscript.unwrap_or_default(), shown(&a.value))
-            };
-            let assignments: Vec<String> = simple.assignments.iter().map(one).collect();
-            (assignments.join(" "), simple.words.len())
-        }
-        other => panic!("{text}: {other:?}"),
+    let shown_all = |text: &str| {
+        let one = |a: &Assignment<'_>| {
+            let subscript = a.subscript.as_ref().map(|word| format!("[{}]", shown(word)));
+            let append = if a.mode == AssignmentMode::Append { "+" } else { "" };
+            format!("{}{}{append}={}", a.name, subscript.unwrap_or_default(), shown(&a.value))
+        };
+        let simple = simple(text);
+        let assignments: Vec<String> = simple.assignments.iter().map(one).collect();
+        (assignments.join(" "), simple.words.len())
     };
     for (text, expected, words) in [
         ("A=1 B= c", "A=1 B=", 1),
