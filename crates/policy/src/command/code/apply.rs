@@ -1,11 +1,12 @@
 //! From the meaning of a call to acts.
 
+use super::file::local;
 use super::meaning::{Form, Meaning};
-use super::names::Tail;
+use super::names::{Bound, Tail};
 use super::scan::Scan;
 use super::stream::{Range, Stream};
-use super::value::{Sort, decodes};
-use crate::command::{Act, Arg, Concern, Extent, Language, Run};
+use super::value::Sort;
+use crate::command::{Act, Arg, Concern, Extent, Run};
 
 impl<'t> Scan<'t, '_> {
     /// Says what a call does. Without arguments the function is not called but handed on.
@@ -26,7 +27,15 @@ impl<'t> Scan<'t, '_> {
         match meaning {
             Meaning::Argv(form) => self.argv(&call, form),
             Meaning::Attribute => self.attribute(&call),
+            Meaning::Build => {
+                let loader = call.keyed("Loader").or_else(|| call.positional(1));
+                let safe = |name: &str| name.contains("Safe") || name == "BaseLoader";
+                if !loader.is_some_and(|loader| stream.any_name(loader, safe)) {
+                    self.out.raise(Concern::Evaluates, start, end);
+                }
+            }
             Meaning::Code(place) => self.code(&call, place),
+            Meaning::CodeAll => self.codes(&call),
             Meaning::Connect(place) => self.connect(&call, place),
             Meaning::Copy(from, to) => {
                 self.path(&call, from, Act::Read);
@@ -65,13 +74,20 @@ impl<'t> Scan<'t, '_> {
             Meaning::Open(place, mode) => self.open(&call, place, mode),
             Meaning::Raise(concern) => self.out.raise(concern, start, end),
             Meaning::Read(place) => self.path(&call, place, Act::Read),
-            Meaning::Script(place) => match self.known(&call, place) {
-                Some(arg) => self.out.act(Act::Run(Run::Script(self.dialect.language, arg))),
-                None => self.out.raise(self.doubt(&call, Concern::Evaluates), start, end),
-            },
+            Meaning::ReadNamed(place) => self.named(&call, place, Act::Read),
+            Meaning::ReadOr(place, default) if call.args.len() <= place => {
+                self.out.act(Act::Read(self.out.arg(default, start, end)));
+            }
+            Meaning::ReadOr(place, _) => self.path(&call, place, Act::Read),
+            Meaning::Rewrite(place) => self.rewrite(&call, place),
+            Meaning::Script(place) => self.script(&call, place),
             Meaning::Send(place) => {
                 self.out.sends = true;
                 self.connect(&call, place);
+            }
+            Meaning::Shelf(place) => {
+                self.path(&call, place, Act::Write);
+                self.out.raise(Concern::Evaluates, start, end);
             }
             Meaning::Shell(place) => match call.positional(place) {
                 Some(text) => self.shell(&call, text),
@@ -83,8 +99,15 @@ impl<'t> Scan<'t, '_> {
                     self.connect(&call, place);
                 }
             }
+            Meaning::Source(place) => self.source(&call, place),
             Meaning::Write(place) => self.path(&call, place, Act::Write),
             Meaning::WriteAll => self.paths(&call, Act::Write),
+            Meaning::WriteKey(key, place) => {
+                if let Some(range) = call.keyed(key).or_else(|| call.positional(place)) {
+                    self.file(&call, range, Act::Write);
+                }
+            }
+            Meaning::WriteNamed(place) => self.named(&call, place, Act::Write),
         }
     }
 
@@ -95,58 +118,26 @@ impl<'t> Scan<'t, '_> {
         (self.out.verbatim(value.text, value.at, (start, end)), value.sort)
     }
 
-    fn known(&self, call: &Called<'t, '_>, place: usize) -> Option<Arg<'t>> {
+    pub(super) fn known(&self, call: &Called<'t, '_>, place: usize) -> Option<Arg<'t>> {
         let (arg, _) = self.arg(call.stream, call.positional(place)?);
         arg.as_known().is_some().then_some(arg)
     }
 
     /// Says that something is started which is not known.
-    fn spawns(&mut self, call: &Called<'t, '_>) {
+    pub(super) fn spawns(&mut self, call: &Called<'t, '_>) {
         let (start, end) = call.stream.bytes(call.whole);
         self.out.spawns = true;
         self.out.raise(self.doubt(call, Concern::Spawns), start, end);
     }
 
     /// Returns `otherwise`, or that the arguments hide what they are.
-    fn doubt(&self, call: &Called<'t, '_>, otherwise: Concern) -> Concern {
-        let hides = |part: &Range| call.stream.any_name(*part, decodes);
-        if call.args.iter().any(hides) { Concern::Obfuscates } else { otherwise }
-    }
-
-    fn path(&mut self, call: &Called<'t, '_>, place: usize, act: impl FnOnce(Arg<'t>) -> Act<'t>) {
-        let named = || call.keyed("file").filter(|_| place == 0);
-        let Some(range) = call.positional(place).or_else(named) else {
-            // Handed on, or called with what is in a list: any file.
-            if call.handed || call.spreads() {
-                let (start, end) = call.stream.bytes(call.whole);
-                self.out.act(act(self.out.unknown(start, end)));
-            }
-            return;
+    pub(super) fn doubt(&self, call: &Called<'t, '_>, otherwise: Concern) -> Concern {
+        let hides = |part: &Range| {
+            let (start, end) = call.stream.bytes(*part);
+            let at = self.decoders.partition_point(|decoder| *decoder < start);
+            self.decoders.get(at).is_some_and(|decoder| *decoder < end)
         };
-        let (arg, sort) = self.arg(call.stream, range);
-        // PHP opens URLs as files, and its own streams as `php://`.
-        if self.dialect.language == Language::Php && arg.text.contains("://") {
-            if !arg.text.starts_with("php://") {
-                self.out.act(Act::Connect(arg));
-            }
-        } else if self.dialect.language == Language::Ruby && arg.text.starts_with('|') {
-            // `IO.read("|id")`
-            self.spawns(call);
-        } else if sort != Sort::Other {
-            self.out.act(act(arg));
-        }
-    }
-
-    fn paths(&mut self, call: &Called<'t, '_>, act: impl Fn(Arg<'t>) -> Act<'t>) {
-        for part in call.args.iter().filter(|part| call.key(**part).is_none()) {
-            let parts = self.names.elements(call.stream, *part).unwrap_or_else(|| vec![*part]);
-            for part in parts {
-                let (arg, sort) = self.arg(call.stream, part);
-                if sort != Sort::Other {
-                    self.out.act(act(arg));
-                }
-            }
-        }
+        if call.args.iter().any(hides) { Concern::Obfuscates } else { otherwise }
     }
 
     fn connect(&mut self, call: &Called<'t, '_>, place: usize) {
@@ -162,16 +153,10 @@ impl<'t> Scan<'t, '_> {
             matches!(name, "open" | "read_text" | "readFileSync" | "file_get_contents" | "read")
         };
         self.out.sends |= call.args.iter().any(|part| call.stream.any_name(*part, reads));
-        self.out.act(Act::Connect(to));
-    }
-
-    fn open(&mut self, call: &Called<'t, '_>, place: usize, mode: usize) {
-        let mode = call.positional(mode).or_else(|| call.keyed("mode"));
-        let writes = mode.is_some_and(|mode| {
-            let (mode, sort) = self.arg(call.stream, mode);
-            sort != Sort::Other && mode.as_known().is_none_or(is_writing)
+        self.out.act(match local(&to) {
+            Some(file) => Act::Read(file),
+            None => Act::Connect(to),
         });
-        self.path(call, place, if writes { Act::Write } else { Act::Read });
     }
 
     fn attribute(&mut self, call: &Called<'t, '_>) {
@@ -180,8 +165,9 @@ impl<'t> Scan<'t, '_> {
             return;
         }
         let object = self.names.chain(call.stream, at, 0);
+        let reached = object.path.rsplit('.').next().unwrap_or_default();
         let powerful = matches!(
-            object.path.as_str(),
+            reached.strip_prefix('_').unwrap_or(reached),
             "os" | "posix"
                 | "subprocess"
                 | "sys"
@@ -207,7 +193,7 @@ impl<'t> Scan<'t, '_> {
         }
     }
 
-    fn code(&mut self, call: &Called<'t, '_>, place: usize) {
+    pub(super) fn code(&mut self, call: &Called<'t, '_>, place: usize) {
         let (start, end) = call.stream.bytes(call.whole);
         let Some(range) = call.positional(place) else { return };
         if let Some(arg) = self.known(call, place) {
@@ -228,6 +214,35 @@ impl<'t> Scan<'t, '_> {
             }
         }
         self.out.raise(self.doubt(call, Concern::Evaluates), start, end);
+    }
+
+    /// Evaluates the arguments that are texts, and not functions that the code has itself.
+    fn codes(&mut self, call: &Called<'t, '_>) {
+        let stream = call.stream;
+        for part in call.args {
+            let keyed = match call.key(*part) {
+                Some("stmt" | "setup") => 2,
+                Some(_) => continue,
+                None => 0,
+            };
+            let range = (part.0 + keyed, part.1);
+            let (arg, sort) = self.arg(stream, range);
+            let defined = stream.name(range.0).is_some_and(|name| {
+                name == "lambda"
+                    || matches!(self.names.bounds.get(name), Some(Bound::Function))
+                    || stream.tokens.windows(2).any(
+                        |pair| matches!(pair, [word, token] if word.is("def") && token.is(name)),
+                    )
+            });
+            match arg.as_known() {
+                Some(_) => self.out.act(Act::Run(Run::Code(self.dialect.language, arg))),
+                None if sort == Sort::Other || defined => {}
+                None => {
+                    let (start, end) = stream.bytes(call.whole);
+                    self.out.raise(self.doubt(call, Concern::Evaluates), start, end);
+                }
+            }
+        }
     }
 
     fn shell(&mut self, call: &Called<'t, '_>, text: Range) {
@@ -303,32 +318,32 @@ impl<'t> Scan<'t, '_> {
 }
 
 /// A call, with its arguments.
-struct Called<'t, 'c> {
-    stream: &'c Stream<'t>,
-    whole: Range,
-    args: &'c [Range],
-    handed: bool,
+pub(super) struct Called<'t, 'c> {
+    pub(super) stream: &'c Stream<'t>,
+    pub(super) whole: Range,
+    pub(super) args: &'c [Range],
+    pub(super) handed: bool,
 }
 
 impl Called<'_, '_> {
     /// Returns the argument at a place, counting only those without a name.
-    fn positional(&self, place: usize) -> Option<Range> {
+    pub(super) fn positional(&self, place: usize) -> Option<Range> {
         self.args.iter().filter(|part| self.key(**part).is_none()).nth(place).copied()
     }
 
     /// Returns the name of an argument that has one.
-    fn key(&self, (from, to): Range) -> Option<&str> {
+    pub(super) fn key(&self, (from, to): Range) -> Option<&str> {
         let named = from + 1 < to && self.stream.token(from + 1)?.is_sign(&["=", ":"]);
         self.stream.name(from).filter(|_| named)
     }
 
-    fn keyed(&self, name: &str) -> Option<Range> {
+    pub(super) fn keyed(&self, name: &str) -> Option<Range> {
         let part = self.args.iter().find(|part| self.key(**part) == Some(name))?;
         Some((part.0 + 2, part.1))
     }
 
     /// Returns an argument by name, also from an object of options.
-    fn option(&self, name: &str) -> Option<Range> {
+    pub(super) fn option(&self, name: &str) -> Option<Range> {
         self.keyed(name).or_else(|| {
             let objects = self.args.iter().filter(|part| self.stream.is(part.0, "{"));
             let mut parts =
@@ -339,7 +354,7 @@ impl Called<'_, '_> {
     }
 
     /// Returns whether arguments come from a list: `f(*args)`, `f(...args)`.
-    fn spreads(&self) -> bool {
+    pub(super) fn spreads(&self) -> bool {
         self.args.iter().any(|part| self.stream.is(part.0, "*") || self.stream.is(part.0, "..."))
     }
 }
@@ -348,11 +363,4 @@ fn is_option(stream: &Stream<'_>, range: Range) -> bool {
     let function =
         stream.any_name((range.0, range.0 + 2), |name| name == "function" || name == "async");
     stream.is(range.0, "{") || function || stream.is(stream.after(range.0), "=>")
-}
-
-/// Returns whether a file opened with this mode can be changed. What is no mode is something else.
-fn is_writing(mode: &str) -> bool {
-    mode.len() <= 8
-        && mode.chars().all(|c| "rwaxctbsUn+:e".contains(c))
-        && mode.contains(['w', 'a', 'x', 'c', '+'])
 }

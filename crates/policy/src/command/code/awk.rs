@@ -16,6 +16,7 @@ const DIALECT: Dialect = Dialect {
     canonical: |path| path,
     import: |_, _| {},
     extra: |_, _, _| {},
+    reached: &[],
     powers: &[],
     // Strings that stand side by side are joined.
     joins: "",
@@ -57,6 +58,13 @@ impl<'t> Reader<'t, '_, '_> {
             }
             Kind::Name(name) if name == "print" || name == "printf" => self.print(at + 1),
             Kind::Name(name) if name == "getline" => self.getline(at),
+            // What is put there is read as if it were an argument.
+            Kind::Name(name) if name == "ARGV" && stream.is(at + 1, "[") => {
+                let set = stream.after(at + 1);
+                if stream.is(set, "=") {
+                    self.file((set + 1, self.end(set + 1)), Act::Read);
+                }
+            }
             Kind::Sign("|&") => self.coprocess(at),
             // `@load "x"`, `@include "x"`, `@f()`
             Kind::Sign("@") => {

@@ -8,6 +8,8 @@
 mod apply;
 mod awk;
 mod bind;
+mod environment;
+mod file;
 mod meaning;
 mod names;
 mod node;

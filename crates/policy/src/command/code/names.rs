@@ -110,7 +110,14 @@ impl<'t> Names<'t> {
             } else if stream.is(end, "[") {
                 let subscript = self.value(stream, (end + 1, close), depth + 1);
                 match subscript.known() {
-                    Some(member) if chain.path == "sys.modules" => chain.path = member.to_owned(),
+                    Some(member)
+                        if chain
+                            .path
+                            .strip_suffix("sys.modules")
+                            .is_some_and(|head| head.is_empty() || head.ends_with(['.', '_'])) =>
+                    {
+                        chain.path = member.to_owned();
+                    }
                     Some(member) if self.dialect.language == Language::Node => {
                         chain.push(member);
                         chain.dot = Some(end);
@@ -167,7 +174,9 @@ impl<'t> Names<'t> {
                 Some(format!("{}.{}", object.path, member.known()?))
             }
             Meaning::Argv(_)
+            | Meaning::Build
             | Meaning::Code(_)
+            | Meaning::CodeAll
             | Meaning::Connect(_)
             | Meaning::Copy(..)
             | Meaning::Delete(..)
@@ -182,12 +191,19 @@ impl<'t> Names<'t> {
             | Meaning::Open(..)
             | Meaning::Raise(_)
             | Meaning::Read(_)
+            | Meaning::ReadNamed(_)
+            | Meaning::ReadOr(..)
+            | Meaning::Rewrite(_)
             | Meaning::Script(_)
             | Meaning::Send(_)
+            | Meaning::Shelf(_)
             | Meaning::Shell(_)
             | Meaning::Socket(_)
+            | Meaning::Source(_)
             | Meaning::Write(_)
-            | Meaning::WriteAll => None,
+            | Meaning::WriteAll
+            | Meaning::WriteKey(..)
+            | Meaning::WriteNamed(_) => None,
         }
     }
 }

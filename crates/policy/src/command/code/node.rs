@@ -17,6 +17,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     canonical,
     import,
     extra,
+    reached: &[],
     powers: &["child_process", "vm", "module", "process.mainModule"],
     joins: "+",
     calls: Calls::Parens,
@@ -169,6 +170,9 @@ fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
             path = format!("{to}{}", tail.trim_start_matches("default.")).into();
         }
     }
+    if path.contains(".default.") {
+        path = path.replace(".default.", ".").into();
+    }
     match path.strip_suffix("Sync") {
         Some(short)
             if path.starts_with("fs.") || path.starts_with("Deno.") || path.starts_with("Bun.") =>
@@ -220,9 +224,12 @@ fn function(path: &str) -> Option<Meaning> {
         ("Bun", "write") => Write(0),
         ("Bun", "dlopen") | ("process", "dlopen") => Load(1),
         ("bun:ffi" | "ffi" | "ffi-napi" | "koffi" | "node-pty", _) => Raise(Concern::Spawns),
-        ("vm", _) | ("process", "binding" | "_linkedBinding") | ("repl", "start") => {
+        ("vm", _) | ("repl", "start") | ("v8", "setFlagsFromString" | "deserialize") => {
             Raise(Evaluates)
         }
+        ("process", "binding" | "_linkedBinding") => Raise(Concern::Spawns),
+        ("process", "report.writeReport") | ("v8", "writeHeapSnapshot") => Write(0),
+        ("heapdump", "writeSnapshot") => Write(0),
         ("process", "kill") => Raise(Processes),
         ("process", "setuid" | "setgid" | "seteuid" | "setegid") => Raise(Concern::Privilege),
         ("process", "chdir") => Meaning::Enter(0),
@@ -230,6 +237,7 @@ fn function(path: &str) -> Option<Meaning> {
         ("worker_threads", "Worker") | ("", "Worker") => Script(0),
         ("inspector", "open") => Raise(Concern::Backdoor),
         ("fs" | "Deno", name) => return files(name),
+        ("", name) if name.ends_with("Sync") => return files(name.trim_end_matches("Sync")),
         ("rimraf", "sync" | "rimraf" | "rimrafSync") | ("", "rimraf") => {
             Meaning::Delete(0, Extent::Tree)
         }
@@ -256,7 +264,7 @@ fn files(name: &str) -> Option<Meaning> {
 }
 
 fn method(name: &str) -> Option<Meaning> {
-    use Meaning::{Raise, Shell, Write};
+    use Meaning::{Raise, Shell};
     Some(match name {
         "execSync" => Shell(1),
         "execFileSync" | "spawnSync" => Raise(Concern::Spawns),
@@ -264,10 +272,9 @@ fn method(name: &str) -> Option<Meaning> {
             Raise(Concern::Evaluates)
         }
         "mainModule" | "binding" | "_load" => Raise(Concern::Evaluates),
-        "writeFileSync" | "appendFileSync" => Write(1),
-        "rmSync" => Meaning::Delete(1, Extent::Tree),
-        "unlinkSync" => Meaning::Delete(1, Extent::Single),
-        _ => return None,
+        "writeFile" | "appendFile" | "createWriteStream" | "copyFile" | "readFile"
+        | "createReadStream" | "unlink" | "symlink" => return files(name).map(Meaning::of_method),
+        name => return files(name.strip_suffix("Sync")?).map(Meaning::of_method),
     })
 }
 
@@ -333,8 +340,11 @@ fn pattern_names<'t>(names: &mut Names<'t>, stream: &Stream<'t>, open: usize, mo
 
 /// Looks for shell templates, code in strings and members that are computed.
 fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
-    let Some(name) = stream.name(at) else { return };
     let whole = (at, at + 1);
+    if makes_functions(scan, stream, at) {
+        return scan.apply(stream, whole, Meaning::Raise(Concern::Evaluates), Some(&[]));
+    }
+    let Some(name) = stream.name(at) else { return };
     match name {
         "$" | "sh" | "exec" if stream.token(at + 1).is_some_and(Token::is_text) => {
             let (arg, _) = scan.arg(stream, (at + 1, at + 2));
@@ -358,5 +368,41 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
             }
         }
         _ => {}
+    }
+}
+
+/// Returns whether the way to `Function` is taken here, which makes functions from texts, or
+/// names are looked up in an object.
+fn makes_functions<'t>(scan: &Scan<'t, '_>, stream: &Stream<'t>, at: usize) -> bool {
+    let Some(token) = stream.token(at) else { return false };
+    let before = stream.before(at);
+    match &token.kind {
+        Kind::Text(text, _) => text == "constructor",
+        Kind::Sign("[") if before.is_some_and(Token::ends_value) => {
+            let subscript = (at + 1, stream.mate(at));
+            scan.names.value(stream, subscript, 0).known() == Some("constructor")
+        }
+        Kind::Name(name) if name == "with" => {
+            stream.is(at + 1, "(") && !before.is_some_and(Token::is_dot)
+        }
+        Kind::Name(name) if name == "constructor" => {
+            let next = stream.token(at + 1);
+            if !before.is_some_and(Token::is_dot) {
+                return next.is_some_and(|next| next.is(":"));
+            }
+            let shown = stream.is(at + 1, ")") && {
+                let open = stream.mate(at + 1);
+                stream.before(open).is_some_and(|token| token.is("log"))
+            };
+            let compared =
+                next.is_some_and(|next| next.is_dot() || next.is_sign(&["==", "===", "!=", "!=="]));
+            !shown && !compared
+        }
+        Kind::Break
+        | Kind::Name(_)
+        | Kind::Number
+        | Kind::Pattern
+        | Kind::Shell(_)
+        | Kind::Sign(_) => false,
     }
 }

@@ -1,13 +1,16 @@
 //! Perl.
 
+mod library;
+
 use std::borrow::Cow;
 
+use self::library::function;
 use super::meaning::{Form, Meaning};
 use super::names::Names;
 use super::scan::{Calls, Dialect, Scan};
 use super::stream::{Commas, Stream};
 use super::token::{Escapes, Holes, JOIN, Kind, Lexer, Quote, Token, Unread};
-use crate::command::{Act, Arg, Concern, Extent, Language, Run};
+use crate::command::{Act, Arg, Concern, Language, Run};
 
 pub(super) const DIALECT: Dialect = Dialect {
     language: Language::Perl,
@@ -17,6 +20,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     canonical,
     import,
     extra,
+    reached: &[],
     powers: &[],
     joins: JOIN,
     calls: Calls::Bare,
@@ -321,54 +325,14 @@ fn replace(lexer: &mut Lexer<'_>, open: char, name: &str) -> Result<(), Unread> 
 fn import<'t>(_: &mut Names<'t>, _: &Stream<'t>) {}
 
 fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
-    let short = path.strip_prefix("CORE::GLOBAL::").or_else(|| path.strip_prefix("CORE::"));
+    // `POSIX::unlink` is `unlink`; `POSIX::execl` takes its arguments otherwise than `exec`.
+    let posix = path.strip_prefix("POSIX::").filter(|name| !name.starts_with("exec"));
+    let core = path.strip_prefix("CORE::GLOBAL::").or_else(|| path.strip_prefix("CORE::"));
+    let short = core.or(posix);
     match short {
         Some(short) => short.to_owned().into(),
         None => path,
     }
-}
-
-fn function(path: &str) -> Option<Meaning> {
-    use Meaning::{
-        Argv, Connect, Copy, DeleteAll, Enter, Fork, Link, Load, Move, Raise, Read, Socket, Write,
-        WriteAll,
-    };
-    Some(match path {
-        "system" | "exec" => Argv(Form::Words),
-        "readpipe" => Meaning::Shell(0),
-        path if path.starts_with("POSIX::exec") => Raise(Concern::Spawns),
-        "fork" => Fork,
-        "kill" => Raise(Concern::Processes),
-        "syscall" | "dump" | "IPC::Open3" | "IPC::Open2" | "open2" | "open3" | "IPC::Run"
-        | "Inline::C" | "Inline" => Raise(Concern::Spawns),
-        "DynaLoader::dl_load_file" | "XSLoader::load" | "DynaLoader::bootstrap" => Load(0),
-        "unlink" => DeleteAll(Extent::Single),
-        "rmdir" => DeleteAll(Extent::Single),
-        "rmtree" | "remove_tree" | "File::Path::rmtree" | "File::Path::remove_tree" => {
-            DeleteAll(Extent::Tree)
-        }
-        "mkdir" | "truncate" | "mkfifo" => Write(0),
-        "mkpath" | "make_path" | "File::Path::make_path" => WriteAll,
-        "rename" | "File::Copy::move" => Move(0, 1),
-        "copy" | "File::Copy::copy" => Copy(0, 1),
-        "symlink" | "link" => Link(0, 1),
-        "opendir" => Read(1),
-        "chdir" => Enter(0),
-        "chroot" | "setuid" | "POSIX::setuid" | "POSIX::setgid" => Raise(Concern::Privilege),
-        "IO::Socket::INET.new"
-        | "IO::Socket.new"
-        | "IO::Socket::SSL.new"
-        | "IO::Socket::IP.new" => Socket(0),
-        "socket" => Socket(9),
-        "IO::Socket::INET" | "IO::Socket::IP" | "IO::Socket::SSL" | "Socket" => Socket(9),
-        "LWP::UserAgent" | "LWP::UserAgent.new" | "HTTP::Tiny.new" | "HTTP::Tiny"
-        | "Net::FTP.new" | "Net::SMTP.new" | "LWP::Simple" => Connect(9),
-        "getstore" | "mirror" => Meaning::Fetch(0, 1),
-        "getprint" => Connect(0),
-        "Storable::retrieve" | "Storable::thaw" => Raise(Concern::Evaluates),
-        "sysopen" => Write(1),
-        _ => return None,
-    })
 }
 
 fn method(name: &str) -> Option<Meaning> {
@@ -416,11 +380,36 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
         // `<>` opens what is in it, and runs what ends with a pipe.
         "@ARGV"
             if stream.is(at + 1, "=")
-                || stream
-                    .before(at)
-                    .is_some_and(|before| before.is("push") || before.is("unshift")) =>
+                || [at.wrapping_sub(1), at.wrapping_sub(2)].iter().any(|before| {
+                    ["push", "unshift", "splice"].iter().any(|word| stream.is(*before, word))
+                }) =>
         {
             scan.apply(stream, (at, at + 1), Meaning::Raise(Concern::Spawns), Some(&[]));
+        }
+        "$ARGV" if stream.is(at + 1, "[") && stream.is(stream.after(at + 1), "=") => {
+            scan.apply(stream, (at, at + 1), Meaning::Raise(Concern::Spawns), Some(&[]));
+        }
+        // `IO::File->new("id |")` opens as `open` does.
+        "IO::File" => {
+            let new = at + 1 + if stream.is(at + 1, "->") { 2 } else { 0 };
+            if stream.is(new, "(") {
+                let args = stream.split((new + 1, stream.mate(new)));
+                let mode = args.get(1).map(|mode| scan.arg(stream, *mode).0);
+                match (args.first(), mode) {
+                    (Some(path), None) => opens(scan, stream, at, &[(at, at + 1), *path]),
+                    (_, Some(mode)) => {
+                        let reads = matches!(mode.as_known(), Some("r" | "<"));
+                        let pipes = mode.text.contains('|');
+                        let meaning = match (reads, pipes) {
+                            (true, _) => Meaning::Read(0),
+                            (_, true) => Meaning::Raise(Concern::Spawns),
+                            (false, false) => Meaning::Write(0),
+                        };
+                        scan.apply(stream, (at, at + 1), meaning, Some(&args));
+                    }
+                    (None, None) => {}
+                }
+            }
         }
         "open" => opens(scan, stream, at, &args()),
         "use" | "no" => {

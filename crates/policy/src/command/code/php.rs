@@ -14,10 +14,14 @@ const DIALECT: Dialect = Dialect {
     language: Language::Php,
     special,
     function,
-    method: |_| None,
+    method: |name| {
+        let saves = ["save", "saveHTMLFile", "asXML", "saveXML"].contains(&name);
+        saves.then_some(Meaning::WriteNamed(1))
+    },
     canonical,
     import,
     extra,
+    reached: &[],
     powers: &[],
     joins: JOIN,
     calls: Calls::Parens,
@@ -154,12 +158,15 @@ fn function(path: &str) -> Option<Meaning> {
         "include" | "include_once" | "require" | "require_once" => Script(0),
         "posix_kill" => Raise(Processes),
         "posix_setuid" | "posix_setgid" | "posix_seteuid" | "posix_setegid" => Raise(Privilege),
-        "putenv" => Raise(Concern::Environment),
         "fsockopen" | "pfsockopen" | "stream_socket_client" | "socket_connect" => Socket(0),
         "socket_create" => Socket(9),
         "curl_init" => Connect(0),
         "file_put_contents" | "mkdir" | "touch" | "chmod" | "chown" | "chgrp" | "lchown"
-        | "tempnam" => Write(0),
+        | "tempnam" | "sqlite3" => Write(0),
+        "error_log" => Write(2),
+        name if IMAGES.contains(&name) => Write(1),
+        "ftp_connect" | "ftp_ssl_connect" => Connect(0),
+        "hash_file" => Read(1),
         "unlink" | "rmdir" => Delete(0, Extent::Single),
         "rename" | "move_uploaded_file" => Move(0, 1),
         "copy" => Copy(0, 1),
@@ -173,6 +180,12 @@ fn function(path: &str) -> Option<Meaning> {
         | "highlight_file"
         | "show_source"
         | "parse_ini_file"
+        | "md5_file"
+        | "sha1_file"
+        | "glob"
+        | "php_strip_whitespace"
+        | "gzfile"
+        | "readgzfile"
         | "simplexml_load_file" => Read(0),
         "chdir" => Enter(0),
         _ => return None,
@@ -229,6 +242,19 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                 );
             }
         }
+        Kind::Name(name) if calls && name.eq_ignore_ascii_case("ini_set") => {
+            let args = args();
+            let setting = args.first().map(|first| scan.arg(stream, *first).0);
+            let harmless = setting.as_ref().and_then(|name| name.as_known()).is_some_and(|name| {
+                !["error_log", "mail.log", "sendmail_path", "unserialize_callback_func"]
+                    .contains(&name)
+                    && !name.contains("path")
+                    && !name.ends_with("_file")
+            });
+            if !harmless {
+                scan.apply(stream, whole, Meaning::Write(1), Some(&args));
+            }
+        }
         Kind::Name(name) if calls && name.eq_ignore_ascii_case("preg_replace") => {
             let Some(first) = args().first().copied() else { return };
             let (pattern, _) = scan.arg(stream, first);
@@ -252,8 +278,8 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
 fn callback<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, must: bool, part: (usize, usize)) {
     let (name, _) = scan.arg(stream, part);
     let meaning = name.as_known().and_then(|name| scan.names.function(name));
-    if let Some(concern) = meaning.and_then(Meaning::concern) {
-        scan.apply(stream, part, Meaning::Raise(concern), Some(&[]));
+    if let Some(meaning) = meaning {
+        scan.apply(stream, part, meaning, None);
     } else if must
         && name.as_known().is_none()
         && stream.name(part.0).is_some_and(|name| name.starts_with('$'))
@@ -263,24 +289,54 @@ fn callback<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, must: bool, part: 
 }
 
 /// Functions that call a function they are given.
-const TAKES_FUNCTION: [&str; 19] = [
+const TAKES_FUNCTION: &[&str] = &[
+    "array_all",
+    "array_any",
+    "array_diff_uassoc",
+    "array_diff_ukey",
     "array_filter",
+    "array_find",
+    "array_find_key",
+    "array_intersect_uassoc",
+    "array_intersect_ukey",
     "array_map",
     "array_reduce",
+    "array_udiff",
+    "array_udiff_assoc",
+    "array_udiff_uassoc",
+    "array_uintersect",
+    "array_uintersect_assoc",
+    "array_uintersect_uassoc",
     "array_walk",
     "array_walk_recursive",
     "call_user_func",
     "call_user_func_array",
     "forward_static_call",
     "forward_static_call_array",
+    "header_register_callback",
     "iterator_apply",
+    "mb_ereg_replace_callback",
     "ob_start",
     "preg_replace_callback",
     "register_shutdown_function",
     "register_tick_function",
     "set_error_handler",
     "set_exception_handler",
+    "spl_autoload_register",
     "uasort",
     "uksort",
     "usort",
+];
+
+/// Functions that write a picture to a file.
+const IMAGES: [&str; 9] = [
+    "imageavif",
+    "imagebmp",
+    "imagegd",
+    "imagegd2",
+    "imagegif",
+    "imagejpeg",
+    "imagepng",
+    "imagewbmp",
+    "imagewebp",
 ];

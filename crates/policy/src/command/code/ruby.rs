@@ -17,6 +17,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     canonical,
     import,
     extra,
+    reached: &[],
     powers: &[],
     joins: "+",
     calls: Calls::Bare,
@@ -288,6 +289,18 @@ fn function(path: &str) -> Option<Meaning> {
             Code(0)
         }
         ("", "load" | "require_relative") => Script(0),
+        ("", "autoload") => Script(1),
+        ("CSV" | "Zlib", "open") => Open(0, 1),
+        ("Zlib", "GzipWriter.open") | ("Logger" | "PStore" | "YAML", "new" | "Store.new") => {
+            Write(0)
+        }
+        (
+            "CSV" | "YAML" | "JSON" | "Zlib",
+            "read" | "foreach" | "load_file" | "GzipReader.open",
+        ) => Read(0),
+        ("Dir", "children" | "entries" | "each_child" | "foreach" | "glob" | "open" | "new")
+        | ("File", "readlink") => Read(0),
+        ("DRb", "start_service") => Raise(Concern::Backdoor),
         ("Marshal", "load" | "restore")
         | ("YAML", "unsafe_load")
         | ("", "ObjectSpace" | "TracePoint") => Raise(Evaluates),
@@ -414,6 +427,14 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                 scan.out.act(Act::Connect(path));
             } else {
                 scan.apply(stream, whole, Meaning::Open(0, 1), Some(&args));
+            }
+        }
+        "require" if !member => {
+            let args = args();
+            let path = args.first().map(|first| scan.arg(stream, *first).0);
+            // A library has a name, a file has a path.
+            if path.is_some_and(|path| path.text.starts_with(['/', '.', '~'])) {
+                scan.apply(stream, whole, Meaning::Script(0), Some(&args));
             }
         }
         "ENV" | "Object" | "Kernel" if stream.is(at + 1, ".") && stream.is(at + 2, "const_get") => {

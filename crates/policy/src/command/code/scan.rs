@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use super::meaning::Meaning;
-use super::names::{Chain, Names, Tail};
+use super::names::{Bound, Chain, Names, Tail};
 use super::sink::Sink;
 use super::stream::{Commas, Range, Stream};
 use super::token::{Kind, Lexer, Special, Token};
+use super::value::decodes;
 use crate::command::{Act, Concern, Language, Run};
 
 /// What is particular to a language of calls.
@@ -25,6 +26,8 @@ pub(super) struct Dialect {
     pub(super) import: for<'t> fn(&mut Names<'t>, &Stream<'t>),
     /// Looks at a token for what only this language has.
     pub(super) extra: for<'t> fn(&mut Scan<'t, '_>, &Stream<'t>, usize),
+    /// Modules that are known wherever they are members.
+    pub(super) reached: &'static [&'static str],
     /// Modules that can start programs or reach all others: handing one on hides what is called.
     pub(super) powers: &'static [&'static str],
     /// Joins strings.
@@ -49,6 +52,8 @@ pub(super) struct Scan<'t, 's> {
     pub(super) out: Sink<'t, 's>,
     /// Whether the code repeats something.
     pub(super) loops: bool,
+    /// Where names stand that make text from other text that nobody can read, in order.
+    pub(super) decoders: Vec<usize>,
 }
 
 impl<'t, 's> Scan<'t, 's> {
@@ -70,7 +75,15 @@ impl<'t, 's> Scan<'t, 's> {
         let repeats = |name: &str| matches!(name, "for" | "while" | "loop" | "until" | "iter");
         let mut words = streams.iter().flat_map(|stream| &stream.tokens).filter_map(Token::name);
         let loops = words.any(repeats);
-        let mut scan = Self { dialect, names, out, loops };
+        let all = streams.iter().flat_map(|stream| &stream.tokens);
+        let decoding = all.filter(|token| token.name().is_some_and(decodes));
+        let mut decoders: Vec<_> = decoding.map(|token| token.start).collect();
+        decoders.sort_unstable();
+        if names.stars.len() > STARS {
+            out.raise(Concern::Unclear, 0, text.len());
+            names.stars.truncate(STARS);
+        }
+        let mut scan = Self { dialect, names, out, loops, decoders };
         for stream in &streams {
             scan.stream(stream);
         }
@@ -95,6 +108,7 @@ impl<'t, 's> Scan<'t, 's> {
         // By now it is known whether there is a socket.
         for at in 0..stream.tokens.len() {
             (self.dialect.extra)(self, stream, at);
+            self.variable(stream, at);
         }
     }
 
@@ -109,7 +123,9 @@ impl<'t, 's> Scan<'t, 's> {
             return at + 1;
         }
         let behind = |dot: usize| stream.before(dot).is_some_and(Token::ends_value);
-        if before.is_some_and(Token::is_dot) && behind(at - 1) {
+        let reached = stream.is(at + 1, ".")
+            && stream.name(at).is_some_and(|name| self.dialect.reached.contains(&name));
+        if before.is_some_and(Token::is_dot) && behind(at - 1) && !reached {
             let Some(meaning) = stream.name(at).and_then(self.dialect.method) else {
                 return at + 1;
             };
@@ -120,7 +136,7 @@ impl<'t, 's> Scan<'t, 's> {
         }
         let chain = self.names.chain(stream, at, 0);
         let whole = (at, chain.end);
-        if chain.tail == Tail::None && chain.dot.is_none() && self.hands_on(stream, at, &chain) {
+        if chain.tail == Tail::None && self.hands_on(stream, at, &chain) {
             let (start, end) = stream.bytes(whole);
             self.out.raise(Concern::Evaluates, start, end);
             return chain.end;
@@ -156,8 +172,19 @@ impl<'t, 's> Scan<'t, 's> {
     /// Returns whether a powerful module is used as a value, and not just given another name.
     fn hands_on(&self, stream: &Stream<'t>, at: usize, chain: &Chain) -> bool {
         let name = stream.name(at).unwrap_or_default();
-        let imported = chain.path != name || self.names.bounds.contains_key(name);
-        if !imported || !self.dialect.powers.contains(&chain.path.as_str()) {
+        let bound = self.names.bounds.get(name);
+        let imported = chain.path != name || bound.is_some();
+        let path = match chain.dot {
+            None => chain.path.as_str(),
+            // `random._os`
+            Some(_) if matches!(bound, Some(Bound::Path(_))) => {
+                let member = chain.path.rsplit('.').next().unwrap_or_default();
+                let known = self.dialect.reached.contains(&member);
+                if known { member.trim_start_matches('_') } else { chain.path.as_str() }
+            }
+            Some(_) => return false,
+        };
+        if !imported || !self.dialect.powers.contains(&path) {
             return false;
         }
         let mut from = at;
@@ -214,6 +241,9 @@ impl<'t, 's> Scan<'t, 's> {
         self.apply(stream, whole, meaning, Some(&all));
     }
 }
+
+/// How many modules' names may be imported all at once.
+const STARS: usize = 16;
 
 /// Words before the name of a function that is being written.
 const DEFINES: [&str; 5] = ["def", "function", "class", "sub", "fn"];

@@ -48,18 +48,10 @@ impl<'t> Reader<'t> {
                 self.text();
                 Ok(())
             }
-            ':' | 'b' | 't' | 'T' => {
-                self.skip(|c| c == ' ' || c == '\t');
-                self.skip(|c| !c.is_whitespace() && c != ';' && c != '}');
-                self.end()
-            }
+            ':' | 'b' | 't' | 'T' | 'v' => self.label(),
             'q' | 'Q' | 'l' | 'L' => {
                 self.skip(|c| c == ' ' || c.is_ascii_digit());
                 self.end()
-            }
-            'v' => {
-                self.line();
-                Ok(())
             }
             'r' | 'R' => {
                 self.file(out, Act::Read);
@@ -94,6 +86,22 @@ impl<'t> Reader<'t> {
             }
             _ => Err(Unread),
         }
+    }
+
+    /// Goes behind a label or a version.
+    fn label(&mut self) -> Result<(), Unread> {
+        self.skip(|c| c == ' ' || c == '\t');
+        self.skip(|c| !c.is_whitespace() && c != ';' && c != '}');
+        // For some a closing brace ends it, for others it is a part of it: what follows it must
+        // mean the same to both.
+        let after = self.rest().trim_start_matches('}');
+        if after.len() < self.rest().len()
+            && !after.is_empty()
+            && !after.starts_with(|c: char| c == ';' || c.is_whitespace())
+        {
+            return Err(Unread);
+        }
+        self.end()
     }
 
     fn address(&mut self) -> Result<(), Unread> {
@@ -178,9 +186,14 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Reads the text of `a`, `i` and `c`: lines, as long as they end with a backslash.
+    /// Reads the text of `a`, `i` and `c`: lines, as long as they end with a backslash that is
+    /// not itself protected by one.
     fn text(&mut self) {
-        while self.line().ends_with('\\') && self.pos < self.code.len() {
+        let goes_on = |line: &str| {
+            let shown = line.trim_end_matches('\\');
+            (line.len() - shown.len()) % 2 == 1
+        };
+        while goes_on(self.line()) && self.pos < self.code.len() {
             self.pos += 1;
         }
     }

@@ -1,5 +1,6 @@
 //! Tables of code and what it does, one for each language.
 
+mod around;
 mod awk;
 mod node;
 mod perl;

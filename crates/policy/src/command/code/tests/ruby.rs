@@ -44,7 +44,7 @@ fn ruby_that_does_more_says_what() {
             ("IO.popen(%w[ls -l])", "run ls -l"),
             ("IO.popen('id')", "shell id"),
             ("open('|id')", "shell id"),
-            ("IO.read('|id')", "!Spawns"),
+            ("IO.read('|id')", "shell id"),
             ("require 'open3'; Open3.capture2('id')", "shell id"),
             ("system(\"rm #{x}\")", "!Spawns"),
             ("eval(ARGV[0])", "!Evaluates"),
