@@ -49,7 +49,14 @@ mod tests {
 
     #[test]
     fn the_numbers_are_those_of_the_ruling() {
-        let codes = [Exit::Success, Exit::Undecided, Exit::Failed, Exit::Declined, Exit::Denied, Exit::Usage];
+        let codes = [
+            Exit::Success,
+            Exit::Undecided,
+            Exit::Failed,
+            Exit::Declined,
+            Exit::Denied,
+            Exit::Usage,
+        ];
         assert_eq!(codes.map(Exit::code), [0, 3, 125, 126, 126, 2]);
     }
 

@@ -34,7 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     // `cargo test --benches` only wants to know that it runs.
     let quick = !std::env::args().any(|arg| arg == "--bench");
     let (commands, from) = commands();
-    let mut judges = Judges::new(Request::new(std::env::current_dir()?, std::env::vars_os().collect()));
+    let mut judges =
+        Judges::new(Request::new(std::env::current_dir()?, std::env::vars_os().collect()));
     let mut out = stdout().lock();
     writeln!(out, "{} commands from {from}", commands.len())?;
 
@@ -58,7 +59,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         let place = ((times.len() - 1) as f64 * share) as usize;
         times[place]
     };
-    writeln!(out, "one decision: p50 {:?}, p90 {:?}, p99 {:?}, max {:?}, n {}", at(0.5), at(0.9), at(0.99), at(1.0), times.len())?;
+    writeln!(
+        out,
+        "one decision: p50 {:?}, p90 {:?}, p99 {:?}, max {:?}, n {}",
+        at(0.5),
+        at(0.9),
+        at(0.99),
+        at(1.0),
+        times.len()
+    )?;
 
     let rounds = if quick { 1 } else { MANY };
     let before = resident()?;
@@ -72,7 +81,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn commands() -> (Vec<String>, &'static str) {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora");
     let mut found = Vec::new();
-    for name in ["cmd_specstory.jsonl", "cmd_openhands.jsonl", "cmd_sweagent.jsonl", "cmd_intercode.jsonl"] {
+    for name in
+        ["cmd_specstory.jsonl", "cmd_openhands.jsonl", "cmd_sweagent.jsonl", "cmd_intercode.jsonl"]
+    {
         let Ok(text) = fs::read_to_string(corpora.join(name)) else { continue };
         for line in text.lines() {
             let Ok(row) = serde_json::from_str::<serde_json::Value>(line) else { continue };

@@ -26,11 +26,11 @@ mod session;
 pub mod settings;
 pub mod trust;
 
+pub use decision::{Guard, Judges};
 /// What may happen: the types of policies, re-exported for those who embed the library.
 pub use palisade_policy as policy;
-pub use decision::{Guard, Judges};
 pub use runner::RunnerConfig;
 pub use session::{
-    Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session, Speaker,
-    Warning, export, revoke,
+    Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,
+    Speaker, Warning, export, revoke,
 };

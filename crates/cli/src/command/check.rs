@@ -3,8 +3,8 @@
 mod jsonl;
 mod report;
 
-use palisade::policy::decide::Answer;
 use palisade::Guard;
+use palisade::policy::decide::Answer;
 
 use crate::args::Output;
 use crate::asking::Asking;

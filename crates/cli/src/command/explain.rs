@@ -1,8 +1,8 @@
 //! `palisade explain`: the same decision as `check`, told step by step. Runs nothing.
 
+use palisade::Guard;
 use palisade::policy::decide::{Step, Verdict};
 use palisade::policy::text::visible;
-use palisade::Guard;
 use serde_json::{Value as Json, json};
 
 use super::check;

@@ -86,11 +86,7 @@ fn a018_a_link_on_the_disk_that_leads_outside_is_denied() {
     let world = World::new();
     symlink("/etc/passwd", world.project.path("link")).unwrap();
     symlink("Cargo.toml", world.project.path("fine")).unwrap();
-    for (words, code) in [
-        (["cat", "link"], 126),
-        (["cat", "./link"], 126),
-        (["cat", "fine"], 0),
-    ] {
+    for (words, code) in [(["cat", "link"], 126), (["cat", "./link"], 126), (["cat", "fine"], 0)] {
         let ran = world.run(&[&["check", "--preset", "runner", "--"], &words[..]].concat());
         assert_eq!(ran.code, Some(code), "{words:?}: {}", ran.stdout);
     }
@@ -127,9 +123,19 @@ fn requests_are_answered_line_by_line() {
         })
         .collect();
     let expected = [
-        ("\"a\"", "allow"), ("\"b\"", "deny"), ("\"c\"", "deny"), ("\"d\"", "allow"),
-        ("\"e\"", "allow"), ("\"f\"", "deny"), ("\"g\"", "allow"), ("\"h\"", "deny"),
-        ("\"i\"", "deny"), ("\"j\"", "allow"), ("\"k\"", "deny"), ("null", "deny"), ("\"l\"", "deny"),
+        ("\"a\"", "allow"),
+        ("\"b\"", "deny"),
+        ("\"c\"", "deny"),
+        ("\"d\"", "allow"),
+        ("\"e\"", "allow"),
+        ("\"f\"", "deny"),
+        ("\"g\"", "allow"),
+        ("\"h\"", "deny"),
+        ("\"i\"", "deny"),
+        ("\"j\"", "allow"),
+        ("\"k\"", "deny"),
+        ("null", "deny"),
+        ("\"l\"", "deny"),
     ];
     let expected: Vec<(String, String)> =
         expected.map(|(id, verdict)| (id.to_owned(), verdict.to_owned())).to_vec();

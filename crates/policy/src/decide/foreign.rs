@@ -10,8 +10,8 @@ use crate::shell::{Redirection, RedirectionOperator};
 /// Programs whose output nobody has seen: it comes from the network, or is decoded.
 const SOURCES: [&str; 24] = [
     "aria2c", "axel", "base32", "base64", "basenc", "curl", "gpg", "gunzip", "http", "nc", "ncat",
-    "netcat", "openssl", "rsync", "scp", "sftp", "socat", "ssh", "telnet", "uudecode", "wget", "xxd",
-    "xz", "zcat",
+    "netcat", "openssl", "rsync", "scp", "sftp", "socat", "ssh", "telnet", "uudecode", "wget",
+    "xxd", "xz", "zcat",
 ];
 
 /// Programs that put a file elsewhere under another name.

@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
+use super::Style;
 use super::concern;
 use super::feed::below;
 use super::printed::is_made;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
-use super::Style;
 use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Language, Run, code};
 use crate::jail::{self, How, Last, Spelling, Standing};
 use crate::shell;
@@ -203,7 +203,8 @@ impl Walk<'_> {
         if &*file.text == "-" || &*file.text == "php://stdin" {
             return true;
         }
-        let ends = ["stdin", "fd/0"].iter().any(|end| file.text.trim_end_matches('/').ends_with(end));
+        let ends =
+            ["stdin", "fd/0"].iter().any(|end| file.text.trim_end_matches('/').ends_with(end));
         ends && self.scope.cwds().iter().any(|cwd| {
             let place = self.judge.ground().place(&file.text, cwd, &self.sight());
             place.standing == Standing::Device
@@ -293,7 +294,8 @@ impl Walk<'_> {
     fn link(&mut self, target: &Arg<'_>, name: &Arg<'_>) {
         self.path(name, Deed::Write);
         for at in self.places(&name.text) {
-            let to = if target.text.contains(HOLE) { "/".to_owned() } else { target.text.to_string() };
+            let to =
+                if target.text.contains(HOLE) { "/".to_owned() } else { target.text.to_string() };
             Rc::make_mut(&mut self.scope).link(at, to);
         }
     }
@@ -308,9 +310,7 @@ impl Walk<'_> {
         };
         let cwds = if settled {
             let ground = self.judge.ground();
-            let here = |cwd: &String| {
-                ground.place(&folder.text, cwd, &self.sight()).path
-            };
+            let here = |cwd: &String| ground.place(&folder.text, cwd, &self.sight()).path;
             self.scope.cwds().iter().map(here).collect()
         } else {
             Vec::new()
@@ -396,7 +396,11 @@ impl Walk<'_> {
                 Some(reason(Answer::Deny, refused.why.code(), message, origin, hint(refused.why)))
             }
             // What cannot be told may be read: hidden paths do not exist behind the walls.
-            jail::Answer::Unclear(_) if deed == Deed::Read && self.judge.style == Style::Confined => None,
+            jail::Answer::Unclear(_)
+                if deed == Deed::Read && self.judge.style == Style::Confined =>
+            {
+                None
+            }
             jail::Answer::Unclear(doubt) => {
                 let message = format!("`{shown}` {doubt}");
                 Some(reason(self.asking(), doubt.code(), message, None, None))
@@ -424,9 +428,9 @@ fn hint(why: jail::Refusal) -> Option<&'static str> {
         }
         jail::Refusal::Hidden => Some("your own policy can show it with files.unhide"),
         jail::Refusal::Whole => Some("name what is in it"),
-        jail::Refusal::Protected
-        | jail::Refusal::HoldsProtected
-        | jail::Refusal::Impossible => None,
+        jail::Refusal::Protected | jail::Refusal::HoldsProtected | jail::Refusal::Impossible => {
+            None
+        }
     }
 }
 
@@ -440,9 +444,10 @@ fn how(arg: &Arg<'_>, last: Last) -> How {
 
 pub(super) fn covering(args: &[Arg<'_>]) -> Span {
     match (args.first(), args.last()) {
-        (Some(first), Some(last)) => {
-            Span::new(first.span.start().min(last.span.start()), last.span.end().max(first.span.end()))
-        }
+        (Some(first), Some(last)) => Span::new(
+            first.span.start().min(last.span.start()),
+            last.span.end().max(first.span.end()),
+        ),
         _ => Span::default(),
     }
 }

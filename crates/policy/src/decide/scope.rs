@@ -57,7 +57,14 @@ impl Value {
 
 impl Scope {
     pub(super) fn new(cwd: &str) -> Self {
-        Self { cwds: vec![cwd.to_owned()], variables: Vec::new(), written: Vec::new(), foreign: Vec::new(), links: Vec::new(), ended: false }
+        Self {
+            cwds: vec![cwd.to_owned()],
+            variables: Vec::new(),
+            written: Vec::new(),
+            foreign: Vec::new(),
+            links: Vec::new(),
+            ended: false,
+        }
     }
 
     /// Returns every folder that may be the working folder; never none.
@@ -69,7 +76,10 @@ impl Scope {
     pub(super) fn enter(&mut self, mut cwds: Vec<String>) {
         cwds.sort_unstable();
         cwds.dedup();
-        if cwds.is_empty() || cwds.len() > MOST_CWDS || cwds.iter().any(|cwd| cwd.contains(HOLE) || cwd.len() > LONGEST_CWD) {
+        if cwds.is_empty()
+            || cwds.len() > MOST_CWDS
+            || cwds.iter().any(|cwd| cwd.contains(HOLE) || cwd.len() > LONGEST_CWD)
+        {
             cwds = vec![HOLE.to_string()];
         }
         self.cwds = cwds;
@@ -111,7 +121,8 @@ impl Scope {
     /// Whether a file, or a folder above it, was taken from elsewhere.
     pub(super) fn is_foreign(&self, path: &str) -> bool {
         self.foreign.iter().any(|taken| {
-            path.strip_prefix(taken.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            path.strip_prefix(taken.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         })
     }
 

@@ -65,12 +65,35 @@ fn only_words<'t>(script: &Script<'t>) -> Result<Vec<Arg<'t>>, Span> {
                 | Piece::Array(_) => return Err(word.span),
             }
         }
+        let source = script.text.get(word.span.start()..word.span.end()).unwrap_or_default();
+        if is_for_a_shell(source) {
+            return Err(word.span);
+        }
         end = word.span.end();
         args.push(Arg::known(text, word.span));
     }
     // What is left after the last word and before the first: `&`, `;`, `!`, a comment.
     let first = words.first().map_or(0, |word| word.span.start());
     let around = [script.text.get(..first), script.text.get(end..)];
-    let blank = around.iter().all(|part| part.is_some_and(|part| part.trim_matches([' ', '\t']).is_empty()));
+    let blank = around
+        .iter()
+        .all(|part| part.is_some_and(|part| part.trim_matches([' ', '\t']).is_empty()));
     if blank { Ok(args) } else { Err(whole) }
+}
+
+/// Whether a word holds an unquoted mark that means something to a shell alone: `$'…'`, `[`.
+fn is_for_a_shell(word: &str) -> bool {
+    let mut quote = None;
+    let mut escaped = false;
+    for mark in word.chars() {
+        match (quote, mark) {
+            _ if escaped => escaped = false,
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '\'' | '"') => quote = Some(mark),
+            (None, '$' | '[' | '*' | '?' | '~') => return true,
+            (Some(open), _) if open == mark => quote = None,
+            (None | Some(_), _) => {}
+        }
+    }
+    false
 }
