@@ -5,6 +5,8 @@
 //! checkout (`../shared/corpora`, rows of agents) where they are there, else the few below; the
 //! first line says which.
 
+#![expect(clippy::disallowed_methods, reason = "a benchmark prints")]
+
 use std::error::Error;
 use std::fs;
 use std::io::{Write as _, stdout};

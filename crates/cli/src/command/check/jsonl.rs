@@ -72,7 +72,9 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
                 match &request["shell"] {
                     Json::Bool(false) => Asked::Words(cmd),
                     Json::Bool(true) | Json::Null => Asked::Shell(cmd),
-                    _ => return refused("bad-request"),
+                    Json::Number(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => {
+                        return refused("bad-request");
+                    }
                 }
             };
             match judges.command(asked, root) {
@@ -105,7 +107,7 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
             let allow: Option<Vec<&str>> = match &request["allow"] {
                 Json::Null => Some(Vec::new()),
                 Json::Array(hosts) => hosts.iter().map(Json::as_str).collect(),
-                _ => None,
+                Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_) => None,
             };
             let Some(Ok(allowed)) = allow.map(Allowed::read) else { return refused("bad-allow") };
             let judged = match (text("url"), text("host")) {

@@ -1,6 +1,6 @@
 //! How a verdict is told.
 
-use palisade::policy::decide::{Answer, Reason, Verdict};
+use palisade::policy::decide::{Answer, Axis, Reason, Verdict};
 use palisade::policy::text::visible;
 use serde_json::{Value as Json, json};
 
@@ -46,7 +46,7 @@ pub(in crate::command) fn carets(reason: &Reason, text: &str) -> String {
 
 /// Tells a program.
 pub(in crate::command) fn json(verdict: &Verdict, text: &str) -> Json {
-    let axes: Vec<&str> = verdict.axes().into_iter().map(|axis| axis.word()).collect();
+    let axes: Vec<&str> = verdict.axes().into_iter().map(Axis::word).collect();
     let reasons: Vec<Json> = verdict.reasons().iter().map(|reason| one(reason, text)).collect();
     json!({
         "verdict": verdict.answer().word(),
