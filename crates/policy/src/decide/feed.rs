@@ -16,7 +16,13 @@ pub(super) struct Feed {
 
 impl Walk<'_> {
     /// Finds out what a command feeds to the commands it runs.
-    pub(super) fn feed(&self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>], input: &Input) -> Feed {
+    pub(super) fn feed(
+        &self,
+        name: &str,
+        args: &[Arg<'_>],
+        acts: &[Act<'_>],
+        input: &Input,
+    ) -> Feed {
         match name {
             "find" | "gfind" | "fd" | "fdfind" => {
                 let mut items: Vec<Value> = acts
@@ -27,6 +33,7 @@ impl Walk<'_> {
                         | Act::Delete(..)
                         | Act::Enter(_)
                         | Act::Connect(_)
+                        | Act::Link { .. }
                         | Act::Run(_)
                         | Act::Raise(..) => None,
                     })
