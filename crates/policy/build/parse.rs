@@ -162,7 +162,7 @@ fn options(words: &[&str]) -> Result<Vec<Opt>, String> {
     let end = words
         .iter()
         .skip(1)
-        .position(|word| matches!(*word, "=" | "=?" | "==" | "=;") || word.starts_with('!'))
+        .position(|word| matches!(*word, "=" | "=?" | "==" | "=;" | "=2") || word.starts_with('!'))
         .map_or(words.len(), |at| at + 1);
     let (names, tail) = words.split_at_checked(end).unwrap_or((words, &[]));
     let (value, tail) = match tail.split_first() {
@@ -170,6 +170,7 @@ fn options(words: &[&str]) -> Result<Vec<Opt>, String> {
         Some((&"=?", tail)) => ("Glued", tail),
         Some((&"==", tail)) => ("Final", tail),
         Some((&"=;", tail)) => ("Until", tail),
+        Some((&"=2", tail)) => ("Pair", tail),
         _ => ("Absent", tail),
     };
     if let Some(odd) =
@@ -244,6 +245,7 @@ fn rule(grammar: &mut Grammar, text: &str) -> Result<Rule, String> {
 
 fn term(grammar: &mut Grammar, word: &str) -> Result<String, String> {
     Ok(match word {
+        "always" => "Term::AtLeast(0)".into(),
         "none" => "Term::Under(1)".into(),
         "some" => "Term::AtLeast(1)".into(),
         _ => match (word.strip_suffix('+'), word.strip_prefix('!')) {
@@ -293,7 +295,9 @@ const CONCERNS: &str = "LosesWork ChangesShared Privilege Container Persists Sys
     Guard Unclear";
 const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Other";
 const EXTENTS: &str = "Single Forced Below Tree";
-const ROLES: &str = "Text Guess Read Write Enter Connect RemoteRead RemoteWrite Shell ShellWords \
-    Program Argv Fed Elsewhere Load Sub";
+const ROLES: &str = "Text Guess Read Write Into Linked Symlinked Enter Work Aside Connect RemoteRead RemoteWrite Shell ShellWords \
+    Program Argv Fed Parallel Elsewhere Load Sub";
 const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTree SshSetting \
-    TarAction Process Sql Editor CargoSetting Socat Volume Target Tex MakeVariable Sysctl Verb Hidden";
+    TarAction Process Sql Editor CargoSetting Socat Volume Target Tex MakeVariable Sysctl Verb Hidden \
+    Output Header Cookie WriteOut PhpSetting Backup Renaming Products Expanded Loading CargoWords \
+    NodeScript ShellOption WgetSetting";

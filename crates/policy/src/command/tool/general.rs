@@ -63,10 +63,31 @@ pub(super) fn runs(name: &str) -> bool {
 pub(super) fn guess<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
     if is_url(text) {
-        acts.push(Act::Connect(arg.clone()));
+        connect(arg, acts);
     } else if is_path(text) {
         acts.push(Act::Read(arg.clone()));
     }
+}
+
+/// Adds a host that is talked to, or the file that a URL names.
+pub(super) fn connect<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let text = &*arg.text;
+    let scheme = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:"));
+    let Some(path) = scheme.and_then(|_| text.get(5..)) else {
+        // curl expands `{…}` and `[…]` first, and may so be given any scheme.
+        let start = text.split_once(':').map_or("", |(start, _)| start);
+        if start.contains(['{', '[']) && !start.starts_with('[') {
+            acts.push(Act::Raise(Concern::Unclear, arg.span));
+        }
+        return acts.push(Act::Connect(arg.clone()));
+    };
+    // `file://host/path` is a file of this machine all the same, or fails.
+    let path = match path.strip_prefix("//") {
+        Some(rest) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
+        None => path,
+    };
+    let text = unescaped(path).into();
+    acts.push(Act::Read(Arg { text, verbatim: None, ..arg.clone() }));
 }
 
 /// Tells `host:path` and URLs from paths of this machine.
@@ -229,6 +250,19 @@ fn is_url(text: &str) -> bool {
             && !scheme.is_empty()
             && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
     })
+}
+
+/// Puts bytes for `%2e` and the like.
+fn unescaped(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, tail)) = rest.split_first() {
+        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.filter(|_| *byte == b'%').and_then(|d| u8::from_str_radix(d, 16).ok());
+        bytes.push(code.unwrap_or(*byte));
+        rest = if code.is_some() { tail.get(2..).unwrap_or_default() } else { tail };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn is_path(text: &str) -> bool {

@@ -71,8 +71,10 @@ pub(super) enum Value {
     Required,
     /// In the same word or the next; no option follows it.
     Final,
-    /// All words up to `;` or `+`.
+    /// All words up to `;` or `+`, of which the first may be glued to the option.
     Until,
+    /// Two words, of which the second counts (`jq --rawfile name file`).
+    Pair,
 }
 
 /// What a word is, and what it raises by standing there.
@@ -92,7 +94,17 @@ pub(super) enum Role {
     Read,
     Write,
     Delete(Extent),
+    /// A file that is written, or a folder in which the operands get a name.
+    Into,
+    /// What gets another name.
+    Linked,
+    /// The same, by a link that is followed from where it stands.
+    Symlinked,
     Enter,
+    /// A folder that is entered to change what is in it.
+    Work,
+    /// A folder that is written if the working folder is (`git --git-dir`).
+    Aside,
     Connect,
     /// `host:path`, or a path that is read.
     RemoteRead,
@@ -106,6 +118,8 @@ pub(super) enum Role {
     Argv,
     /// Such a command, with words added to it.
     Fed,
+    /// Such a command, up to `:::` and the words that are added to it.
+    Parallel,
     /// This word and all that follow run on another machine or in another container.
     Elsewhere,
     Code(Language),
@@ -123,6 +137,7 @@ pub(super) enum Rest {
     ShellWords,
     Argv,
     Fed,
+    Parallel,
     Elsewhere,
 }
 
@@ -173,6 +188,34 @@ pub(super) enum Inner {
     Verb,
     /// Anything that may hold a command of a program's own language (`!cmd`, `system(…)`).
     Hidden,
+    /// A file that is written, or a command behind `|` (`strace -o`).
+    Output,
+    /// `@file`, or text: no name stands before it (`curl -H`).
+    Header,
+    /// A file with cookies, or the cookies (`curl -b`).
+    Cookie,
+    /// What is printed, perhaps to a file (`curl -w`).
+    WriteOut,
+    /// `key=value` of php.
+    PhpSetting,
+    /// The ending of a backup's name, or the folder it goes to (`sed -i`).
+    Backup,
+    /// How names are changed on their way (`tar --transform`).
+    Renaming,
+    /// `kind=file` (`rustc --emit`), or `type=local,dest=folder` (`docker build --output`).
+    Products,
+    /// Text in which the shell expands (`compgen -W`).
+    Expanded,
+    /// An expression that may load files (`yq`).
+    Loading,
+    /// What stands behind `cargo` (`cargo watch -x`).
+    CargoWords,
+    /// The name of a script of the project, a file with code, or `-` (`bun run`).
+    NodeScript,
+    /// An option of the shell (`shopt -s`).
+    ShellOption,
+    /// A setting of wget (`-e`).
+    WgetSetting,
 }
 
 /// What holds when certain options and operands are there.
@@ -220,6 +263,7 @@ impl Role {
             (Self::ShellWords, Rest::ShellWords),
             (Self::Argv, Rest::Argv),
             (Self::Fed, Rest::Fed),
+            (Self::Parallel, Rest::Parallel),
             (Self::Elsewhere, Rest::Elsewhere),
         ]
         .into_iter()
@@ -231,9 +275,14 @@ impl Role {
         match self {
             Self::Text => 0,
             Self::Guess | Self::Sub => 1,
-            Self::Read | Self::Enter => 2,
+            Self::Read | Self::Enter | Self::Aside => 2,
             Self::RemoteRead | Self::Connect | Self::Elsewhere => 3,
-            Self::Write | Self::RemoteWrite => 4,
+            Self::Write
+            | Self::RemoteWrite
+            | Self::Work
+            | Self::Into
+            | Self::Linked
+            | Self::Symlinked => 4,
             Self::Delete(_) => 5,
             Self::Inner(_) => 6,
             Self::Shell
@@ -241,6 +290,7 @@ impl Role {
             | Self::Program
             | Self::Argv
             | Self::Fed
+            | Self::Parallel
             | Self::Code(_)
             | Self::Script(_)
             | Self::Load => 7,

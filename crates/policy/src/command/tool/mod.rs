@@ -7,7 +7,9 @@
 mod general;
 mod grammar;
 mod inner;
+mod landing;
 mod name;
+mod parallel;
 mod read;
 mod scan;
 mod table;

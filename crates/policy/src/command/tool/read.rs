@@ -3,6 +3,8 @@
 use super::general;
 use super::grammar::{Effect, Grammar, Habit, Rest, Role, Rule, Slot, Term, Value};
 use super::inner;
+use super::landing::Landing;
+use super::parallel;
 use super::scan::{Chain, Piece, Place, Scan};
 use super::variable;
 use crate::command::{Act, Arg, Concern, HOLE, Run};
@@ -15,7 +17,8 @@ pub(super) fn read<'t>(
     at: Span,
     acts: &mut Vec<Act<'t>>,
 ) {
-    Reader { chain: Chain { grammar, outer: None }, args, at, depth: 0 }.read(acts);
+    Reader { chain: Chain { grammar, outer: None }, args, at, depth: 0, aside: Vec::new() }
+        .read(acts);
 }
 
 /// Deepest nesting of subcommands. The table has four levels; this only bounds what it could say.
@@ -26,6 +29,8 @@ struct Reader<'r, 't> {
     args: &'r [Arg<'t>],
     at: Span,
     depth: u8,
+    /// Folders that are written if the working folder is.
+    aside: Vec<Arg<'t>>,
 }
 
 /// What a first look at the words has found.
@@ -38,11 +43,12 @@ struct Seen {
 }
 
 impl<'t> Reader<'_, 't> {
-    fn read(&self, acts: &mut Vec<Act<'t>>) {
+    fn read(mut self, acts: &mut Vec<Act<'t>>) {
         let grammar = self.chain.grammar;
         let needs_look = !grammar.rules.is_empty() || grammar.last.is_some();
         let seen = if needs_look { self.look() } else { Seen::default() };
         let mut index = 0;
+        let mut landing = Landing::default();
         for piece in Scan::new(self.chain, self.args) {
             match piece {
                 Piece::Option { option, at, value } => {
@@ -50,6 +56,14 @@ impl<'t> Reader<'_, 't> {
                     self.raise(slot.concern, at, acts);
                     if option.value == Value::Final {
                         index = index.max(grammar.slots.len());
+                    }
+                    if let Some(place) = value {
+                        let value = || self.args.get(place.at)?.tail(place.from);
+                        if slot.role == Role::Into {
+                            landing.note_folder(value());
+                        } else if slot.role == Role::Aside {
+                            self.aside.extend(value());
+                        }
                     }
                     if let Some(place) = value
                         && self.value(slot.role, place, acts)
@@ -73,6 +87,7 @@ impl<'t> Reader<'_, 't> {
                     }
                     let slot = self.operand_slot(&seen, index);
                     self.raise(slot.concern, at, acts);
+                    landing.note(slot.role, || self.args.get(at).cloned());
                     if self.word(slot.role, at, acts) {
                         break;
                     }
@@ -80,6 +95,7 @@ impl<'t> Reader<'_, 't> {
                 }
             }
         }
+        landing.conclude(acts);
         self.conclude(&seen, acts);
     }
 
@@ -183,6 +199,9 @@ impl<'t> Reader<'_, 't> {
                 Effect::Raise(concern) => acts.push(Act::Raise(concern, span)),
                 Effect::Input(language) => acts.push(Act::Run(Run::Input(language, span))),
                 Effect::Here(role) => {
+                    for folder in &self.aside {
+                        apply(role, folder.clone(), acts);
+                    }
                     apply(role, Arg::known(".", span), acts);
                 }
                 Effect::Slot(..) | Effect::Last(_) | Effect::Rest(_) | Effect::Value(..) => {}
@@ -214,7 +233,8 @@ impl<'t> Reader<'_, 't> {
         if self.depth < MAX_DEPTH {
             let chain = Chain { grammar, outer: Some(&self.chain) };
             let args = self.args.get(from..).unwrap_or_default();
-            Reader { chain, args, at: self.at, depth: self.depth + 1 }.read(acts);
+            let aside = self.aside.clone();
+            Reader { chain, args, at: self.at, depth: self.depth + 1, aside }.read(acts);
         }
     }
 
@@ -227,6 +247,9 @@ impl<'t> Reader<'_, 't> {
             match find(self.chain.grammar.subs, &first.text) {
                 Some(grammar) => self.nested(grammar, place.end, acts),
                 None => {
+                    if first.text.contains(HOLE) {
+                        acts.push(Act::Raise(Concern::Unclear, first.span));
+                    }
                     for arg in self.args.get(place.end..).unwrap_or_default() {
                         general::guess(arg, acts);
                     }
@@ -315,6 +338,7 @@ fn run_words<'t>(rest: Rest, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<A
     acts.push(Act::Run(match rest {
         Rest::Elsewhere => Run::Elsewhere(span),
         Rest::Fed => Run::Fed(all()),
+        Rest::Parallel => return parallel::read(&all(), acts),
         Rest::ShellWords => Run::ShellWords(all()),
         Rest::Argv => Run::Argv(all()),
     }));
@@ -322,20 +346,32 @@ fn run_words<'t>(rest: Rest, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<A
 
 /// Adds what a word with a role does.
 fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
-    acts.push(match role {
-        Role::Text | Role::Sub => return,
-        Role::Guess => return general::guess(&arg, acts),
+    let act = match role {
+        // A link is made when all words are read.
+        Role::Text | Role::Sub | Role::Linked | Role::Symlinked => return,
+        Role::Guess | Role::Aside => return general::guess(&arg, acts),
         Role::Inner(inner) => return inner::read(inner, &arg, acts),
         // A dash is standard input or output.
         Role::Script(language) if &*arg.text == "-" => Act::Run(Run::Input(language, arg.span)),
-        Role::Read | Role::Write | Role::RemoteRead | Role::RemoteWrite if &*arg.text == "-" => {
+        Role::Read | Role::Write | Role::Into | Role::RemoteRead | Role::RemoteWrite
+            if &*arg.text == "-" =>
+        {
             return;
         }
         Role::Read => Act::Read(arg),
         Role::Write => Act::Write(arg),
+        Role::Into if general::is_remote(&arg) => Act::Connect(arg),
+        Role::Into => Act::Write(arg),
         Role::Delete(extent) => Act::Delete(arg, extent),
         Role::Enter => Act::Enter(arg),
-        Role::Connect => Act::Connect(arg),
+        Role::Work => {
+            // Where it is not known which folder that is, what is done there is not judged either.
+            if !arg.text.contains(HOLE) {
+                acts.push(Act::Write(arg.clone()));
+            }
+            Act::Enter(arg)
+        }
+        Role::Connect => return general::connect(&arg, acts),
         Role::RemoteRead if general::is_remote(&arg) => Act::Connect(arg),
         Role::RemoteRead => Act::Read(arg),
         Role::RemoteWrite if general::is_remote(&arg) => Act::Connect(arg),
@@ -345,9 +381,11 @@ fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Role::Program => Act::Run(Run::Program(arg)),
         Role::Argv => Act::Run(Run::Argv(vec![arg])),
         Role::Fed => Act::Run(Run::Fed(vec![arg])),
+        Role::Parallel => return parallel::read(&[arg], acts),
         Role::Elsewhere => Act::Run(Run::Elsewhere(arg.span)),
         Role::Code(language) => Act::Run(Run::Code(language, arg)),
         Role::Script(language) => Act::Run(Run::Script(language, arg)),
         Role::Load => Act::Run(Run::Load(arg)),
-    });
+    };
+    acts.push(act);
 }

@@ -143,18 +143,27 @@ impl<'s, 't> Scan<'s, 't> {
     fn option(&mut self, option: &'static Opt, at: usize, glued: Option<usize>) -> Piece {
         let here = |from| Place { at, from, end: at + 1 };
         let value = match (option.value, glued) {
-            (Value::Until, _) => {
+            // `fd -xrm`: what is glued is the first word.
+            (Value::Until, glued) => {
                 let words = self.args.get(self.next..).unwrap_or_default();
                 let length = words
                     .iter()
                     .position(|arg| matches!(&*arg.text, ";" | "+"))
                     .unwrap_or(words.len());
-                let place = Place { at: self.next, from: 0, end: self.next + length };
+                let end = self.next + length;
+                let (at, from) = glued.map_or((self.next, 0), |from| (at, from));
+                let place = Place { at, from, end };
                 self.next = (self.next + length + 1).min(self.args.len());
                 Some(place)
             }
-            (Value::Absent | Value::Glued | Value::Required | Value::Final, Some(from)) => {
-                Some(here(from))
+            (
+                Value::Absent | Value::Glued | Value::Required | Value::Final | Value::Pair,
+                Some(from),
+            ) => Some(here(from)),
+            (Value::Pair, None) => {
+                let at = self.next + 1;
+                self.next = (at + 1).min(self.args.len());
+                (at < self.args.len()).then_some(Place { at, from: 0, end: at + 1 })
             }
             (Value::Absent | Value::Glued, None) => None,
             (Value::Required | Value::Final, None) => {
@@ -213,9 +222,15 @@ impl<'s, 't> Scan<'s, 't> {
             return (letter == HOLE).then_some(Piece::Stranger { at, value: None });
         };
         let glued = match option.value {
-            Value::Absent | Value::Until => None,
-            Value::Glued | Value::Required | Value::Final if self.old => None,
-            Value::Glued | Value::Required | Value::Final => self.bundle.take().map(|_| end),
+            Value::Absent => None,
+            Value::Glued | Value::Required | Value::Final | Value::Until | Value::Pair
+                if self.old =>
+            {
+                None
+            }
+            Value::Glued | Value::Required | Value::Final | Value::Until | Value::Pair => {
+                self.bundle.take().map(|_| end)
+            }
         };
         Some(self.option(option, at, glued))
     }
@@ -316,9 +331,8 @@ impl Chain<'_> {
 }
 
 /// Tells `NAME=value` from other words.
+///
+/// `env` takes any name: a shell's exported functions have names that no variable has.
 pub(super) fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-    })
+    text.find('=').is_some_and(|at| at > 0)
 }

@@ -70,6 +70,7 @@ fn shown(act: &Act<'_>) -> String {
         Act::Delete(arg, Extent::Tree) => one("tree", arg),
         Act::Link { target, name } => format!("link:{}={}", name.text, target.text),
         Act::Enter(arg) => one("enter", arg),
+        Act::Link { target, name } => format!("{} -> {}", one("link", target), name.text),
         Act::Connect(arg) => one("connect", arg),
         Act::Raise(concern, _) => format!("!{concern:?}"),
         Act::Run(run) => match run {
@@ -111,7 +112,18 @@ fn every_example_of_the_table_holds() {
         let found: Vec<String> = found.iter().map(shown).collect();
         let grave = found.iter().any(|act| {
             let kind = act.split(':').next().unwrap_or_default();
-            !matches!(kind, "read" | "write" | "delete" | "force" | "tree" | "enter" | "connect")
+            !matches!(
+                kind,
+                "read"
+                    | "write"
+                    | "delete"
+                    | "force"
+                    | "below"
+                    | "tree"
+                    | "enter"
+                    | "connect"
+                    | "link"
+            )
         });
         let holds = familiarity == Familiarity::Known
             && if expects {

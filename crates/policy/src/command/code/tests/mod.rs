@@ -37,6 +37,7 @@ fn shown(language: Language, code: &str) -> String {
 
 fn show(act: &Act<'_>) -> String {
     match act {
+        Act::Link { target, name } => format!("link {} {}", target.text, name.text),
         Act::Read(arg) => format!("read {}", text(arg)),
         Act::Write(arg) => format!("write {}", text(arg)),
         Act::Delete(arg, extent) => format!("delete {} {extent:?}", text(arg)),

@@ -1,5 +1,6 @@
 //! Statements for databases, and the commands of their prompts.
 
+use super::head;
 use crate::command::{Act, Arg, Concern, Run};
 
 /// A statement of SQL, or a command of a prompt (`.shell`, `\!`).
@@ -15,6 +16,8 @@ pub(super) fn statement<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         }
     }
     let words = text.to_ascii_lowercase();
+    files(arg, &words, acts);
+    clients(arg, &words, acts);
     let has = |phrase: &str| words.contains(phrase);
     if has("load_extension(")
         || has("xp_cmdshell")
@@ -47,15 +50,32 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 fn prompt<'t>(arg: &Arg<'t>, start: usize, command: &str, acts: &mut Vec<Act<'t>>) {
     let end = command.find(char::is_whitespace).unwrap_or(command.len());
     let name = command.get(..end).unwrap_or_default();
-    let value = || arg.tail(start + end + 1).filter(|value| !value.text.trim().is_empty());
+    let value = || {
+        let line = arg.tail(start + end + 1)?;
+        let length = line.text.find('\n').unwrap_or(line.text.len());
+        unquoted(&head(&line, length)?)
+    };
+    let first = || {
+        let value = value()?;
+        let length = value.text.find(char::is_whitespace).unwrap_or(value.text.len());
+        head(&value, length).filter(|word| !word.text.starts_with('-'))
+    };
     match name {
-        "shell" | "system" | "sh" => acts.extend(value().map(|text| Act::Run(Run::Shell(text)))),
+        "shell" | "system" | "sh" => {
+            let text = arg.tail(start + end + 1).filter(|text| !text.text.trim().is_empty());
+            acts.extend(text.map(|text| Act::Run(Run::Shell(text))));
+        }
         _ if name.starts_with('!') => {
             acts.extend(arg.tail(start + 1).map(|text| Act::Run(Run::Shell(text))));
         }
         "load" => acts.extend(value().map(|file| Act::Run(Run::Load(file)))),
-        "output" | "once" | "backup" | "save" | "log" | "clone" | "o" | "g" | "w" => {
+        "output" | "once" | "backup" | "save" | "log" | "clone" | "o" | "out" | "g" | "gx"
+        | "w" | "open" | "trace" | "T" | "tee" => {
             match value() {
+                // An editor or a spreadsheet is opened with what was printed.
+                Some(file) if file.text.starts_with('-') => {
+                    acts.push(Act::Raise(Concern::Spawns, arg.span));
+                }
                 Some(file) if file.text.starts_with('|') => {
                     acts.extend(file.tail(1).map(|text| Act::Run(Run::Shell(text))));
                 }
@@ -69,9 +89,97 @@ fn prompt<'t>(arg: &Arg<'t>, start: usize, command: &str, acts: &mut Vec<Act<'t>
             Some(file) if file.text.contains('|') || file.text.contains("program") => {
                 acts.push(Act::Raise(Concern::Spawns, arg.span));
             }
-            Some(_) | None => {}
+            Some(value) if name == "copy" => copied(&value, acts),
+            Some(_) | None => acts.extend(first().map(Act::Read)),
         },
+        "cd" => acts.extend(value().map(Act::Enter)),
+        "restore" | "include" | "ir" | "source" => acts.extend(first().map(Act::Read)),
+        "ar" | "archive" => acts.push(Act::Raise(Concern::Unclear, arg.span)),
+        "P" | "pager" | "setenv" => acts.push(Act::Raise(Concern::Spawns, arg.span)),
         "www" | "excel" | "edit" | "e" => acts.push(Act::Raise(Concern::Spawns, arg.span)),
         _ => {}
+    }
+}
+
+/// Drops blanks and quotes around a value.
+fn unquoted<'t>(value: &Arg<'t>) -> Option<Arg<'t>> {
+    let odd = |c: char| c.is_whitespace() || matches!(c, '"' | '\'');
+    let skip = value.text.len() - value.text.trim_start_matches(odd).len();
+    let value = value.tail(skip)?;
+    let length = value.text.trim_end_matches(odd).len();
+    head(&value, length).filter(|value| !value.text.is_empty())
+}
+
+/// `\copy x to 'file'` on this machine.
+fn copied<'t>(value: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let words = value.text.to_ascii_lowercase();
+    for (mark, act) in [(" to ", Act::Write as fn(Arg<'t>) -> Act<'t>), (" from ", Act::Read)] {
+        let file = words.rfind(mark).and_then(|at| value.tail(at + mark.len()));
+        let file = file.and_then(|file| {
+            let trimmed = file.text.trim_start();
+            let skip = file.text.len() - trimmed.len();
+            let length = trimmed.find(char::is_whitespace).unwrap_or(trimmed.len());
+            unquoted(&head(&file.tail(skip)?, length)?)
+        });
+        let is_stream = |file: &Arg<'_>| matches!(&*file.text, "stdout" | "stdin" | "pstdout");
+        acts.extend(file.filter(|file| !is_stream(file)).map(act));
+    }
+}
+
+/// Functions and statements that name files of this machine, each in quotes.
+fn files<'t>(arg: &Arg<'t>, words: &str, acts: &mut Vec<Act<'t>>) {
+    const WRITTEN: &[&str] = &["writefile(", "vacuum into ", "attach database ", "attach "];
+    const READ: &[&str] = &[
+        "readfile(",
+        "fsdir(",
+        "read_csv(",
+        "read_json(",
+        "read_parquet(",
+        "read_text(",
+        "read_csv_auto(",
+        "load_file(",
+        "pg_read_file(",
+    ];
+    let mut find = |mark: &str, act: fn(Arg<'t>) -> Act<'t>| {
+        let mut from = 0;
+        while let Some(at) = words.get(from..).and_then(|tail| tail.find(mark)) {
+            from += at + mark.len();
+            let Some(rest) = arg.tail(from) else { break };
+            let trimmed = rest.text.trim_start();
+            let skip = rest.text.len() - trimmed.len() + 1;
+            let Some(quote) = trimmed.chars().next().filter(|c| matches!(c, '"' | '\'')) else {
+                continue;
+            };
+            let name = rest.tail(skip).and_then(|name| {
+                let end = name.text.find(quote).unwrap_or(name.text.len());
+                head(&name, end)
+            });
+            acts.extend(name.filter(|name| &*name.text != ":memory:").map(act));
+        }
+    };
+    for mark in WRITTEN {
+        find(mark, Act::Write);
+    }
+    for mark in READ {
+        find(mark, Act::Read);
+    }
+}
+
+/// Commands of mysql's prompt, which stand among statements.
+fn clients<'t>(arg: &Arg<'t>, words: &str, acts: &mut Vec<Act<'t>>) {
+    let mut at = 0;
+    for piece in words.split([';', '\n']) {
+        let trimmed = piece.trim_start();
+        let start = at + (piece.len() - trimmed.len());
+        at += piece.len() + 1;
+        let Some((word, rest)) = trimmed.split_once(char::is_whitespace) else { continue };
+        let value = arg.tail(start + word.len() + 1).and_then(|tail| head(&tail, rest.len()));
+        let Some(value) = value.and_then(|value| unquoted(&value)) else { continue };
+        match word {
+            "system" | "pager" => acts.push(Act::Run(Run::Shell(value))),
+            "source" => acts.push(Act::Read(value)),
+            "tee" => acts.push(Act::Write(value)),
+            _ => {}
+        }
     }
 }

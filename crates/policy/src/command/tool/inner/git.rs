@@ -1,14 +1,25 @@
 //! git's settings, addresses, refs and paths.
 
 use crate::command::tool::general;
-use crate::command::{Act, Arg, Concern, Run};
+use crate::command::{Act, Arg, Concern, HOLE, Run};
 
 /// `key=value` of `git -c`.
 pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let Some(equals) = arg.text.find('=') else { return key(arg, acts) };
     let name = arg.text.get(..equals).unwrap_or_default();
     let Some(value) = arg.tail(equals + 1) else { return };
+    if name.contains(HOLE) {
+        return acts.push(Act::Raise(Concern::Unclear, arg.span));
+    }
     match Setting::of(name) {
+        Setting::Address => url(&value, acts),
+        Setting::Output if matches!(&*value.text, "" | "/dev/null") => {}
+        Setting::Output => acts.push(Act::Write(value)),
+        // Behind `!` stands a command; other words are names of helpers and ways to update.
+        Setting::Helper | Setting::Update if value.text.starts_with('!') => {
+            acts.extend(value.tail(1).map(|text| Act::Run(Run::Shell(text))));
+        }
+        Setting::Update => {}
         Setting::Harmless => {}
         Setting::Alias => match value.text.strip_prefix('!') {
             Some(_) => acts.extend(value.tail(1).map(|text| Act::Run(Run::Shell(text)))),
@@ -31,9 +42,18 @@ pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 
 /// The key of `git config key value`: what the value will run shows only later.
 pub(super) fn key(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
-    if Setting::of(&arg.text) != Setting::Harmless {
-        acts.push(Act::Raise(Concern::Spawns, arg.span));
-    }
+    let concern = match Setting::of(&arg.text) {
+        _ if arg.text.contains(HOLE) => Concern::Unclear,
+        Setting::Harmless | Setting::Address => return,
+        Setting::Command
+        | Setting::Switch
+        | Setting::Helper
+        | Setting::Alias
+        | Setting::Folder
+        | Setting::Update
+        | Setting::Output => Concern::Spawns,
+    };
+    acts.push(Act::Raise(concern, arg.span));
 }
 
 /// Where a repository is.
@@ -42,11 +62,19 @@ pub(super) fn url<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         acts.extend(arg.tail(5).map(|text| Act::Run(Run::Shell(text))));
     } else if arg.text.contains("::") {
         acts.push(Act::Raise(Concern::Unclear, arg.span));
+    } else if is_option_to_ssh(&arg.text) {
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
     } else if general::is_remote(arg) {
         acts.push(Act::Connect(arg.clone()));
     } else {
         general::guess(arg, acts);
     }
+}
+
+/// `ssh://-oProxyCommand=…`: ssh takes the host for an option.
+fn is_option_to_ssh(text: &str) -> bool {
+    let host = text.split_once("://").map_or(text, |(_, rest)| rest);
+    host.starts_with('-') || host.split(['/', ':']).next().is_some_and(|host| host.contains("@-"))
 }
 
 /// What is pushed: `+ref` replaces it there, `:ref` removes it.
@@ -90,6 +118,12 @@ enum Setting {
     Alias,
     /// A folder or file with things that git runs.
     Folder,
+    /// Where a repository is.
+    Address,
+    /// How a submodule is updated, or shell text behind `!`.
+    Update,
+    /// A file that is written.
+    Output,
 }
 
 impl Setting {
@@ -105,6 +139,9 @@ impl Setting {
                 Self::Folder
             }
             ("credential", "helper") => Self::Helper,
+            ("remote" | "submodule", "url" | "pushurl") => Self::Address,
+            ("submodule", "update") => Self::Update,
+            ("trace2", "normaltarget" | "perftarget" | "eventtarget") => Self::Output,
             (
                 "core",
                 "pager" | "editor" | "sshcommand" | "askpass" | "gitproxy" | "alternaterefscommand",
@@ -122,7 +159,7 @@ impl Setting {
             | ("interactive", "difffilter")
             | ("trailer", "command" | "cmd")
             | ("tar", "command")
-            | ("submodule", "update")
+            | ("hook", "command")
             | ("imap", "tunnel")
             | ("instaweb", "httpd")
             | ("help", "browser") => Self::Command,

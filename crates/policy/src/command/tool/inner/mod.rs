@@ -1,6 +1,7 @@
 //! Words with a small language of their own: settings, addresses, modes, statements.
 
 mod database;
+mod file;
 mod git;
 mod setting;
 
@@ -13,8 +14,8 @@ use crate::command::{Act, Arg, Concern, Run};
 /// Adds what such a word does.
 pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     match inner {
-        Inner::AtFile => at_file(arg, acts),
-        Inner::FormFile => form_file(arg, acts),
+        Inner::AtFile => file::at_file(arg, acts),
+        Inner::FormFile => file::form_file(arg, acts),
         Inner::Mode => mode(arg, acts),
         Inner::GitSetting => git::setting(arg, acts),
         Inner::GitKey => git::key(arg, acts),
@@ -35,6 +36,20 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::Tex => tex(arg, acts),
         Inner::Verb => verb(arg, acts),
         Inner::Hidden => hidden(arg, acts),
+        Inner::Output => file::output(arg, acts),
+        Inner::Header => file::header(arg, acts),
+        Inner::Cookie => file::cookie(arg, acts),
+        Inner::WriteOut => file::write_out(arg, acts),
+        Inner::PhpSetting => setting::php(arg, acts),
+        Inner::Backup => file::backup(arg, acts),
+        Inner::Renaming => renaming(arg, acts),
+        Inner::Products => file::products(arg, acts),
+        Inner::Expanded => expanded(arg, acts),
+        Inner::Loading => file::loading(arg, acts),
+        Inner::CargoWords => setting::cargo_words(arg, acts),
+        Inner::NodeScript => file::node_script(arg, acts),
+        Inner::ShellOption => shell_option(arg, acts),
+        Inner::WgetSetting => setting::wget(arg, acts),
     }
 }
 
@@ -53,25 +68,6 @@ fn tail_of<'t>(arg: &Arg<'t>, mark: &str, acts: &mut Vec<Act<'t>>) {
         && let Some(tail) = arg.tail(mark.len())
     {
         acts.push(Act::Run(Run::Shell(tail)));
-    }
-}
-
-fn at_file<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
-    // `name@file` too: curl encodes the file's content as the value of a name.
-    if let Some(at) = arg.text.find('@')
-        && !arg.text.get(..at).unwrap_or_default().contains(['=', '{', ' ', '"'])
-        && let Some(file) = arg.tail(at + 1)
-        && !matches!(&*file.text, "-" | "")
-    {
-        acts.push(Act::Read(file));
-    }
-}
-
-fn form_file<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
-    let at = arg.text.find("=@").or_else(|| arg.text.find("=<"));
-    if let Some(file) = at.and_then(|at| arg.tail(at + 2)) {
-        let end = file.text.find(';').unwrap_or(file.text.len());
-        acts.extend(head(&file, end).map(Act::Read));
     }
 }
 
@@ -108,10 +104,47 @@ fn editor<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         "perldo", "ruby", "rubydo", "tcl", "tcldo", "mz", "mzscheme", "sh", "shell", "terminal",
         "term", "source", "so", "make", "grep", "execute", "exe", "eval",
     ];
+    const WRITES: &[&str] = &[
+        "w",
+        "write",
+        "wq",
+        "sav",
+        "saveas",
+        "up",
+        "update",
+        "x",
+        "xit",
+        "exit",
+        "redir",
+        "wn",
+        "mks",
+        "mksession",
+        "mk",
+        "mkexrc",
+        "mkv",
+        "mkvimrc",
+        "wundo",
+        "wv",
+        "wviminfo",
+        "f",
+        "file",
+        "e",
+        "edit",
+        "n",
+        "next",
+        "sp",
+        "split",
+        "vs",
+        "vsplit",
+        "tabe",
+        "tabedit",
+    ];
     let text = &*arg.text;
     let mut part = 0;
     for command in text.split('|') {
-        let trimmed = command.trim_start_matches([':', ' ', '%', '.']);
+        let trimmed = command.trim_start_matches(|c: char| {
+            matches!(c, ':' | ' ' | '%' | '.' | ',' | '$' | '\'') || c.is_ascii_digit()
+        });
         let word_end = trimmed.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(trimmed.len());
         let word = trimmed.get(..word_end).unwrap_or_default();
         // `q!` ends at its mark; `!cmd` and `w !cmd` go on.
@@ -125,6 +158,14 @@ fn editor<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
             acts.push(Act::Run(Run::Shell(tail)));
             return;
         }
+        let rest = trimmed.get(word_end..).unwrap_or_default();
+        let file = rest.trim_start_matches(['!', '>']).trim();
+        if WRITES.contains(&word)
+            && let Some(at) = command.rfind(file).filter(|_| !file.is_empty())
+        {
+            let file = arg.tail(part + at).and_then(|tail| head(&tail, file.len()));
+            acts.extend(file.map(Act::Write));
+        }
         if WORDS.contains(&word) || command.contains("system(") || command.contains("libcall") {
             acts.push(Act::Raise(Concern::Spawns, arg.span));
             return;
@@ -137,15 +178,25 @@ fn socat<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
     let Some(colon) = text.find([':', ',']) else { return };
     let kind = text.get(..colon).unwrap_or_default().to_ascii_lowercase();
+    // `u-open:f` is `open:f` in one direction, and `a!!b` is two addresses.
+    let kind = kind.strip_prefix("u-").unwrap_or(&kind);
+    if let Some(second) = text.find("!!").and_then(|at| arg.tail(at + 2)) {
+        socat(&second, acts);
+    }
     let Some(tail) = arg.tail(colon + 1) else { return };
-    match &*kind {
+    match kind {
         "exec" | "system" | "shell" => {
             acts.push(Act::Run(Run::Shell(tail)));
             acts.push(Act::Raise(Concern::Backdoor, arg.span));
         }
-        "open" | "file" | "create" | "gopen" => {
+        "open" | "file" | "create" | "creat" | "gopen" | "pipe" | "fifo" | "unix" => {
             let end = tail.text.find(',').unwrap_or(tail.text.len());
             acts.extend(head(&tail, end).map(Act::Write));
+        }
+        "unix-listen" | "unix-l" | "unix-recv" | "unix-sendto" => {
+            let end = tail.text.find(',').unwrap_or(tail.text.len());
+            acts.extend(head(&tail, end).map(Act::Write));
+            acts.push(Act::Raise(Concern::Backdoor, arg.span));
         }
         _ if kind.ends_with("listen") => acts.push(Act::Raise(Concern::Backdoor, arg.span)),
         _ if kind.starts_with("tcp")
@@ -265,5 +316,31 @@ fn hidden<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         acts.push(Act::Raise(Concern::Spawns, arg.span));
     } else {
         general::guess(arg, acts);
+    }
+}
+
+/// `s/a/b/e` runs what it makes.
+fn renaming(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
+    let runs = |part: &str| {
+        let mark = part.chars().nth(1).unwrap_or('/');
+        part.split(mark).nth(3).is_some_and(|flags| flags.contains('e'))
+    };
+    if arg.text.split(';').any(runs) {
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
+    }
+}
+
+/// With `expand_aliases`, words are no longer the commands that they name.
+fn shell_option(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
+    if &*arg.text == "expand_aliases" {
+        acts.push(Act::Raise(Concern::Evaluates, arg.span));
+    }
+}
+
+/// Text in which the shell expands: what it runs is found by reading it as words.
+fn expanded<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    if arg.text.contains(['$', '`']) {
+        let text = format!(": {}", arg.text).into();
+        acts.push(Act::Run(Run::Shell(Arg { text, verbatim: None, ..arg.clone() })));
     }
 }

@@ -1,6 +1,6 @@
-//! Settings of ssh, cargo, make and the kernel.
+//! Settings of ssh, cargo, php, make and the kernel.
 
-use crate::command::{Act, Arg, Concern, Run};
+use crate::command::{Act, Arg, Concern, HOLE, Language, Run};
 
 /// `Key=value` or `Key value` of `ssh -o`.
 pub(super) fn ssh<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
@@ -18,6 +18,9 @@ pub(super) fn ssh<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         // The same of sshfs, whose mount options hold it.
         "ssh_command" | "sftp_server" => Act::Run(Run::Shell(value)),
         "pkcs11provider" | "securitykeyprovider" => Act::Run(Run::Load(value)),
+        "userknownhostsfile" | "globalknownhostsfile" => Act::Write(value),
+        "identityfile" | "certificatefile" => Act::Read(value),
+        "xauthlocation" => Act::Run(Run::Program(value)),
         "remotecommand" => Act::Run(Run::Elsewhere(arg.span)),
         "match" | "include" => Act::Raise(Concern::Unclear, arg.span),
         "proxyjump" | "hostname" => Act::Connect(value),
@@ -33,6 +36,71 @@ pub(super) fn cargo(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
     if !text.contains('=') || runs.iter().any(|word| key.contains(word)) || text.contains("linker=")
     {
         acts.push(Act::Raise(Concern::Spawns, arg.span));
+    }
+}
+
+/// What stands behind `cargo` in shell text.
+pub(super) fn cargo_words<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let text = format!("cargo {}", arg.text).into();
+    acts.push(Act::Run(Run::Shell(Arg { text, verbatim: None, ..arg.clone() })));
+}
+
+/// `key=value` of `wget -e`; a dash, an underline or a blank makes no difference in a key.
+pub(super) fn wget<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let Some(equals) = arg.text.find('=') else { return };
+    let key: String = arg.text.get(..equals).unwrap_or_default().to_ascii_lowercase();
+    let key: String = key.chars().filter(char::is_ascii_alphanumeric).collect();
+    let blanks = arg.text.get(equals + 1..).unwrap_or_default();
+    let skip = blanks.len() - blanks.trim_start().len();
+    let Some(value) = arg.tail(equals + 1 + skip) else { return };
+    let act = match &*key {
+        "useaskpass" => Act::Run(Run::Program(value)),
+        "outputdocument" | "logfile" | "dirprefix" | "savecookies" | "warcfile" | "hstsfile" => {
+            Act::Write(value)
+        }
+        "postfile" | "bodyfile" => {
+            acts.push(Act::Raise(Concern::Exfiltrates, arg.span));
+            Act::Read(value)
+        }
+        "input" | "loadcookies" | "certificate" | "privatekey" => Act::Read(value),
+        "httpproxy" | "httpsproxy" | "ftpproxy" => Act::Connect(value),
+        _ => return,
+    };
+    acts.push(act);
+}
+
+/// `key=value` of `php -d`.
+pub(super) fn php<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let Some(equals) = arg.text.find('=') else { return };
+    let key = arg.text.get(..equals).unwrap_or_default().trim().to_ascii_lowercase();
+    let Some(value) = arg.tail(equals + 1) else { return };
+    if matches!(value.text.trim(), "" | "0" | "none") {
+        return;
+    }
+    match &*key {
+        "auto_prepend_file" | "auto_append_file" => {
+            acts.push(Act::Run(Run::Script(Language::Php, value)));
+        }
+        // `xdebug` and the like are names of what is installed.
+        "extension" | "zend_extension" | "extension_dir" | "opcache.preload" | "ffi.preload" => {
+            if value.text.contains(['/', '.']) {
+                acts.push(Act::Run(Run::Load(value)));
+            }
+        }
+        "error_log"
+        | "mail.log"
+        | "opcache.error_log"
+        | "opcache.file_cache"
+        | "session.save_path"
+        | "sys_temp_dir"
+        | "upload_tmp_dir"
+        | "xdebug.output_dir"
+        | "xdebug.log"
+        | "xdebug.profiler_output_dir" => acts.push(Act::Write(value)),
+        "sendmail_path" => acts.push(Act::Run(Run::Shell(value))),
+        "include_path" => acts.push(Act::Read(value)),
+        _ if key.contains(HOLE) => acts.push(Act::Raise(Concern::Unclear, arg.span)),
+        _ => {}
     }
 }
 
