@@ -228,11 +228,7 @@ impl<'t> Scan<'t, '_> {
             let range = (part.0 + keyed, part.1);
             let (arg, sort) = self.arg(stream, range);
             let defined = stream.name(range.0).is_some_and(|name| {
-                name == "lambda"
-                    || matches!(self.names.bounds.get(name), Some(Bound::Function))
-                    || stream.tokens.windows(2).any(
-                        |pair| matches!(pair, [word, token] if word.is("def") && token.is(name)),
-                    )
+                name == "lambda" || matches!(self.names.bounds.get(name), Some(Bound::Function))
             });
             match arg.as_known() {
                 Some(_) => self.out.act(Act::Run(Run::Code(self.dialect.language, arg))),

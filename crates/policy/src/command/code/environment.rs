@@ -11,6 +11,9 @@ impl<'t> Scan<'t, '_> {
     /// Looks whether a variable is set at `at` that makes other programs run or load something.
     pub(super) fn variable(&mut self, stream: &Stream<'t>, at: usize) {
         let Some(token) = stream.token(at) else { return };
+        if self.out.has_raised(Concern::Environment) {
+            return;
+        }
         let sets = match &token.kind {
             Kind::Name(name) => match name.as_ref() {
                 "environ" | "environb" | "ENV" | "$ENV" | "env" | "$_ENV" => {

@@ -63,3 +63,6 @@ pub fn acts<'t>(
 
 /// How deep code may be nested in itself.
 const DEPTH: usize = 32;
+
+/// How deep a value may be nested to be told before it is there.
+const VALUE_DEPTH: usize = 12;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::DEPTH;
+use super::VALUE_DEPTH;
 use super::meaning::Meaning;
 use super::scan::Dialect;
 use super::stream::{Range, Stream};
@@ -95,7 +95,7 @@ impl<'t> Names<'t> {
         };
         let mut chain = Chain { path, end: at + 1, tail: Tail::None, dot: None };
         let mut start = at;
-        if depth >= DEPTH {
+        if depth >= VALUE_DEPTH {
             return chain;
         }
         loop {

@@ -8,8 +8,8 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 
 use self::library::{function, method};
 use super::meaning::Meaning;
-use super::names::Names;
-use super::scan::{Calls, Dialect, Scan};
+use super::names::{Bound, Names};
+use super::scan::{Calls, Dialect, STARS, Scan};
 use super::stream::Stream;
 use super::token::{Escapes, Holes, Kind, Lexer, Quote, Token, Unread};
 use super::value::Sort;
@@ -155,6 +155,9 @@ fn import<'t>(names: &mut Names<'t>, stream: &Stream<'t>) {
         let start = at;
         at += 1;
         let starts = stream.before(start).is_none_or(|before| before.is_break() || before.is(":"));
+        if let (true, Some(name)) = (stream.is(start, "def"), stream.name(at)) {
+            names.bounds.entry(name.to_owned()).or_insert(Bound::Function);
+        }
         let module = match stream.name(start) {
             Some("from") if starts => {
                 let (path, end) = dotted(stream, at);
@@ -170,7 +173,7 @@ fn import<'t>(names: &mut Names<'t>, stream: &Stream<'t>) {
         loop {
             at += usize::from(stream.is(at, "("));
             if let (Some(module), true) = (&module, stream.is(at, "*")) {
-                if !names.stars.contains(module) {
+                if names.stars.len() <= STARS && !names.stars.contains(module) {
                     names.stars.push(module.clone());
                 }
                 at += 1;

@@ -243,7 +243,7 @@ impl<'t, 's> Scan<'t, 's> {
 }
 
 /// How many modules' names may be imported all at once.
-const STARS: usize = 16;
+pub(super) const STARS: usize = 16;
 
 /// Words before the name of a function that is being written.
 const DEFINES: [&str; 5] = ["def", "function", "class", "sub", "fn"];

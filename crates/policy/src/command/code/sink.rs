@@ -65,6 +65,11 @@ impl<'t, 'a> Sink<'t, 'a> {
         self.arg(HOLE_TEXT, start, end)
     }
 
+    /// Returns whether that was said.
+    pub(super) fn has_raised(&self, concern: Concern) -> bool {
+        self.raised.contains(&concern)
+    }
+
     /// Says something once.
     pub(super) fn raise(&mut self, concern: Concern, start: usize, end: usize) {
         self.spawns |= concern == Concern::Spawns;

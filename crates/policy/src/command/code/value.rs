@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::DEPTH;
+use super::VALUE_DEPTH;
 use super::names::{Bound, Names, Tail};
 use super::stream::{Range, Stream};
 use super::token::{Kind, Token};
@@ -55,7 +55,7 @@ impl<'t> Value<'t> {
 impl<'t> Names<'t> {
     /// Returns what some tokens are worth.
     pub(super) fn value(&self, stream: &Stream<'t>, (from, to): Range, depth: usize) -> Value<'t> {
-        if depth > DEPTH {
+        if depth > VALUE_DEPTH {
             return Value::UNKNOWN;
         }
         let mut at = from;
@@ -222,7 +222,7 @@ impl<'t> Names<'t> {
             "parent" => Value::UNKNOWN,
             _ => return (Value::UNKNOWN, end),
         };
-        if depth > DEPTH {
+        if depth > VALUE_DEPTH {
             return (Value::UNKNOWN, to);
         }
         self.postfix(stream, value, (end, to), depth + 1)
