@@ -26,14 +26,6 @@ pub enum Act<'t> {
     Enter(Arg<'t>),
     /// Talks to a host, named by a URL, a host name or `user@host:path`.
     Connect(Arg<'t>),
-    /// Gives a file another name, or a name that leads to it; both are paths from the working
-    /// folder. That `name` is written stands beside it as an act of its own.
-    Link {
-        /// What is reached under the new name.
-        target: Arg<'t>,
-        /// The new name.
-        name: Arg<'t>,
-    },
     /// Runs something else.
     Run(Run<'t>),
     /// Does something that a person should know of, or that nobody should do.

@@ -293,10 +293,10 @@ impl Walk<'_> {
     /// A new name: from here on it is what it leads to.
     fn link(&mut self, target: &Arg<'_>, name: &Arg<'_>) {
         self.path(name, Deed::Write);
+        // What cannot be told may be anything: all of the disk is the strictest guess.
+        let to = self.places(&target.text).pop().unwrap_or_else(|| "/".to_owned());
         for at in self.places(&name.text) {
-            let to =
-                if target.text.contains(HOLE) { "/".to_owned() } else { target.text.to_string() };
-            Rc::make_mut(&mut self.scope).link(at, to);
+            Rc::make_mut(&mut self.scope).link(at, to.clone());
         }
     }
 

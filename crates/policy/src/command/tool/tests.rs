@@ -68,7 +68,6 @@ fn shown(act: &Act<'_>) -> String {
         Act::Delete(arg, Extent::Forced) => one("force", arg),
         Act::Delete(arg, Extent::Below) => one("below", arg),
         Act::Delete(arg, Extent::Tree) => one("tree", arg),
-        Act::Link { target, name } => format!("link:{}={}", name.text, target.text),
         Act::Enter(arg) => one("enter", arg),
         Act::Link { target, name } => format!("{} -> {}", one("link", target), name.text),
         Act::Connect(arg) => one("connect", arg),

@@ -41,7 +41,6 @@ fn show(act: &Act<'_>) -> String {
         Act::Read(arg) => format!("read {}", text(arg)),
         Act::Write(arg) => format!("write {}", text(arg)),
         Act::Delete(arg, extent) => format!("delete {} {extent:?}", text(arg)),
-        Act::Link { target, name } => format!("link {} {}", target.text, name.text),
         Act::Enter(arg) => format!("enter {}", text(arg)),
         Act::Connect(arg) => format!("connect {}", text(arg)),
         Act::Raise(concern, _) => format!("!{concern:?}"),
