@@ -12,6 +12,18 @@ pub(super) struct Feed {
     mark: Option<String>,
     /// What is known of the items: names below a folder, or nothing.
     items: Vec<Value>,
+    /// What happens where no item was put anywhere.
+    end: End,
+}
+
+/// What stands behind a command that marks no place for what it is fed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum End {
+    /// The items.
+    #[default]
+    Fed,
+    /// Nothing.
+    Bare,
 }
 
 impl Walk<'_> {
@@ -41,7 +53,9 @@ impl Walk<'_> {
                 if items.is_empty() {
                     items.push(below("."));
                 }
-                Feed { mark: Some("{}".into()), items }
+                // `fd` puts the names behind the command where no place is marked.
+                let end = if name.starts_with("fd") { End::Fed } else { End::Bare };
+                Feed { mark: Some("{}".into()), items, end }
             }
             _ => {
                 let items = match input {
@@ -52,7 +66,9 @@ impl Walk<'_> {
                         vec![Value::unknown()]
                     }
                 };
-                Feed { mark: mark(args), items }
+                let mark = mark(args);
+                let end = if mark.is_none() { End::Fed } else { End::Bare };
+                Feed { mark, items, end }
             }
         }
     }
@@ -83,7 +99,7 @@ impl Feed {
                 }
             }
         }
-        if !placed && self.mark.is_none() {
+        if !placed && self.end == End::Fed {
             let certainty = match item.certainty {
                 Certainty::Known | Certainty::Pattern => Certainty::Pattern,
                 Certainty::Partial | Certainty::Many => Certainty::Many,

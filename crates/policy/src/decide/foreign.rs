@@ -1,7 +1,5 @@
 //! Files that a text takes from elsewhere and runs after.
 
-use std::rc::Rc;
-
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty};
 use crate::jail::Standing;
@@ -44,7 +42,7 @@ impl Walk<'_> {
                 && value.certainty == Certainty::Known
             {
                 for path in self.places(&file.text) {
-                    Rc::make_mut(&mut self.scope).write(path, value.text.clone());
+                    self.disk.write(path, value.text.clone());
                 }
             }
         }
@@ -72,7 +70,7 @@ impl Walk<'_> {
 
     /// Asks when a file that the text took from elsewhere is run.
     pub(super) fn run_taken(&mut self, file: &Arg<'_>) {
-        let taken = self.places(&file.text).iter().any(|path| self.scope.is_foreign(path));
+        let taken = self.places(&file.text).iter().any(|path| self.disk.is_foreign(path));
         if taken {
             self.ask("foreign-code", "runs a file that was just taken from elsewhere", file.span);
         }
@@ -80,7 +78,7 @@ impl Walk<'_> {
 
     fn take(&mut self, path: &str) {
         for path in self.places(path) {
-            Rc::make_mut(&mut self.scope).take(path);
+            self.disk.take(path);
         }
     }
 

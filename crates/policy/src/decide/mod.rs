@@ -5,6 +5,7 @@
 //! and holds each against the policy. The strictest finding is the verdict.
 
 mod concern;
+mod disk;
 mod expand;
 mod feed;
 mod foreign;

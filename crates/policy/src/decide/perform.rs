@@ -296,7 +296,7 @@ impl Walk<'_> {
         // What cannot be told may be anything: all of the disk is the strictest guess.
         let to = self.places(&target.text).pop().unwrap_or_else(|| "/".to_owned());
         for at in self.places(&name.text) {
-            Rc::make_mut(&mut self.scope).link(at, to.clone());
+            self.disk.link(at, to.clone());
         }
     }
 

@@ -13,12 +13,6 @@ pub(super) struct Scope {
     /// Every folder that may be the working folder here; with a [`HOLE`] if it cannot be told.
     cwds: Vec<String>,
     variables: Vec<(String, Value)>,
-    /// Files that the text itself wrote, with what it wrote there.
-    written: Vec<(String, String)>,
-    /// Files that the text took from elsewhere: nobody has read them.
-    foreign: Vec<String>,
-    /// Links that the text made, with what they lead to.
-    links: Vec<(String, String)>,
     /// Whether this point is never reached: the way here passes an `exit`.
     pub(super) ended: bool,
 }
@@ -60,9 +54,6 @@ impl Scope {
         Self {
             cwds: vec![cwd.to_owned()],
             variables: Vec::new(),
-            written: Vec::new(),
-            foreign: Vec::new(),
-            links: Vec::new(),
             ended: false,
         }
     }
@@ -111,47 +102,6 @@ impl Scope {
         }
     }
 
-    /// Notes a file whose content comes from elsewhere.
-    pub(super) fn take(&mut self, path: String) {
-        if !self.foreign.contains(&path) {
-            self.foreign.push(path);
-        }
-    }
-
-    /// Whether a file, or a folder above it, was taken from elsewhere.
-    pub(super) fn is_foreign(&self, path: &str) -> bool {
-        self.foreign.iter().any(|taken| {
-            path.strip_prefix(taken.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
-    }
-
-    /// Notes a link.
-    pub(super) fn link(&mut self, name: String, target: String) {
-        self.links.push((name, target));
-    }
-
-    /// Returns every link that the text made.
-    pub(super) fn links(&self) -> &[(String, String)] {
-        &self.links
-    }
-
-    /// Notes what a file holds from here on.
-    pub(super) fn write(&mut self, path: String, content: String) {
-        self.written.retain(|(known, _)| *known != path);
-        self.written.push((path, content));
-    }
-
-    /// Returns what the text wrote to a file, if it did.
-    pub(super) fn written(&self, path: &str) -> Option<&str> {
-        self.written.iter().find(|(known, _)| known == path).map(|(_, content)| &**content)
-    }
-
-    /// Returns every text that was written to a file.
-    pub(super) fn contents(&self) -> impl Iterator<Item = &str> {
-        self.written.iter().map(|(_, content)| &**content)
-    }
-
     /// Joins with the state of another way through the text: what differs is not known after.
     pub(super) fn join(&mut self, other: &Self) {
         if other.ended || self == other {
@@ -168,19 +118,6 @@ impl Scope {
         for (name, value) in &mut self.variables {
             if other.variable(name) != Some(value) {
                 *value = Value::unknown();
-            }
-        }
-        for path in &other.foreign {
-            self.take(path.clone());
-        }
-        for link in &other.links {
-            if !self.links.contains(link) {
-                self.links.push(link.clone());
-            }
-        }
-        for entry in &other.written {
-            if !self.written.contains(entry) {
-                self.written.push(entry.clone());
             }
         }
         for (name, _) in &other.variables {

@@ -22,6 +22,6 @@ impl Lookup for Sight<'_> {
 impl Walk<'_> {
     /// Returns what can be seen from here.
     pub(super) fn sight(&self) -> Sight<'_> {
-        Sight { disk: self.lookup, links: self.scope.links() }
+        Sight { disk: self.lookup, links: self.disk.links() }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::scope::Value;
+use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{AfterFailure, Input, Walk};
 use crate::command::tool::{self, Knowledge};
@@ -82,7 +83,8 @@ impl Walk<'_> {
         let before = Rc::clone(&self.scope);
         let mut acts = Vec::new();
         let knowledge = self.knowledge_of(&name);
-        tool::acts(&name, program.span, args, knowledge, &mut acts);
+        let read = without_plus(&name, args);
+        tool::acts(&name, program.span, &read, knowledge, &mut acts);
         self.strictly(&name, program, args, &acts);
         if let Some(real) = real {
             let written = acts.len();
@@ -305,6 +307,25 @@ impl Walk<'_> {
             Some(_) | None => Value::unknown(),
         }
     }
+}
+
+/// Leaves out a shell's options that turn something off, `+x` and `+o NAME`: what they say changes
+/// nothing about what runs, and options may follow them.
+fn without_plus<'a, 't>(name: &str, args: &'a [Arg<'t>]) -> Cow<'a, [Arg<'t>]> {
+    let plus = |arg: &Arg<'_>| arg.text.starts_with('+');
+    if !args.iter().any(plus) || !SHELLS.contains(&versionless(name)) {
+        return Cow::Borrowed(args);
+    }
+    let mut kept = Vec::with_capacity(args.len());
+    let mut rest = args.iter();
+    while let Some(arg) = rest.next() {
+        match (plus(arg), &*arg.text) {
+            (true, "+o" | "+O") => drop(rest.next()),
+            (true, _) => {}
+            (false, _) => kept.push(arg.clone()),
+        }
+    }
+    Cow::Owned(kept)
 }
 
 fn empty(span: Span) -> Reason {

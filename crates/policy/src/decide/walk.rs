@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Judge;
+use super::disk::Disk;
 use super::feed::Feed;
 use super::scope::{Scope, Value};
 use super::trace::Trace;
@@ -28,6 +29,7 @@ pub(super) struct Walk<'j> {
     pub(super) judge: &'j Judge,
     pub(super) lookup: &'j dyn Lookup,
     pub(super) scope: Rc<Scope>,
+    pub(super) disk: Disk,
     pub(super) reasons: Vec<Reason>,
     pub(super) trace: Trace,
     /// What the last command prints, if that can be told: `echo text`.
@@ -82,6 +84,7 @@ impl<'j> Walk<'j> {
             judge,
             lookup,
             scope: Rc::new(Scope::new(cwd)),
+            disk: Disk::default(),
             reasons: Vec::new(),
             trace,
             output: None,

@@ -1,7 +1,5 @@
 //! Files that a text writes first and runs after.
 
-use std::rc::Rc;
-
 use super::scope::Value;
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, HOLE, Language};
@@ -41,7 +39,7 @@ impl Walk<'_> {
             let target = self.value(text, &redirection.target);
             self.output = None;
             for path in self.places(&target.text) {
-                Rc::make_mut(&mut self.scope).write(path, content.clone());
+                self.disk.write(path, content.clone());
             }
         }
     }
@@ -49,10 +47,11 @@ impl Walk<'_> {
     /// Judges the content of a file that the text itself wrote and now runs.
     pub(super) fn rerun(&mut self, language: Option<Language>, file: &Arg<'_>) {
         for path in self.places(&file.text) {
-            let Some(content) = self.scope.written(&path).map(str::to_owned) else { continue };
-            let language = language.unwrap_or_else(|| by_first_line(&content));
-            let code = Arg::known(content, file.span);
-            self.within(&code, |walk| walk.code(language, &code, &Input::Inherited));
+            for content in self.disk.written(&path) {
+                let language = language.unwrap_or_else(|| by_first_line(&content));
+                let code = Arg::known(content, file.span);
+                self.within(&code, |walk| walk.code(language, &code, &Input::Inherited));
+            }
         }
     }
 
@@ -68,7 +67,7 @@ impl Walk<'_> {
                 .iter()
                 .any(|shell| body.contains(shell))
         };
-        if ONLY_LOOK.binary_search(&name).is_err() && self.scope.contents().any(names_shell) {
+        if ONLY_LOOK.binary_search(&name).is_err() && self.disk.contents().any(names_shell) {
             self.raise(Concern::Spawns, span);
         }
     }
