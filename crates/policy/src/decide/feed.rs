@@ -16,13 +16,7 @@ pub(super) struct Feed {
 
 impl Walk<'_> {
     /// Finds out what a command feeds to the commands it runs.
-    pub(super) fn feed(
-        &self,
-        name: &str,
-        args: &[Arg<'_>],
-        acts: &[Act<'_>],
-        input: &Input,
-    ) -> Feed {
+    pub(super) fn feed(&self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>], input: &Input) -> Feed {
         match name {
             "find" | "gfind" | "fd" | "fdfind" => {
                 let mut items: Vec<Value> = acts

@@ -24,8 +24,8 @@ mod written;
 pub use trace::Step;
 pub use verdict::{Answer, Axis, Permit, Reason, Verdict};
 
-use crate::command::Arg;
 use crate::command::tool::Knowledge;
+use crate::command::Arg;
 use crate::jail::{Ground, Lookup, Standing};
 use crate::key::Sourced;
 use crate::name::CommandName;

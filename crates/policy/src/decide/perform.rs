@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use super::Style;
 use super::concern;
 use super::feed::below;
 use super::printed::is_made;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
+use super::Style;
 use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Language, Run, code};
 use crate::jail::{self, How, Last, Spelling, Standing};
 use crate::shell;
@@ -199,8 +199,7 @@ impl Walk<'_> {
         if &*file.text == "-" || &*file.text == "php://stdin" {
             return true;
         }
-        let ends =
-            ["stdin", "fd/0"].iter().any(|end| file.text.trim_end_matches('/').ends_with(end));
+        let ends = ["stdin", "fd/0"].iter().any(|end| file.text.trim_end_matches('/').ends_with(end));
         ends && self.scope.cwds().iter().any(|cwd| {
             let place = self.judge.ground().place(&file.text, cwd, self.lookup);
             place.standing == Standing::Device
@@ -295,7 +294,9 @@ impl Walk<'_> {
         };
         let cwds = if settled {
             let ground = self.judge.ground();
-            let here = |cwd: &String| ground.place(&folder.text, cwd, self.lookup).path;
+            let here = |cwd: &String| {
+                ground.place(&folder.text, cwd, self.lookup).path
+            };
             self.scope.cwds().iter().map(here).collect()
         } else {
             Vec::new()
@@ -381,11 +382,7 @@ impl Walk<'_> {
                 Some(reason(Answer::Deny, refused.why.code(), message, origin, hint(refused.why)))
             }
             // What cannot be told may be read: hidden paths do not exist behind the walls.
-            jail::Answer::Unclear(_)
-                if deed == Deed::Read && self.judge.style == Style::Confined =>
-            {
-                None
-            }
+            jail::Answer::Unclear(_) if deed == Deed::Read && self.judge.style == Style::Confined => None,
             jail::Answer::Unclear(doubt) => {
                 let message = format!("`{shown}` {doubt}");
                 Some(reason(self.asking(), doubt.code(), message, None, None))
@@ -413,9 +410,9 @@ fn hint(why: jail::Refusal) -> Option<&'static str> {
         }
         jail::Refusal::Hidden => Some("your own policy can show it with files.unhide"),
         jail::Refusal::Whole => Some("name what is in it"),
-        jail::Refusal::Protected | jail::Refusal::HoldsProtected | jail::Refusal::Impossible => {
-            None
-        }
+        jail::Refusal::Protected
+        | jail::Refusal::HoldsProtected
+        | jail::Refusal::Impossible => None,
     }
 }
 
@@ -429,10 +426,9 @@ fn how(arg: &Arg<'_>, last: Last) -> How {
 
 pub(super) fn covering(args: &[Arg<'_>]) -> Span {
     match (args.first(), args.last()) {
-        (Some(first), Some(last)) => Span::new(
-            first.span.start().min(last.span.start()),
-            last.span.end().max(first.span.end()),
-        ),
+        (Some(first), Some(last)) => {
+            Span::new(first.span.start().min(last.span.start()), last.span.end().max(first.span.end()))
+        }
         _ => Span::default(),
     }
 }

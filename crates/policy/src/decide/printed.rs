@@ -50,8 +50,7 @@ fn in_temp(arg: &Arg<'_>) -> bool {
 }
 
 fn echoed(args: &[Arg<'_>]) -> Option<Value> {
-    let words =
-        args.iter().skip_while(|arg| matches!(&*arg.text, "-n" | "-e" | "-E" | "-ne" | "-en"));
+    let words = args.iter().skip_while(|arg| matches!(&*arg.text, "-n" | "-e" | "-E" | "-ne" | "-en"));
     let words: Option<Vec<&str>> = words.map(Arg::as_known).collect();
     words.map(|words| Value::known(words.join(" ")))
 }
@@ -84,14 +83,11 @@ fn picked(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
 /// Names of files below a folder.
 fn listed(name: &str, args: &[Arg<'_>]) -> Option<Value> {
     let texts = || args.iter().map(|arg| &*arg.text);
-    let stays =
-        |text: &str| !text.contains(HOLE) && !text.contains("..") && !text.starts_with(['/', '~']);
+    let stays = |text: &str| !text.contains(HOLE) && !text.contains("..") && !text.starts_with(['/', '~']);
     match name {
         "find" => {
             let prints = |text: &str| {
-                ["-printf", "-exec", "-ok", "-ls", "-fprint"]
-                    .iter()
-                    .any(|act| text.starts_with(act))
+                ["-printf", "-exec", "-ok", "-ls", "-fprint"].iter().any(|act| text.starts_with(act))
                     || text.contains(HOLE)
             };
             let starts = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).count();

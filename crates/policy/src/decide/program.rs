@@ -9,16 +9,8 @@ use crate::text::Span;
 
 /// Folders whose programs the machine's owner installed.
 const SYSTEM_FOLDERS: [&str; 10] = [
-    "/bin/",
-    "/sbin/",
-    "/usr/bin/",
-    "/usr/sbin/",
-    "/usr/local/",
-    "/usr/lib/",
-    "/usr/libexec/",
-    "/opt/",
-    "/nix/store/",
-    "/snap/bin/",
+    "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/", "/usr/lib/", "/usr/libexec/",
+    "/opt/", "/nix/store/", "/snap/bin/",
 ];
 
 impl Walk<'_> {
@@ -128,8 +120,8 @@ fn is_installed(path: &str, home: Option<&str>) -> bool {
     SYSTEM_FOLDERS.iter().any(|folder| path.starts_with(folder))
         || home.is_some_and(|home| {
             // Tools that a person installed for themselves lie below a dot folder or in `bin`.
-            path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| {
-                rest.starts_with('.') || rest.starts_with("bin/") || rest.starts_with("go/")
-            })
+            path.strip_prefix(home)
+                .and_then(|rest| rest.strip_prefix('/'))
+                .is_some_and(|rest| rest.starts_with('.') || rest.starts_with("bin/") || rest.starts_with("go/"))
         })
 }

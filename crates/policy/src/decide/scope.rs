@@ -53,12 +53,7 @@ impl Value {
 
 impl Scope {
     pub(super) fn new(cwd: &str) -> Self {
-        Self {
-            cwds: vec![cwd.to_owned()],
-            variables: Vec::new(),
-            written: Vec::new(),
-            ended: false,
-        }
+        Self { cwds: vec![cwd.to_owned()], variables: Vec::new(), written: Vec::new(), ended: false }
     }
 
     /// Returns every folder that may be the working folder; never none.
@@ -70,10 +65,7 @@ impl Scope {
     pub(super) fn enter(&mut self, mut cwds: Vec<String>) {
         cwds.sort_unstable();
         cwds.dedup();
-        if cwds.is_empty()
-            || cwds.len() > MOST_CWDS
-            || cwds.iter().any(|cwd| cwd.contains(HOLE) || cwd.len() > LONGEST_CWD)
-        {
+        if cwds.is_empty() || cwds.len() > MOST_CWDS || cwds.iter().any(|cwd| cwd.contains(HOLE) || cwd.len() > LONGEST_CWD) {
             cwds = vec![HOLE.to_string()];
         }
         self.cwds = cwds;

@@ -13,27 +13,14 @@ use crate::text::Span;
 
 /// Builtins in front of which an assignment may outlast the command.
 const MAY_KEEP: [&str; 17] = [
-    ".", ":", "break", "continue", "declare", "eval", "exec", "exit", "export", "local",
-    "readonly", "return", "set", "source", "trap", "typeset", "unset",
+    ".", ":", "break", "continue", "declare", "eval", "exec", "exit", "export", "local", "readonly",
+    "return", "set", "source", "trap", "typeset", "unset",
 ];
 
 /// Builtins that take the names of variables, and evaluate what stands between their brackets.
 const NAME_VARIABLES: [&str; 15] = [
-    "[",
-    "declare",
-    "export",
-    "getopts",
-    "let",
-    "local",
-    "mapfile",
-    "printf",
-    "read",
-    "readarray",
-    "readonly",
-    "test",
-    "typeset",
-    "unset",
-    "wait",
+    "[", "declare", "export", "getopts", "let", "local", "mapfile", "printf", "read", "readarray",
+    "readonly", "test", "typeset", "unset", "wait",
 ];
 
 impl Walk<'_> {

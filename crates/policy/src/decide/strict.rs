@@ -179,9 +179,7 @@ impl Judge {
 pub(super) fn versionless(name: &str) -> &str {
     let stem = name.strip_suffix(".exe").unwrap_or(name);
     // `python3.13t`, `python3.12d`: builds of a version.
-    let built = stem
-        .strip_suffix(['t', 'd', 'm'])
-        .filter(|rest| rest.ends_with(|c: char| c.is_ascii_digit()));
+    let built = stem.strip_suffix(['t', 'd', 'm']).filter(|rest| rest.ends_with(|c: char| c.is_ascii_digit()));
     let stem = built.unwrap_or(stem);
     stem.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-')
 }
@@ -189,9 +187,7 @@ pub(super) fn versionless(name: &str) -> &str {
 /// Interpreters that are one language under several names.
 fn family(name: &str) -> &str {
     match name {
-        "python" | "pypy" | "ipython" | "micropython" | "jython" | "graalpy" | "cpython" => {
-            "python"
-        }
+        "python" | "pypy" | "ipython" | "micropython" | "jython" | "graalpy" | "cpython" => "python",
         "node" | "nodejs" | "bun" | "deno" | "tsx" | "ts-node" | "qjs" | "gjs" | "d8" => "node",
         "ruby" | "jruby" | "irb" => "ruby",
         "sh" | "bash" | "dash" | "ash" | "ksh" | "mksh" | "rbash" | "yash" => "sh",
@@ -202,7 +198,11 @@ fn family(name: &str) -> &str {
 }
 
 /// Returns the argument that hands an interpreter code, and how it is to be called.
-fn inline_code(args: &[Arg<'_>], acts: &[Act<'_>], program: Span) -> Option<(String, Span)> {
+fn inline_code(
+    args: &[Arg<'_>],
+    acts: &[Act<'_>],
+    program: Span,
+) -> Option<(String, Span)> {
     for arg in args {
         let text = &*arg.text;
         if is_numbered_bundle(text) {

@@ -52,11 +52,9 @@ impl Walk<'_> {
             }
             Meaning::Folders => value.text.split(':').any(|folder| self.foreign(folder)),
             Meaning::Options(words) => {
-                value
-                    .text
-                    .split_whitespace()
-                    .any(|given| words.iter().any(|word| given.starts_with(word)))
-                    || value.certainty != Certainty::Known && value.text.starts_with(HOLE)
+                value.text.split_whitespace().any(|given| {
+                    words.iter().any(|word| given.starts_with(word))
+                }) || value.certainty != Certainty::Known && value.text.starts_with(HOLE)
             }
             Meaning::Startup => {
                 value.text.contains(['/', HOLE, '$', '`']) && value.text != "/dev/null"
@@ -88,85 +86,26 @@ impl Walk<'_> {
 
 fn meaning(name: &str) -> Meaning {
     match name {
-        "PATH"
-        | "LD_LIBRARY_PATH"
-        | "DYLD_LIBRARY_PATH"
-        | "DYLD_FALLBACK_LIBRARY_PATH"
-        | "PYTHONPATH"
-        | "NODE_PATH"
-        | "PERL5LIB"
-        | "PERLLIB"
-        | "RUBYLIB"
-        | "CLASSPATH"
-        | "GOPATH"
-        | "LUA_PATH"
-        | "LUA_CPATH"
-        | "PYTHONHOME"
-        | "GEM_PATH"
-        | "GEM_HOME"
-        | "JULIA_LOAD_PATH"
-        | "R_LIBS"
-        | "QT_PLUGIN_PATH"
-        | "GST_PLUGIN_PATH" => Meaning::Folders,
-        "PAGER"
-        | "GIT_PAGER"
-        | "MANPAGER"
-        | "EDITOR"
-        | "VISUAL"
-        | "GIT_EDITOR"
-        | "BROWSER"
-        | "GIT_SEQUENCE_EDITOR"
-        | "GIT_SSH_COMMAND"
-        | "GIT_SSH"
-        | "GIT_EXTERNAL_DIFF"
-        | "GIT_ASKPASS"
-        | "SSH_ASKPASS"
-        | "SUDO_ASKPASS"
-        | "GIT_PROXY_COMMAND"
-        | "LESSOPEN"
-        | "LESSCLOSE"
-        | "LESSEDIT"
-        | "RUSTC_WRAPPER"
-        | "RUSTC_WORKSPACE_WRAPPER"
-        | "RUSTC"
-        | "RUSTDOC"
-        | "CC"
-        | "CXX"
-        | "LD"
-        | "AR"
-        | "FC"
-        | "CPP"
-        | "RSYNC_RSH"
-        | "CVS_RSH"
-        | "SVN_SSH"
-        | "HGEDITOR"
-        | "SVN_EDITOR"
-        | "FCEDIT"
-        | "PERL5DB"
-        | "MAILER" => Meaning::Command,
+        "PATH" | "LD_LIBRARY_PATH" | "DYLD_LIBRARY_PATH" | "DYLD_FALLBACK_LIBRARY_PATH"
+        | "PYTHONPATH" | "NODE_PATH" | "PERL5LIB" | "PERLLIB" | "RUBYLIB" | "CLASSPATH"
+        | "GOPATH" | "LUA_PATH" | "LUA_CPATH" | "PYTHONHOME" | "GEM_PATH" | "GEM_HOME"
+        | "JULIA_LOAD_PATH" | "R_LIBS" | "QT_PLUGIN_PATH" | "GST_PLUGIN_PATH" => Meaning::Folders,
+        "PAGER" | "GIT_PAGER" | "MANPAGER" | "EDITOR" | "VISUAL" | "GIT_EDITOR" | "BROWSER"
+        | "GIT_SEQUENCE_EDITOR" | "GIT_SSH_COMMAND" | "GIT_SSH" | "GIT_EXTERNAL_DIFF"
+        | "GIT_ASKPASS" | "SSH_ASKPASS" | "SUDO_ASKPASS" | "GIT_PROXY_COMMAND" | "LESSOPEN"
+        | "LESSCLOSE" | "LESSEDIT" | "RUSTC_WRAPPER" | "RUSTC_WORKSPACE_WRAPPER" | "RUSTC" | "RUSTDOC"
+        | "CC" | "CXX" | "LD" | "AR" | "FC" | "CPP" | "RSYNC_RSH" | "CVS_RSH" | "SVN_SSH"
+        | "HGEDITOR" | "SVN_EDITOR" | "FCEDIT" | "PERL5DB" | "MAILER" => Meaning::Command,
         "NODE_OPTIONS" => Meaning::Options(&[
-            "-r",
-            "--require",
-            "--import",
-            "--loader",
-            "--experimental-loader",
-            "--inspect",
-            "--env-file",
-            "--eval",
-            "-e",
+            "-r", "--require", "--import", "--loader", "--experimental-loader", "--inspect",
+            "--env-file", "--eval", "-e",
         ]),
         "RUBYOPT" => Meaning::Options(&["-r", "-I", "-e", "-x"]),
         "PERL5OPT" => Meaning::Options(&["-M", "-m", "-I", "-d"]),
         "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS" | "JAVA_OPTS" | "MAVEN_OPTS"
         | "GRADLE_OPTS" | "SBT_OPTS" => Meaning::Options(&[
-            "-javaagent",
-            "-agentlib",
-            "-agentpath",
-            "-XX:OnError",
-            "-XX:OnOutOfMemoryError",
-            "-Xrunjdwp",
-            "-Xbootclasspath",
-            "@",
+            "-javaagent", "-agentlib", "-agentpath", "-XX:OnError", "-XX:OnOutOfMemoryError",
+            "-Xrunjdwp", "-Xbootclasspath", "@",
         ]),
         "GOFLAGS" => Meaning::Options(&["-exec", "--exec", "-toolexec", "--toolexec", "-overlay"]),
         "RUSTFLAGS" | "RUSTDOCFLAGS" | "CARGO_ENCODED_RUSTFLAGS" => {
@@ -176,54 +115,21 @@ fn meaning(name: &str) -> Meaning {
             Meaning::Options(&["-fplugin", "-wrapper", "-specs", "-B"])
         }
         "MAKEFLAGS" | "GNUMAKEFLAGS" | "MFLAGS" => Meaning::Options(&["--eval", "SHELL=", "-f"]),
-        "TAR_OPTIONS" | "GREP_OPTIONS" => Meaning::Options(&[
-            "--checkpoint-action",
-            "--to-command",
-            "-I",
-            "--use-compress",
-            "--rsh",
-        ]),
-        "RIPGREP_CONFIG_PATH"
-        | "BASH_ENV"
-        | "ENV"
-        | "PYTHONSTARTUP"
-        | "INPUTRC"
-        | "ZDOTDIR"
-        | "PYTHONUSERBASE"
-        | "CURL_HOME"
-        | "WGETRC"
-        | "VIMINIT"
-        | "EXINIT"
-        | "GVIMINIT" => Meaning::Startup,
+        "TAR_OPTIONS" | "GREP_OPTIONS" => {
+            Meaning::Options(&["--checkpoint-action", "--to-command", "-I", "--use-compress", "--rsh"])
+        }
+        "RIPGREP_CONFIG_PATH" | "BASH_ENV" | "ENV" | "PYTHONSTARTUP" | "INPUTRC" | "ZDOTDIR"
+        | "PYTHONUSERBASE" | "CURL_HOME" | "WGETRC" | "VIMINIT" | "EXINIT" | "GVIMINIT" => {
+            Meaning::Startup
+        }
         "PROMPT_COMMAND" => Meaning::Command,
         "SHELL" | "CONFIG_SHELL" => Meaning::Shell,
         "PS0" | "PS1" | "PS2" | "PS4" => Meaning::Prompt,
-        "LD_PRELOAD"
-        | "LD_AUDIT"
-        | "DYLD_INSERT_LIBRARIES"
-        | "GCONV_PATH"
-        | "GIT_EXEC_PATH"
-        | "GIT_TEMPLATE_DIR"
-        | "GIT_CONFIG"
-        | "GIT_CONFIG_GLOBAL"
-        | "GIT_CONFIG_SYSTEM"
-        | "GIT_CONFIG_COUNT"
-        | "GIT_CONFIG_PARAMETERS"
-        | "OPENSSL_CONF"
-        | "OPENSSL_MODULES"
-        | "OPENSSL_ENGINES"
-        | "NODE_EXTRA_CA_CERTS"
-        | "BASH_FUNC_ls%%"
-        | "GTK_MODULES"
-        | "CDPATH"
-        | "MAKEFILES"
-        | "AWKPATH"
-        | "HOSTALIASES"
-        | "LOCPATH"
-        | "NLSPATH"
-        | "SHELLOPTS"
-        | "BASHOPTS"
-        | "GNUPGHOME" => Meaning::Always,
+        "LD_PRELOAD" | "LD_AUDIT" | "DYLD_INSERT_LIBRARIES" | "GCONV_PATH" | "GIT_EXEC_PATH"
+        | "GIT_TEMPLATE_DIR" | "GIT_CONFIG" | "GIT_CONFIG_GLOBAL" | "GIT_CONFIG_SYSTEM"
+        | "GIT_CONFIG_COUNT" | "GIT_CONFIG_PARAMETERS" | "OPENSSL_CONF" | "OPENSSL_MODULES"
+        | "OPENSSL_ENGINES" | "NODE_EXTRA_CA_CERTS" | "BASH_FUNC_ls%%" | "GTK_MODULES"
+        | "CDPATH" | "MAKEFILES" | "AWKPATH" | "HOSTALIASES" | "LOCPATH" | "NLSPATH" | "SHELLOPTS" | "BASHOPTS" | "GNUPGHOME" => Meaning::Always,
         _ => by_pattern(name),
     }
 }

@@ -321,9 +321,9 @@ impl<'j> Walk<'j> {
                 match words.next().flatten() {
                     Some("cd" | "pushd" | "popd") => moves = true,
                     Some(
-                        "declare" | "typeset" | "local" | "export" | "readonly" | "read"
-                        | "mapfile" | "readarray" | "unset" | "getopts" | "let" | "printf" | "eval"
-                        | "source" | ".",
+                        "declare" | "typeset" | "local" | "export" | "readonly" | "read" | "mapfile"
+                        | "readarray" | "unset" | "getopts" | "let" | "printf" | "eval" | "source"
+                        | ".",
                     ) => {
                         for word in words.flatten() {
                             let name = word.split(['=', '[', '+']).next().unwrap_or(word);
@@ -446,8 +446,9 @@ impl<'j> Walk<'j> {
 
     /// A text such as `a[$(id)]` that is kept as data is run by whoever takes it for a variable.
     pub(super) fn hidden_subscript(&mut self, text: &str, span: Span) {
-        let runs =
-            text.split_once('[').is_some_and(|(_, rest)| rest.contains("$(") || rest.contains('`'));
+        let runs = text.split_once('[').is_some_and(|(_, rest)| {
+            rest.contains("$(") || rest.contains('`')
+        });
         if runs {
             self.raise(Concern::Evaluates, span);
         }
@@ -459,7 +460,9 @@ impl<'j> Walk<'j> {
         let evaluated = subscript.pieces.iter().any(|piece| match piece {
             Piece::Command(..) | Piece::Process(_) => true,
             // `'a[$(id)]'` in quotes: the shell's arithmetic runs it all the same.
-            Piece::Literal(text) | Piece::Quoted(text) => text.contains("$(") || text.contains('`'),
+            Piece::Literal(text) | Piece::Quoted(text) => {
+                text.contains("$(") || text.contains('`')
+            }
             Piece::Glob { text, .. } => text.contains("$(") || text.contains('`'),
             Piece::Brace(_)
             | Piece::Tilde(_)

@@ -64,9 +64,7 @@ impl Walk<'_> {
             } else {
                 content
             };
-            ["/bin/sh", "/bin/bash", "/bin/zsh", "/bin/dash"]
-                .iter()
-                .any(|shell| body.contains(shell))
+            ["/bin/sh", "/bin/bash", "/bin/zsh", "/bin/dash"].iter().any(|shell| body.contains(shell))
         };
         if ONLY_LOOK.binary_search(&name).is_err() && self.scope.contents().any(names_shell) {
             self.raise(Concern::Spawns, span);

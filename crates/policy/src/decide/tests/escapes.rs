@@ -29,8 +29,7 @@ fn e002_what_is_too_much_is_denied_and_never_asked() {
 #[test]
 fn e003_control_characters_are_refused() {
     let judge = confined();
-    for odd in ['\r', '\0', '\u{b}', '\u{c}', '\u{1b}', '\u{7f}', '\u{85}', '\u{2028}', '\u{2029}']
-    {
+    for odd in ['\r', '\0', '\u{b}', '\u{c}', '\u{1b}', '\u{7f}', '\u{85}', '\u{2028}', '\u{2029}'] {
         let text = format!("echo ok{odd}shutdown");
         assert_eq!(of_shell(&judge, &text).answer(), Answer::Deny, "{text:?}");
         assert_eq!(of_argv(&judge, &["echo", &text]).answer(), Answer::Deny, "{text:?}");
@@ -42,23 +41,12 @@ fn e003_control_characters_are_refused() {
 fn e004_names_are_judged_as_the_shell_reads_them() {
     let judge = judge("version: 1\ncommands: { deny: [frob] }\n");
     for text in [
-        "fr\\\nob x",
-        "$'\\x66rob' x",
-        "fr\"\"ob x",
-        "f'r'ob",
-        "\\frob",
-        "x=frob; $x",
-        "$(echo frob) x",
-        "{frob,x}",
-        "command frob",
-        "x=fro; ${x}b y",
+        "fr\\\nob x", "$'\\x66rob' x", "fr\"\"ob x", "f'r'ob", "\\frob", "x=frob; $x", "$(echo frob) x",
+        "{frob,x}", "command frob", "x=fro; ${x}b y",
     ] {
         assert_eq!(of_shell(&judge, text).answer(), Answer::Deny, "{text:?}");
     }
-    assert_stopped(
-        &judge,
-        &["$x", "fr$@ob", "fr${IFS}ob", "$(printf %s frob)", "`cat name`", "fro?"],
-    );
+    assert_stopped(&judge, &["$x", "fr$@ob", "fr${IFS}ob", "$(printf %s frob)", "`cat name`", "fro?"]);
     assert_allowed(&judge, &["echo frob", "ls frob", "x=1; echo $x"]);
 }
 
@@ -76,11 +64,7 @@ fn e005_invisible_and_bidi_characters_are_refused() {
 fn e006_flags_are_compared_after_unquoting() {
     assert_stopped(
         &confined(),
-        &[
-            "find . \\-exec sh \\;",
-            "git '-c' core.pager=sh log",
-            "sort \"--compress-program=sh\" x",
-        ],
+        &["find . \\-exec sh \\;", "git '-c' core.pager=sh log", "sort \"--compress-program=sh\" x"],
     );
 }
 
@@ -122,20 +106,9 @@ fn e009_variables_in_front_of_a_command_are_stripped_and_judged() {
     assert_eq!(of_shell(&judge, "env FOO=x shutdown now").answer(), Answer::Deny);
     assert_eq!(of_shell(&judge, "env -S 'shutdown now'").answer(), Answer::Deny);
     for name in [
-        "LD_PRELOAD",
-        "LD_AUDIT",
-        "DYLD_INSERT_LIBRARIES",
-        "GIT_SSH_COMMAND",
-        "GIT_EXTERNAL_DIFF",
-        "BASH_ENV",
-        "PROMPT_COMMAND",
-        "PYTHONSTARTUP",
-        "GCONV_PATH",
-        "LESSOPEN",
-        "RUSTC_WRAPPER",
-        "EDITOR",
-        "PAGER",
-        "VISUAL",
+        "LD_PRELOAD", "LD_AUDIT", "DYLD_INSERT_LIBRARIES", "GIT_SSH_COMMAND", "GIT_EXTERNAL_DIFF",
+        "BASH_ENV", "PROMPT_COMMAND", "PYTHONSTARTUP", "GCONV_PATH", "LESSOPEN", "RUSTC_WRAPPER",
+        "EDITOR", "PAGER", "VISUAL",
     ] {
         for form in ["NAME=/tmp/x true", "env NAME=/tmp/x true", "export NAME=/tmp/x"] {
             let text = form.replace("NAME", name);
@@ -143,13 +116,9 @@ fn e009_variables_in_front_of_a_command_are_stripped_and_judged() {
         }
     }
     for text in [
-        "NODE_OPTIONS='--require /tmp/x.js' node a.js",
-        "PERL5OPT=-Mx perl a.pl",
-        "RUBYOPT=-r/tmp/x ruby a.rb",
-        "JAVA_TOOL_OPTIONS=-javaagent:/tmp/x.jar java -jar a.jar",
-        "GOFLAGS=-toolexec=/tmp/x go build",
-        "PS4='$(id)' bash -x a.sh",
-        "ENV=/tmp/x sh a.sh",
+        "NODE_OPTIONS='--require /tmp/x.js' node a.js", "PERL5OPT=-Mx perl a.pl",
+        "RUBYOPT=-r/tmp/x ruby a.rb", "JAVA_TOOL_OPTIONS=-javaagent:/tmp/x.jar java -jar a.jar",
+        "GOFLAGS=-toolexec=/tmp/x go build", "PS4='$(id)' bash -x a.sh", "ENV=/tmp/x sh a.sh",
         "PYTHONPATH=/tmp/x python3 a.py",
     ] {
         assert_ne!(of_shell(&judge, text).answer(), Answer::Allow, "{text}");
@@ -157,11 +126,8 @@ fn e009_variables_in_front_of_a_command_are_stripped_and_judged() {
     assert_allowed(
         &judge,
         &[
-            "FOO=1 BAR=2 make test",
-            "NODE_OPTIONS=--max-old-space-size=4096 npm run build",
-            "PYTHONPATH=src python3 -m pytest",
-            "GIT_PAGER=cat git log",
-            "ENV=test npm test",
+            "FOO=1 BAR=2 make test", "NODE_OPTIONS=--max-old-space-size=4096 npm run build",
+            "PYTHONPATH=src python3 -m pytest", "GIT_PAGER=cat git log", "ENV=test npm test",
         ],
     );
 }
@@ -170,31 +136,16 @@ fn e009_variables_in_front_of_a_command_are_stripped_and_judged() {
 fn e010_interpreters_and_launchers_are_unwrapped() {
     let judge = confined();
     for text in [
-        "bash -c 'shutdown now'",
-        "sh -lc 'shutdown now'",
-        "eval shutdown now",
-        "echo x | xargs shutdown",
-        "find . -exec shutdown {} \\;",
-        "script -c 'shutdown now' /dev/null",
-        "busybox sh -c 'shutdown now'",
-        "timeout 5 nice -n 3 nohup env A=1 shutdown",
-        "command shutdown",
-        "xargs -I{} sh -c 'shutdown {}'",
-        "bash <<< 'shutdown now'",
-        "bash <<E\nshutdown now\nE\n",
-        "echo 'shutdown now' | sh",
-        "trap 'shutdown now' EXIT",
-        "time shutdown",
-        "! shutdown",
-        "setsid shutdown",
-        "python3 -c 'import os; os.system(\"shutdown now\")'",
+        "bash -c 'shutdown now'", "sh -lc 'shutdown now'", "eval shutdown now",
+        "echo x | xargs shutdown", "find . -exec shutdown {} \\;", "script -c 'shutdown now' /dev/null",
+        "busybox sh -c 'shutdown now'", "timeout 5 nice -n 3 nohup env A=1 shutdown", "command shutdown",
+        "xargs -I{} sh -c 'shutdown {}'", "bash <<< 'shutdown now'", "bash <<E\nshutdown now\nE\n",
+        "echo 'shutdown now' | sh", "trap 'shutdown now' EXIT", "time shutdown", "! shutdown",
+        "setsid shutdown", "python3 -c 'import os; os.system(\"shutdown now\")'",
     ] {
         assert_eq!(of_shell(&judge, text).answer(), Answer::Deny, "{text:?}");
     }
-    assert_allowed(
-        &judge,
-        &["bash -c 'ls -l'", "find . -name x -exec grep y {} +", "timeout 5 make"],
-    );
+    assert_allowed(&judge, &["bash -c 'ls -l'", "find . -name x -exec grep y {} +", "timeout 5 make"]);
 }
 
 #[test]
@@ -207,40 +158,20 @@ fn e012_arithmetic_and_subscripts_that_run_are_stopped() {
     let judge = confined();
     assert_stopped(
         &judge,
-        &[
-            "[[ -v a[$(id)] ]]",
-            "echo $(( a[$(id)] ))",
-            "echo ${x@P}",
-            "a[$(id)]=1",
-            "[[ -v 'a[$(id)]' ]]",
-        ],
+        &["[[ -v a[$(id)] ]]", "echo $(( a[$(id)] ))", "echo ${x@P}", "a[$(id)]=1", "[[ -v 'a[$(id)]' ]]"],
     );
     assert_eq!(of_shell(&judge, "echo $(( $(shutdown) ))").answer(), Answer::Deny);
-    assert_allowed(
-        &judge,
-        &["echo $((1 + 2))", "i=0; i=$((i+1)); echo $i", "a=(1 2); echo ${a[0]}"],
-    );
+    assert_allowed(&judge, &["echo $((1 + 2))", "i=0; i=$((i+1)); echo $i", "a=(1 2); echo ${a[0]}"]);
 }
 
 #[test]
 fn e013_a_heredoc_is_judged_by_who_reads_it() {
     let judge = confined();
-    assert_stopped(
-        &judge,
-        &[
-            "bash <<E\nmkfs x\nE",
-            "cat <(shutdown)",
-            "python3 - <<E\nimport pty\npty.spawn('/bin/sh')\nE",
-        ],
-    );
+    assert_stopped(&judge, &["bash <<E\nmkfs x\nE", "cat <(shutdown)", "python3 - <<E\nimport pty\npty.spawn('/bin/sh')\nE"]);
     assert_eq!(of_shell(&judge, "cat <<E\n$(shutdown)\nE\n").answer(), Answer::Deny);
     assert_allowed(
         &judge,
-        &[
-            "cat > notes.md <<'E'\nnever run rm -rf / or $(shutdown)\nE\n",
-            "cat <<E > a.txt\nplain\nE\n",
-            "diff <(ls a) <(ls b)",
-        ],
+        &["cat > notes.md <<'E'\nnever run rm -rf / or $(shutdown)\nE\n", "cat <<E > a.txt\nplain\nE\n", "diff <(ls a) <(ls b)"],
     );
 }
 
@@ -248,8 +179,7 @@ fn e013_a_heredoc_is_judged_by_who_reads_it() {
 fn e014_every_form_of_redirection_is_jailed() {
     let judge = confined();
     for form in [
-        "> F", ">> F", ">| F", "&> F", "&>> F", ">& F", "<> F", "2> F", "{fd}> F", "3<> F",
-        "2>&1 > F",
+        "> F", ">> F", ">| F", "&> F", "&>> F", ">& F", "<> F", "2> F", "{fd}> F", "3<> F", "2>&1 > F",
     ] {
         let text = format!("echo x {}", form.replace('F', "/etc/motd"));
         assert_eq!(of_shell(&judge, &text).answer(), Answer::Deny, "{text}");
@@ -260,14 +190,8 @@ fn e014_every_form_of_redirection_is_jailed() {
 #[test]
 fn e015_a_redirection_is_checked_whatever_the_command() {
     let judge = confined();
-    for target in
-        ["~/.bashrc", "$HOME/.profile", "/home/dev/.ssh/config", ".git/hooks/pre-commit", "../x"]
-    {
-        assert_eq!(
-            of_shell(&judge, &format!("echo x > {target}")).answer(),
-            Answer::Deny,
-            "{target}"
-        );
+    for target in ["~/.bashrc", "$HOME/.profile", "/home/dev/.ssh/config", ".git/hooks/pre-commit", "../x"] {
+        assert_eq!(of_shell(&judge, &format!("echo x > {target}")).answer(), Answer::Deny, "{target}");
     }
     assert_allowed(&judge, &["echo x > a.txt", "echo x > /dev/null", "make > /tmp/log 2>&1"]);
 }
@@ -276,44 +200,22 @@ fn e015_a_redirection_is_checked_whatever_the_command() {
 fn e017_tools_that_read_are_judged_for_what_they_write() {
     let judge = confined();
     for text in [
-        "git diff --output=/etc/x",
-        "git show --output ../x",
-        "sort -o /etc/x f",
-        "sort f -o ../f",
-        "uniq a /etc/b",
-        "tree -o /etc/x",
-        "curl -o ../x https://example.com",
-        "sed -i s/a/b/ /etc/hosts",
-        "sed -n 'w /etc/x' f",
-        "sed 's/a/b/w ../x' f",
-        "tee /etc/x",
-        "cp a /etc/b",
-        "dd if=a of=../b",
+        "git diff --output=/etc/x", "git show --output ../x", "sort -o /etc/x f", "sort f -o ../f",
+        "uniq a /etc/b", "tree -o /etc/x", "curl -o ../x https://example.com", "sed -i s/a/b/ /etc/hosts",
+        "sed -n 'w /etc/x' f", "sed 's/a/b/w ../x' f", "tee /etc/x", "cp a /etc/b", "dd if=a of=../b",
     ] {
         assert_eq!(of_shell(&judge, text).answer(), Answer::Deny, "{text}");
     }
     assert_allowed(
         &judge,
-        &[
-            "git diff --output=x",
-            "sort -o f f",
-            "uniq a b",
-            "sed -i s/a/b/ f",
-            "sed -n 1p /etc/hosts",
-            "cp /etc/hosts h",
-        ],
+        &["git diff --output=x", "sort -o f f", "uniq a b", "sed -i s/a/b/ f", "sed -n 1p /etc/hosts", "cp /etc/hosts h"],
     );
 }
 
 #[test]
 fn e021_multicall_programs_are_judged_by_what_they_act_as() {
     let judge = judge("version: 1\ncommands: { deny: [rm] }\n");
-    for text in [
-        "busybox rm x",
-        "toybox rm x",
-        "coreutils --coreutils-prog=rm x",
-        "busybox env busybox rm x",
-    ] {
+    for text in ["busybox rm x", "toybox rm x", "coreutils --coreutils-prog=rm x", "busybox env busybox rm x"] {
         assert_eq!(of_shell(&judge, text).answer(), Answer::Deny, "{text}");
     }
     assert_allowed(&judge, &["busybox ls", "busybox cat f"]);
@@ -332,13 +234,9 @@ fn e022_other_cases_of_a_protected_name_are_that_name() {
 fn e023_a_guard_with_other_settings_is_denied() {
     let judge = confined();
     for text in [
-        "palisade run --policy loose.yaml -- ls",
-        "fence --settings loose.json ls",
-        "srt -s loose.json ls",
-        "nono run --allow / -- ls",
-        "codex exec -c sandbox_mode=danger-full-access x",
-        "claude --dangerously-skip-permissions -p x",
-        "env palisade trust --yes",
+        "palisade run --policy loose.yaml -- ls", "fence --settings loose.json ls",
+        "srt -s loose.json ls", "nono run --allow / -- ls", "codex exec -c sandbox_mode=danger-full-access x",
+        "claude --dangerously-skip-permissions -p x", "env palisade trust --yes",
     ] {
         assert_ne!(of_shell(&judge, text).answer(), Answer::Allow, "{text}");
     }
@@ -349,15 +247,8 @@ fn e023_a_guard_with_other_settings_is_denied() {
 fn e036_other_spellings_of_a_refused_path_are_that_path() {
     let judge = confined();
     for path in [
-        "/proc/self/root/etc/motd",
-        "/proc/self/cwd/../x",
-        "/proc/1/root/etc/motd",
-        "//etc//motd",
-        "/etc/./motd",
-        "./../x",
-        "a/../../x",
-        "/etc/motd/",
-        "/proc/self/cwd/.git/hooks/x",
+        "/proc/self/root/etc/motd", "/proc/self/cwd/../x", "/proc/1/root/etc/motd", "//etc//motd",
+        "/etc/./motd", "./../x", "a/../../x", "/etc/motd/", "/proc/self/cwd/.git/hooks/x",
         "/proc/thread-self/root/etc/x",
     ] {
         assert_ne!(of_shell(&judge, &format!("echo x > {path}")).answer(), Answer::Allow, "{path}");

@@ -85,11 +85,7 @@ fn assert_shell(judge: &Judge, cases: &[(&str, Answer)]) {
     for (text, expected) in cases {
         let verdict = of_shell(judge, text);
         if verdict.answer() != *expected {
-            wrong.push(format!(
-                "{text:?}: {} instead of {expected} {:?}",
-                verdict.answer(),
-                codes(&verdict)
-            ));
+            wrong.push(format!("{text:?}: {} instead of {expected} {:?}", verdict.answer(), codes(&verdict)));
         }
     }
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));

@@ -3,30 +3,9 @@
 use super::*;
 
 const NAMES: [&str; 24] = [
-    "rm",
-    "sudo",
-    "mkfs",
-    "mkfs.ext4",
-    "mkfs.fat",
-    "curl",
-    "wget",
-    "chmod",
-    "dd",
-    "kill",
-    "pkill",
-    "shutdown",
-    "reboot",
-    "halt",
-    "poweroff",
-    "eval",
-    "exec",
-    "base64",
-    "nc",
-    "ncat",
-    "telnet",
-    "su",
-    "iptables",
-    "ufw",
+    "rm", "sudo", "mkfs", "mkfs.ext4", "mkfs.fat", "curl", "wget", "chmod", "dd", "kill", "pkill",
+    "shutdown", "reboot", "halt", "poweroff", "eval", "exec", "base64", "nc", "ncat", "telnet",
+    "su", "iptables", "ufw",
 ];
 
 #[test]
@@ -87,10 +66,7 @@ fn a011_interpreters_with_inline_code_are_denied_by_name() {
     for (name, flag) in [("python3", "-c"), ("bash", "-c"), ("node", "-e"), ("perl", "-e")] {
         let verdict = of_argv(&runner(), &[name, flag, "1"]);
         assert_eq!(verdict.answer(), Answer::Deny, "{name}");
-        assert!(
-            why(&verdict).contains("interpreter") && why(&verdict).contains(name),
-            "{verdict:?}"
-        );
+        assert!(why(&verdict).contains("interpreter") && why(&verdict).contains(name), "{verdict:?}");
     }
 }
 
@@ -230,9 +206,7 @@ fn a020_a_sibling_with_the_same_beginning_is_outside() {
 fn a021_flags_are_no_paths_but_paths_in_flags_are_checked() {
     assert_eq!(of_argv(&runner(), &["head", "-n", "f"]).answer(), Answer::Allow);
     assert_eq!(of_argv(&runner(), &["frob", "--file=src/x", "-Isrc"]).answer(), Answer::Allow);
-    for flag in
-        ["--file=/etc/x", "-I../..", "-o/etc/x", "if=/etc/x", "file:///etc/x", "@/etc/x", "~/x"]
-    {
+    for flag in ["--file=/etc/x", "-I../..", "-o/etc/x", "if=/etc/x", "file:///etc/x", "@/etc/x", "~/x"] {
         let verdict = of_argv(&runner(), &["frob", flag]);
         assert_eq!(verdict.answer(), Answer::Deny, "{flag}");
     }
@@ -241,8 +215,7 @@ fn a021_flags_are_no_paths_but_paths_in_flags_are_checked() {
 #[test]
 fn a022_a_working_folder_outside_the_root_is_denied() {
     let ls = argv(&["ls"]);
-    let ask =
-        |judge: &Judge, cwd| judge.decide(&Call { command: Asked::Argv(&ls), cwd }, &NoLookup);
+    let ask = |judge: &Judge, cwd| judge.decide(&Call { command: Asked::Argv(&ls), cwd }, &NoLookup);
     for judge in [runner(), confined()] {
         for cwd in ["/", "/proj", "/proj/app2", "/etc", "/proj/app/../x"] {
             let verdict = ask(&judge, cwd);
@@ -270,9 +243,7 @@ fn a023_a_root_given_through_a_link_is_its_real_path() {
 #[test]
 fn a171_the_runner_preset_decides_as_source_one_does() {
     let (runner, confined) = (runner(), confined());
-    for words in
-        [&["cat", "/usr/include/stdio.h"][..], &["python3", "-c", "print(1)"], &["echo", "a;b"]]
-    {
+    for words in [&["cat", "/usr/include/stdio.h"][..], &["python3", "-c", "print(1)"], &["echo", "a;b"]] {
         assert_eq!(of_argv(&runner, words).answer(), Answer::Deny, "{words:?}");
         assert_eq!(of_argv(&confined, words).answer(), Answer::Allow, "{words:?}");
     }
