@@ -1,7 +1,7 @@
 //! What the words of a command do, by the tool's grammar.
 
 use super::general;
-use super::grammar::{Effect, Grammar, Habit, Rest, Role, Rule, Slot, Term, Value};
+use super::grammar::{Effect, Grammar, Habit, Inner, Rest, Role, Rule, Slot, Term, Value};
 use super::inner;
 use super::landing::Landing;
 use super::parallel;
@@ -88,6 +88,7 @@ impl<'t> Reader<'_, 't> {
                     let slot = self.operand_slot(&seen, index);
                     self.raise(slot.concern, at, acts);
                     landing.note(slot.role, || self.args.get(at).cloned());
+                    self.beside(slot.role, at, acts);
                     if self.word(slot.role, at, acts) {
                         break;
                     }
@@ -97,6 +98,16 @@ impl<'t> Reader<'_, 't> {
         }
         landing.conclude(acts);
         self.conclude(&seen, acts);
+    }
+
+    /// Notes a database, which a later statement may change.
+    fn beside(&mut self, role: Role, at: usize, acts: &mut Vec<Act<'t>>) {
+        let Some(arg) = self.args.get(at) else { return };
+        if role == Role::Aside {
+            self.aside.push(arg.clone());
+        } else if role == Role::Inner(Inner::Sql) && !inner::only_reads(&arg.text) {
+            acts.extend(self.aside.iter().cloned().map(Act::Write));
+        }
     }
 
     /// Counts operands and collects the options that rules ask for.

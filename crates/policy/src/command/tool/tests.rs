@@ -189,6 +189,11 @@ fn e010_what_a_launcher_launches_is_found() {
         ("eval rm -rf x",                     "words:rm -rf x"),
         ("sudo -u bob -- rm -rf x",           "argv:rm -rf x"),
         ("nice -n 5 nohup rm x",              "argv:nohup rm x"),
+        ("fd . -xrm",                         "fed:rm"),
+        ("fd --exec=rm x",                    "fed:rm x"),
+        ("parallel 'rm {}' ::: x",            "words:rm x"),
+        ("parallel ::: 'rm x'",               "shell:rm x"),
+        ("podman unshare rm x",               "argv:rm x"),
         ("env A=1",                           ""),
         ("find . -name rm",                   ""),
     ], Knowledge::Table);
@@ -234,6 +239,10 @@ fn e017_tools_that_read_are_caught_when_an_option_writes() {
         ("jq -f /etc/x a",              "read:/etc/x"),
         ("sed -i s/a/b/ /etc/x",        "write:/etc/x"),
         ("date -f /etc/x",              "read:/etc/x"),
+        ("cp evil/config .git/",        "write:.git/config"),
+        ("git -C /srv reset",           "write:."),
+        ("make -C /srv",                "write:/srv"),
+        ("ln -s /etc/x y",              "link:/etc/x -> y"),
     ], Knowledge::Table);
     for line in ["git diff HEAD", "sort a", "uniq a", "tree src", "curl example.com", "date +%F"] {
         let (_, found) = read_line(line, Knowledge::Table);

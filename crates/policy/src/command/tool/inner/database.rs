@@ -37,6 +37,33 @@ pub(super) fn statement<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     }
 }
 
+/// Tells whether statements only look: what is not known to is taken to change the database.
+pub(in crate::command::tool) fn only_reads(text: &str) -> bool {
+    const LOOKS: &[&str] = &[
+        "",
+        ".databases",
+        ".dbinfo",
+        ".fullschema",
+        ".header",
+        ".headers",
+        ".indexes",
+        ".mode",
+        ".schema",
+        ".tables",
+        ".timeout",
+        ".width",
+        "explain",
+        "select",
+        "values",
+    ];
+    let words = text.to_ascii_lowercase();
+    let mut pieces = words.split([';', '\n']).map(str::trim);
+    pieces.all(|piece| {
+        let word = piece.split(|c: char| c.is_whitespace() || c == '(').next().unwrap_or_default();
+        LOOKS.contains(&word) || word == "pragma" && !piece.contains('=')
+    })
+}
+
 /// Returns lines with where they begin.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;

@@ -11,6 +11,8 @@ use super::general;
 use super::grammar::Inner;
 use crate::command::{Act, Arg, Concern, Run};
 
+pub(super) use database::only_reads;
+
 /// Adds what such a word does.
 pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     match inner {

@@ -82,10 +82,10 @@ pub(super) fn php<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
             acts.push(Act::Run(Run::Script(Language::Php, value)));
         }
         // `xdebug` and the like are names of what is installed.
-        "extension" | "zend_extension" | "extension_dir" | "opcache.preload" | "ffi.preload" => {
-            if value.text.contains(['/', '.']) {
-                acts.push(Act::Run(Run::Load(value)));
-            }
+        "extension" | "zend_extension" | "extension_dir" | "opcache.preload" | "ffi.preload"
+            if value.text.contains(['/', '.']) =>
+        {
+            acts.push(Act::Run(Run::Load(value)));
         }
         "error_log"
         | "mail.log"
