@@ -51,11 +51,7 @@ impl Value {
 
 impl Scope {
     pub(super) fn new(cwd: &str) -> Self {
-        Self {
-            cwds: vec![cwd.to_owned()],
-            variables: Vec::new(),
-            ended: false,
-        }
+        Self { cwds: vec![cwd.to_owned()], variables: Vec::new(), ended: false }
     }
 
     /// Returns every folder that may be the working folder; never none.
