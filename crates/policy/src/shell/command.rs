@@ -177,6 +177,11 @@ impl<'t> Parser<'_, 't> {
         if let Some((_, end)) = self.bare_word(usize::MAX).filter(|_| !assigns) {
             self.at = end;
             self.blanks();
+            if matches!(self.keyword(), Some((keyword, _)) if keyword != Keyword::Time)
+                && !self.compound_begins()
+            {
+                return self.short_coprocess(start);
+            }
             let second = self.name_end(self.at);
             if second > self.at && matches!(self.byte(second), b'=' | b'+' | b'[') {
                 return Err(self.unsupported("an assignment behind a coprocess's name", start));
@@ -187,16 +192,39 @@ impl<'t> Parser<'_, 't> {
             self.at = start;
         }
         let body = self.simple(start)?;
-        if let CommandKind::Simple(simple) = &body.kind
-            && !takes_keyword(simple, &body.redirections)
-        {
-            return Ok(CommandKind::Coprocess { body: Box::new(body) });
+        match &body.kind {
+            CommandKind::Simple(simple) if takes_keyword(simple, &body.redirections) => {
+                Err(self.unsupported("a reserved word behind a coprocess", start))
+            }
+            CommandKind::Function { .. } => Err(self.unexpected()),
+            CommandKind::Simple(_)
+            | CommandKind::Group(_)
+            | CommandKind::Subshell(_)
+            | CommandKind::If { .. }
+            | CommandKind::While { .. }
+            | CommandKind::For { .. }
+            | CommandKind::ForArithmetic { .. }
+            | CommandKind::Case { .. }
+            | CommandKind::Test(_)
+            | CommandKind::Arithmetic(_)
+            | CommandKind::Coprocess { .. } => Ok(CommandKind::Coprocess { body: Box::new(body) }),
         }
-        Err(self.unexpected())
+    }
+
+    /// Reads a coprocess of one word that a reserved word ends.
+    fn short_coprocess(&mut self, start: usize) -> Parsed<CommandKind<'t>> {
+        self.at = start;
+        self.count_command(start)?;
+        let words = vec![self.word(Kind::Name)?];
+        let kind = CommandKind::Simple(Simple { assignments: Vec::new(), words });
+        let body = Command { kind, redirections: Vec::new(), span: self.span(start, self.at) };
+        self.before = Before::Separated;
+        Ok(CommandKind::Coprocess { body: Box::new(body) })
     }
 }
 
-/// Tells whether the word behind the first is reserved: after `coproc name` bash knows those.
+/// Tells whether the word behind the first is reserved: after `coproc name` bash knows those, and
+/// the command may end there.
 fn takes_keyword(simple: &Simple<'_>, redirections: &[Redirection<'_>]) -> bool {
     let [_, second, ..] = simple.words.as_slice() else { return false };
     let between = |redirection: &Redirection<'_>| redirection.span.start() < second.span.start();
