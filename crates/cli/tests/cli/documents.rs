@@ -114,7 +114,7 @@ fn the_guide_and_the_readme_show_what_happens() {
 }
 
 /// What stands in front of a reason's code in the sources.
-const BEFORE_A_CODE: [&str; 13] = [
+const BEFORE_A_CODE: [&str; 14] = [
     "code: \"",
     "ask(\"",
     "refuse(\"",
@@ -125,6 +125,7 @@ const BEFORE_A_CODE: [&str; 13] = [
     "Name, \"",
     "Structure, \"",
     "Answer::Ask, \"",
+    "self.asking(), \"",
     "true => (\"",
     "false => (\"",
     "code\": \"",

@@ -4,7 +4,7 @@ use super::meaning::Meaning;
 use super::names::Names;
 use super::scan::{Calls, Dialect};
 use super::sink::Sink;
-use super::stream::{MOST, Range, Stream};
+use super::stream::{Range, Stream};
 use super::token::{Escapes, Holes, Kind, Lexer, Quote, Token, Unread};
 use crate::command::{Act, Arg, Concern, Language, Run};
 
@@ -36,6 +36,9 @@ pub(super) fn read<'t>(code: &'t str, mut out: Sink<'t, '_>) {
         let mut reader = Reader { names: &names, stream, out: &mut out };
         for at in 0..stream.tokens.len() {
             reader.token(at);
+        }
+        if stream.cut.get() {
+            out.raise(Concern::Unclear, 0, code.len());
         }
     }
     out.finish();
@@ -94,7 +97,7 @@ impl<'t> Reader<'t, '_, '_> {
         let stream = self.stream;
         let mut at = from;
         while let Some(token) = stream.token(at) {
-            if token.is_break() || token.closes() || at - from > MOST {
+            if token.is_break() || token.closes() || stream.is_beyond(from, at) {
                 return;
             }
             if token.is("|") || token.is(">") {
@@ -170,7 +173,7 @@ impl<'t> Reader<'t, '_, '_> {
     fn end(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(token) = self.stream.token(at) {
-            if token.is_break() || token.closes() || token.is("|") || at - from > MOST {
+            if token.is_break() || token.closes() || token.is("|") || self.stream.is_beyond(from, at) {
                 return at;
             }
             at = self.stream.after(at);

@@ -288,6 +288,8 @@ fn import<'t>(names: &mut Names<'t>, stream: &Stream<'t>) {
             }
             let end = (at..at + MOST).find(|at| stream.token(*at).is_some_and(Token::is_text));
             let Some(end) = end.filter(|end| stream.is(end.saturating_sub(1), "from")) else {
+                // Names whose module was not reached are not known.
+                stream.is_beyond(at, stream.tokens.len());
                 continue;
             };
             let Some(Kind::Text(module, _)) = stream.token(end).map(|token| &token.kind) else {

@@ -87,6 +87,9 @@ impl<'t, 's> Scan<'t, 's> {
         for stream in &streams {
             scan.stream(stream);
         }
+        if streams.iter().any(|stream| stream.cut.get()) {
+            scan.out.raise(Concern::Unclear, 0, text.len());
+        }
         scan.out.finish();
     }
 

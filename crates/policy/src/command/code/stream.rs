@@ -1,5 +1,7 @@
 //! Tokens with their brackets paired.
 
+use std::cell::Cell;
+
 use super::token::Token;
 
 /// How many tokens of a statement are looked at where more would mean no more.
@@ -10,6 +12,8 @@ pub(super) const MOST: usize = 256;
 pub(super) struct Stream<'t> {
     pub(super) tokens: Vec<Token<'t>>,
     mates: Vec<usize>,
+    /// Whether something was too long to be looked at to its end: the code is then not understood.
+    pub(super) cut: Cell<bool>,
 }
 
 /// Some tokens, from the first up to, but not including, the second.
@@ -38,7 +42,7 @@ impl<'t> Stream<'t> {
         for open in opens {
             pair(open, tokens.len());
         }
-        Self { tokens, mates }
+        Self { tokens, mates, cut: Cell::new(false) }
     }
 
     pub(super) fn token(&self, at: usize) -> Option<&Token<'t>> {
@@ -101,7 +105,7 @@ impl<'t> Stream<'t> {
         while let Some(token) = self.token(end) {
             let word = token.name().is_some_and(|name| ENDS.contains(&name));
             let comma = commas == Commas::End && token.is(",");
-            if token.is_break() || token.closes() || word || comma || end - at > MOST {
+            if token.is_break() || token.closes() || word || comma || self.is_beyond(at, end) {
                 return end;
             }
             end = self.after(end);
@@ -112,7 +116,8 @@ impl<'t> Stream<'t> {
     /// Returns whether one of the first of some tokens is a name that `wanted` accepts.
     pub(super) fn any_name(&self, (from, to): Range, wanted: fn(&str) -> bool) -> bool {
         // Nested calls ask this of the same tokens again and again.
-        let to = to.min(from + MOST).min(self.tokens.len());
+        let to = to.min(self.tokens.len());
+        let to = if self.is_beyond(from, to) { from + MOST } else { to };
         let tokens = self.tokens.get(from..to).unwrap_or_default();
         tokens.iter().filter_map(Token::name).any(wanted)
     }
@@ -139,7 +144,17 @@ impl<'t> Stream<'t> {
             }
             at -= 1;
         }
+        self.cut.set(true);
         at
+    }
+
+    /// Whether `at` is farther from `from` than is looked, which is noted.
+    pub(super) fn is_beyond(&self, from: usize, at: usize) -> bool {
+        let beyond = at.saturating_sub(from) > MOST;
+        if beyond {
+            self.cut.set(true);
+        }
+        beyond
     }
 }
 
