@@ -164,6 +164,7 @@ impl<'t> Parser<'_, 't> {
             }
         }
         let value = self.word(kind)?;
+        self.check_argument(start)?;
         let span = self.span(start, self.at);
         Ok(Assignment { name: Cow::Borrowed(""), subscript, mode, value, span })
     }

@@ -45,6 +45,10 @@ impl<'t> Parser<'_, 't> {
                 false => Err(self.unexpected()),
             };
         }
+        if matches!(self.keyword(), Some((Keyword::CloseTest, _))) {
+            // Bash drops such a line without a word.
+            return Err(self.unsupported("an operand is missing in `[[ … ]]`", self.at));
+        }
         let left = self.operand(Kind::Pattern)?;
         let operator = left.plain();
         if operator == Some("!") {

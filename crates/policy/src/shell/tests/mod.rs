@@ -31,7 +31,7 @@ fn flat(word: &Word<'_>) -> String {
 }
 
 #[test]
-fn every_command_is_found() {
+fn e001_every_command_of_a_text_is_found() {
     for (text, expected) in [
         ("", ""),
         ("# nothing", ""),
@@ -87,4 +87,90 @@ fn every_command_is_found() {
         found.sort_unstable();
         assert_eq!(found, expected, "{text}");
     }
+}
+
+#[test]
+fn e004_every_spelling_of_a_name_reads_the_same() {
+    for spelling in [
+        "rm",
+        "r\\\nm",
+        "\\rm",
+        "r\\m",
+        "'rm'",
+        "r\"\"m",
+        "\"r\"'m'",
+        "$'\\x72m'",
+        "$'\\162\\155'",
+        "$'r\\u006d'",
+        "$\"rm\"",
+        "r''\\\nm",
+        "\\\nrm",
+    ] {
+        assert_eq!(names(&format!("{spelling} -rf x")), ["rm"], "{spelling}");
+    }
+    // What is only known at run time is not mistaken for text.
+    for spelling in ["r${x}m", "r$(x)m", "r`x`m", "r$@m", "{r,m}", "$'rm'$x"] {
+        let script = format!("{spelling} -rf x");
+        let script = parse(&script).unwrap();
+        let mut open = 0;
+        script.every_simple(&mut |simple| {
+            open += usize::from(simple.words.first().is_some_and(|word| flat(word).contains('$')));
+        });
+        assert_eq!(open, 1, "{spelling}");
+    }
+}
+
+#[test]
+fn e011_forms_of_another_shell_are_refused() {
+    for text in [
+        "cat =(ls)",
+        "ls *(.om[1])",
+        "ls *(e:'rm x':)",
+        "echo ${(e)x}",
+        "for x (a b) echo $x",
+        "if [[ a ]] { b }",
+    ] {
+        assert!(parse(text).is_err(), "{text}");
+    }
+    // Bash shares these, and what they run is found.
+    assert_eq!(names("[[ x =~ $(a) ]]; x[$(b)]=1; c >| d"), ["a", "b", "c"]);
+}
+
+#[test]
+fn e012_commands_in_arithmetic_and_subscripts_are_found() {
+    for text in [
+        "[[ -v a[$(id)] ]]",
+        "[[ a[$(id)] -eq 1 ]]",
+        "echo $(( a[$(id)] ))",
+        "(( a[`id`]++ ))",
+        "echo $[ $(id) ]",
+        "echo ${a[$(id)]}",
+        "echo ${a:$(id)}",
+        "echo \"${a[$(id)]}\"",
+        "a[$(id)]=1",
+        "a=([$(id)]=1)",
+        "declare a[$(id)]=1",
+        "for (( i = $(id); i < 3; i++ )); do :; done",
+        "echo $(( '$(id)' ))",
+        "a['$(id)']=1",
+        "unset a[$(id)]",
+    ] {
+        assert!(names(text).contains(&"id".to_owned()), "{text}");
+    }
+    let script = parse("echo ${x@P} $((y)) ${z@A} ${w@Q}").unwrap();
+    let mut evaluated = Vec::new();
+    script.every_part(&mut |part| {
+        let Part::Word(word) = part else { return };
+        for piece in &word.pieces {
+            if let Piece::Parameter(parameter) = piece
+                && parameter.operation == Operation::Evaluated
+            {
+                evaluated.push(parameter.name.to_string());
+            }
+            if let Piece::Arithmetic(arithmetic, _) = piece {
+                evaluated.extend(arithmetic.names.iter().map(ToString::to_string));
+            }
+        }
+    });
+    assert_eq!(evaluated, ["x", "y", "z"]);
 }

@@ -81,7 +81,14 @@ fn what_bash_would_refuse_later_is_refused_at_once() {
 
 #[test]
 fn what_shells_read_differently_is_refused() {
-    for text in ["echo ${(e)x}", "cat <<$(a)\nb\n", "echo $'\\ufdd0'", "echo $(cat <<A)\nb\nA"] {
+    for text in [
+        "echo ${(e)x}",
+        "cat <<$(a)\nb\n",
+        "[[ ]]",
+        "[[ a && ]]",
+        "echo $'\\ufdd0'",
+        "echo $(cat <<A)\nb\nA",
+    ] {
         assert_eq!(code(text), "unsupported", "{text}");
     }
 }

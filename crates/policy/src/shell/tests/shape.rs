@@ -143,7 +143,7 @@ fn assignments_stand_apart_from_words() {
 }
 
 #[test]
-fn redirections_keep_descriptor_operator_and_target() {
+fn e014_every_redirection_form_is_read_as_bash_does() {
     use RedirectionOperator as Operator;
     for (text, descriptor, operator, target) in [
         ("c < f", None, Operator::Read, "f"),
