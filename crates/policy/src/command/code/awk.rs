@@ -173,7 +173,11 @@ impl<'t> Reader<'t, '_, '_> {
     fn end(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(token) = self.stream.token(at) {
-            if token.is_break() || token.closes() || token.is("|") || self.stream.is_beyond(from, at) {
+            if token.is_break()
+                || token.closes()
+                || token.is("|")
+                || self.stream.is_beyond(from, at)
+            {
                 return at;
             }
             at = self.stream.after(at);

@@ -23,7 +23,10 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
     let rules = picks.write(&mut lost);
     // Whoever picks a built-in profile picks the shared folders with it; a file may open none.
     let named = rules.iter().filter_map(|rule| rule["profile"].as_str()).chain(name.as_deref());
-    if named.into_iter().any(|name| Profile::NAMES.contains(&name)) {
+    let named: Vec<&str> = named.collect();
+    // A folder that no written name is looked up in says nothing.
+    let folder = folder.clone().filter(|_| named.iter().any(|name| !Profile::NAMES.contains(name)));
+    if named.iter().any(|name| Profile::NAMES.contains(name)) {
         let why =
             "every built-in profile writes these, which all programs share; here they are private";
         lose(&mut lost, "files.write", "/tmp, /var/tmp".into(), why);
