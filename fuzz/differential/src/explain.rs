@@ -15,24 +15,24 @@ pub fn explain(ours: &Result<Script<'_>, Unparsed>) -> Option<String> {
 }
 
 /// Tells texts with constructs that brush reads otherwise than bash.
-pub fn brush_differs(text: &str, name: &str) -> bool {
-    // Bash takes blanks in a subscript where a command begins.
-    let cut_subscript = name.contains('[') || name.contains(']');
+pub fn brush_differs(text: &str) -> bool {
+    // Bash takes blanks in a subscript where a command begins; brush ends `$[…]` at its first bracket.
     let subscript = text.contains('[') && text.contains(']');
     // Bash knows no `time` right behind `$(`, and several in a row; brush the other way round.
     let timed = text.contains("time");
-    // Brush ends a word at `<(`, and `$[…]` at its first bracket.
+    // Brush ends a word at `<(`.
     let process = text.contains("<(") || text.contains(">(");
-    let old_arithmetic = text.contains("$[");
     // Brush takes `!(…)` for a pattern, and `((a);)` for arithmetic.
-    let parenthesis = name.starts_with("!(") || text.contains("((");
-    // Brush joins lines and drops comments in a name that it does not understand.
-    let opaque = ["$(", "${", "`"].iter().any(|part| name.contains(part));
-    // Brush ends lines in backticks and heredocs elsewhere, and descriptors behind an operator.
+    let parenthesis = text.contains("!(") || text.contains("((");
+    // Brush ends lines in backticks and heredocs elsewhere.
+    let lines = text.contains("\\\n") || text.contains("<<");
     let escaped = text.contains('`') && text.contains('\\');
-    let lines = text.contains("\\\n") || text.contains("<<") || name.starts_with('{');
-    // Brush ends a word behind an array, and reads `>&-x` as one.
-    let glued = text.contains("=(") || text.contains("&-");
-    let structure = cut_subscript || subscript || timed || process || old_arithmetic;
-    structure || parenthesis || opaque || escaped || lines || glued
+    // Brush ends a word behind an array, reads `>&-x` as one, and `{fd}>` not always.
+    let glued = text.contains("=(") || text.contains("&-") || text.contains("}>");
+    subscript || timed || process || parenthesis || lines || escaped || glued
+}
+
+/// Tells names that brush does not take apart: it joins lines and drops comments in them.
+pub fn is_opaque(name: &str) -> bool {
+    ["$(", "${", "`"].iter().any(|part| name.contains(part))
 }
