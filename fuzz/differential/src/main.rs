@@ -23,6 +23,14 @@ use explain::explain;
 use generate::Generator;
 use palisade_policy::shell;
 
+/// Prints a line. Where nobody reads any more there is nobody to tell.
+macro_rules! say {
+    ($($what:tt)*) => {{
+        use std::io::Write as _;
+        writeln!(std::io::stdout(), $($what)*).ok();
+    }};
+}
+
 /// Texts that bash is asked about at a time.
 const BATCH: usize = 20_000;
 
@@ -72,7 +80,7 @@ fn alone(count: usize, seed: u64) -> Result<ExitCode, Box<dyn Error>> {
         drop(shell::parse(&text));
         longest = longest.max((start.elapsed(), text));
     }
-    println!("{count} texts, the longest took {:?}: {:?}", longest.0, longest.1);
+    say!("{count} texts, the longest took {:?}: {:?}", longest.0, longest.1);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -157,20 +165,20 @@ impl Report {
     fn complain(&mut self, whom: &str, text: &str, what: &str) {
         self.unexplained += 1;
         if self.unexplained <= 40 {
-            println!("--- {whom}: {text:?}\n    {what:.300}");
+            say!("--- {whom}: {text:?}\n    {what:.300}");
         }
     }
 
     fn print(&self) {
         let Self { texts, both_read, both_refuse, unexplained, .. } = self;
-        println!("{texts} texts: {both_read} read by both, {both_refuse} refused by both");
+        say!("{texts} texts: {both_read} read by both, {both_refuse} refused by both");
         for (reason, count) in &self.explained {
-            println!("  {count} refused by us only: {reason}");
+            say!("  {count} refused by us only: {reason}");
         }
-        println!("  {} answers that bash took back", self.withdrawn);
+        say!("  {} answers that bash took back", self.withdrawn);
         let Self { brush_read, names, brush_skipped, brush_opaque, .. } = self;
-        println!("{brush_read} of them read by brush, {names} commands");
-        println!("  {brush_skipped} not shown to brush, {brush_opaque} names that it leaves whole");
-        println!("{unexplained} disagreements that nothing explains");
+        say!("{brush_read} of them read by brush, {names} commands");
+        say!("  {brush_skipped} not shown to brush, {brush_opaque} names that it leaves whole");
+        say!("{unexplained} disagreements that nothing explains");
     }
 }

@@ -6,9 +6,11 @@
 
 mod concern;
 mod disk;
+mod evaluated;
 mod expand;
 mod feed;
 mod foreign;
+mod function;
 mod host;
 mod perform;
 mod printed;

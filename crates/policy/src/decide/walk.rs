@@ -6,15 +6,13 @@ use std::rc::Rc;
 use super::Judge;
 use super::disk::Disk;
 use super::feed::Feed;
+use super::function::is_bomb;
 use super::scope::{Scope, Value};
 use super::trace::Trace;
 use super::verdict::{Answer, Axis, Reason};
-use crate::command::{Arg, Certainty, Concern, HOLE};
+use crate::command::{Arg, Concern, HOLE};
 use crate::jail::Lookup;
-use crate::shell::{
-    Arithmetic, Assignment, AssignmentMode, Command, CommandKind, Connector, Item, List, Parameter,
-    Part, Piece, Pipeline, Waiting, Word,
-};
+use crate::shell::{Command, CommandKind, Connector, Item, List, Pipeline, Waiting, Word};
 use crate::text::Span;
 
 /// Most commands and acts that one call may amount to.
@@ -316,53 +314,6 @@ impl<'j> Walk<'j> {
         None
     }
 
-    /// Notes what calls of a function may change from here on.
-    fn note_function(&mut self, name: &Word<'_>, body: &Command<'_>) {
-        let mut moves = false;
-        body.every_part(&mut |part| match part {
-            Part::Assignment(assignment) => self.volatile.push(assignment.name.to_string()),
-            Part::Command(Command { kind: CommandKind::For { name, .. }, .. }) => {
-                self.volatile.push(name.to_string());
-            }
-            Part::Command(Command { kind: CommandKind::Simple(simple), .. }) => {
-                let mut words = simple.words.iter().map(Word::settled);
-                match words.next().flatten() {
-                    Some("cd" | "pushd" | "popd") => moves = true,
-                    Some(
-                        "declare" | "typeset" | "local" | "export" | "readonly" | "read"
-                        | "mapfile" | "readarray" | "unset" | "getopts" | "let" | "printf" | "eval"
-                        | "source" | ".",
-                    ) => {
-                        for word in words.flatten() {
-                            let name = word.split(['=', '[', '+']).next().unwrap_or(word);
-                            self.volatile.push(name.to_owned());
-                        }
-                        self.volatile.push("REPLY".to_owned());
-                    }
-                    Some(_) | None => {}
-                }
-            }
-            Part::Command(_) | Part::Redirection(_) | Part::Word(_) => {}
-        });
-        if let (true, Some(name)) = (moves, name.settled()) {
-            self.movers.push(name.to_owned());
-        }
-    }
-
-    /// A function that takes the name of what this walk relies on makes the rest unreadable.
-    fn shadowing(&mut self, name: &Word<'_>) {
-        let shadows = match &*name.pieces {
-            [Piece::Literal(name) | Piece::Quoted(name)] => matches!(
-                &**name,
-                "cd" | "pushd" | "popd" | "exit" | "return" | "exec" | "read" | "unset" | "export"
-            ),
-            _ => true,
-        };
-        if shadows {
-            self.raise(Concern::Obfuscates, name.span);
-        }
-    }
-
     fn branches<'t>(
         &mut self,
         text: &'t str,
@@ -435,124 +386,6 @@ impl<'j> Walk<'j> {
             }
         }
     }
-
-    /// `[[ … ]]`: nothing runs but what is substituted, and what `-v` evaluates.
-    fn test<'t>(&mut self, text: &'t str, words: &[Word<'t>]) {
-        for word in words {
-            let value = self.value(text, word);
-            self.hidden_subscript(&value.text, word.span);
-            self.tested(&value, word.span);
-        }
-        for pair in words.windows(2) {
-            let [operator, operand] = pair else { continue };
-            let evaluates = matches!(&*operator.pieces, [Piece::Literal(word)] if **word == *"-v");
-            if evaluates {
-                self.subscript(text, operand);
-            }
-        }
-    }
-
-    /// A text such as `a[$(id)]` that is kept as data is run by whoever takes it for a variable.
-    pub(super) fn hidden_subscript(&mut self, text: &str, span: Span) {
-        let runs =
-            text.split_once('[').is_some_and(|(_, rest)| rest.contains("$(") || rest.contains('`'));
-        if runs {
-            self.raise(Concern::Evaluates, span);
-        }
-    }
-
-    /// A subscript is arithmetic: what is substituted in it is evaluated once more.
-    pub(super) fn subscript<'t>(&mut self, text: &'t str, subscript: &Word<'t>) {
-        self.inside_word(text, subscript);
-        let evaluated = subscript.pieces.iter().any(|piece| match piece {
-            Piece::Command(..) | Piece::Process(_) => true,
-            // `'a[$(id)]'` in quotes: the shell's arithmetic runs it all the same.
-            Piece::Literal(text) | Piece::Quoted(text) => text.contains("$(") || text.contains('`'),
-            Piece::Glob { text, .. } => text.contains("$(") || text.contains('`'),
-            Piece::Brace(_)
-            | Piece::Tilde(_)
-            | Piece::Parameter(_)
-            | Piece::Arithmetic(..)
-            | Piece::Array(_) => false,
-        });
-        if evaluated {
-            self.raise(Concern::Evaluates, subscript.span);
-        }
-    }
-
-    pub(super) fn arithmetic<'t>(&mut self, text: &'t str, arithmetic: &Arithmetic<'t>) {
-        self.inside_word(text, &arithmetic.expression);
-        if runs_in_subscript(&arithmetic.expression) {
-            self.raise(Concern::Evaluates, arithmetic.expression.span);
-        }
-        // A variable's value is evaluated too: a value that itself holds a substitution runs it.
-        for name in &arithmetic.names {
-            let runs = self.scope.variable(name).is_some_and(|value| {
-                value.text.contains("$(") || value.text.contains('`') || value.text.contains('[')
-            });
-            if runs {
-                self.raise(Concern::Evaluates, arithmetic.expression.span);
-            }
-        }
-    }
-
-    /// `${x@P}`: the value is expanded once more, substitutions and all.
-    pub(super) fn evaluated(&mut self, parameter: &Parameter<'_>) {
-        let span = parameter.words.first().map_or_else(Span::default, |word| word.span);
-        self.raise(Concern::Evaluates, span);
-    }
-
-    /// Returns the value of one assignment, and judges what runs in it.
-    pub(super) fn assigned<'t>(&mut self, text: &'t str, assignment: &Assignment<'t>) -> Value {
-        if let Some(subscript) = &assignment.subscript {
-            self.subscript(text, subscript);
-        }
-        let value = self.value(text, &assignment.value);
-        self.hidden_subscript(&value.text, assignment.span);
-        match assignment.mode {
-            AssignmentMode::Replace if assignment.subscript.is_none() => value,
-            AssignmentMode::Append if assignment.subscript.is_none() => {
-                match self.scope.variable(&assignment.name) {
-                    Some(old)
-                        if old.certainty == Certainty::Known
-                            && value.certainty == Certainty::Known =>
-                    {
-                        Value::known(format!("{}{}", old.text, value.text))
-                    }
-                    Some(_) | None => Value::unknown(),
-                }
-            }
-            AssignmentMode::Replace | AssignmentMode::Append => Value::unknown(),
-        }
-    }
-}
-
-/// Whether a function starts itself more than once, or beside itself: a fork bomb.
-fn is_bomb(name: &Word<'_>, body: &Command<'_>) -> bool {
-    let mut calls = 0;
-    body.every_simple(&mut |simple| {
-        calls += u32::from(simple.words.first().is_some_and(|word| word.pieces == name.pieces));
-    });
-    calls > 1
-}
-
-/// Whether an expression substitutes a command between brackets: what it prints is evaluated.
-fn runs_in_subscript(expression: &Word<'_>) -> bool {
-    let mut depth = 0_i32;
-    expression.pieces.iter().any(|piece| match piece {
-        Piece::Literal(text) | Piece::Quoted(text) | Piece::Glob { text, .. } => {
-            for byte in text.bytes() {
-                depth += i32::from(byte == b'[') - i32::from(byte == b']');
-            }
-            depth > 0 && (text.contains("$(") || text.contains('`'))
-        }
-        Piece::Command(..) | Piece::Process(_) => depth > 0,
-        Piece::Brace(_)
-        | Piece::Tilde(_)
-        | Piece::Parameter(_)
-        | Piece::Arithmetic(..)
-        | Piece::Array(_) => false,
-    })
 }
 
 /// Joins two states; does nothing where they are one.

@@ -1,0 +1,118 @@
+//! What the shell evaluates besides commands: tests, arithmetic, subscripts, assignments.
+
+use super::scope::Value;
+use super::walk::Walk;
+use crate::command::{Certainty, Concern};
+use crate::shell::{Arithmetic, Assignment, AssignmentMode, Parameter, Piece, Word};
+use crate::text::Span;
+
+impl Walk<'_> {
+    /// `[[ … ]]`: nothing runs but what is substituted, and what `-v` evaluates.
+    pub(super) fn test<'t>(&mut self, text: &'t str, words: &[Word<'t>]) {
+        for word in words {
+            let value = self.value(text, word);
+            self.hidden_subscript(&value.text, word.span);
+            self.tested(&value, word.span);
+        }
+        for pair in words.windows(2) {
+            let [operator, operand] = pair else { continue };
+            let evaluates = matches!(&*operator.pieces, [Piece::Literal(word)] if **word == *"-v");
+            if evaluates {
+                self.subscript(text, operand);
+            }
+        }
+    }
+
+    /// A text such as `a[$(id)]` that is kept as data is run by whoever takes it for a variable.
+    pub(super) fn hidden_subscript(&mut self, text: &str, span: Span) {
+        let runs =
+            text.split_once('[').is_some_and(|(_, rest)| rest.contains("$(") || rest.contains('`'));
+        if runs {
+            self.raise(Concern::Evaluates, span);
+        }
+    }
+
+    /// A subscript is arithmetic: what is substituted in it is evaluated once more.
+    pub(super) fn subscript<'t>(&mut self, text: &'t str, subscript: &Word<'t>) {
+        self.inside_word(text, subscript);
+        let evaluated = subscript.pieces.iter().any(|piece| match piece {
+            Piece::Command(..) | Piece::Process(_) => true,
+            // `'a[$(id)]'` in quotes: the shell's arithmetic runs it all the same.
+            Piece::Literal(text) | Piece::Quoted(text) => text.contains("$(") || text.contains('`'),
+            Piece::Glob { text, .. } => text.contains("$(") || text.contains('`'),
+            Piece::Brace(_)
+            | Piece::Tilde(_)
+            | Piece::Parameter(_)
+            | Piece::Arithmetic(..)
+            | Piece::Array(_) => false,
+        });
+        if evaluated {
+            self.raise(Concern::Evaluates, subscript.span);
+        }
+    }
+
+    pub(super) fn arithmetic<'t>(&mut self, text: &'t str, arithmetic: &Arithmetic<'t>) {
+        self.inside_word(text, &arithmetic.expression);
+        if runs_in_subscript(&arithmetic.expression) {
+            self.raise(Concern::Evaluates, arithmetic.expression.span);
+        }
+        // A variable's value is evaluated too: a value that itself holds a substitution runs it.
+        for name in &arithmetic.names {
+            let runs = self.scope.variable(name).is_some_and(|value| {
+                value.text.contains("$(") || value.text.contains('`') || value.text.contains('[')
+            });
+            if runs {
+                self.raise(Concern::Evaluates, arithmetic.expression.span);
+            }
+        }
+    }
+
+    /// `${x@P}`: the value is expanded once more, substitutions and all.
+    pub(super) fn evaluated(&mut self, parameter: &Parameter<'_>) {
+        let span = parameter.words.first().map_or_else(Span::default, |word| word.span);
+        self.raise(Concern::Evaluates, span);
+    }
+
+    /// Returns the value of one assignment, and judges what runs in it.
+    pub(super) fn assigned<'t>(&mut self, text: &'t str, assignment: &Assignment<'t>) -> Value {
+        if let Some(subscript) = &assignment.subscript {
+            self.subscript(text, subscript);
+        }
+        let value = self.value(text, &assignment.value);
+        self.hidden_subscript(&value.text, assignment.span);
+        match assignment.mode {
+            AssignmentMode::Replace if assignment.subscript.is_none() => value,
+            AssignmentMode::Append if assignment.subscript.is_none() => {
+                match self.scope.variable(&assignment.name) {
+                    Some(old)
+                        if old.certainty == Certainty::Known
+                            && value.certainty == Certainty::Known =>
+                    {
+                        Value::known(format!("{}{}", old.text, value.text))
+                    }
+                    Some(_) | None => Value::unknown(),
+                }
+            }
+            AssignmentMode::Replace | AssignmentMode::Append => Value::unknown(),
+        }
+    }
+}
+
+/// Whether an expression substitutes a command between brackets: what it prints is evaluated.
+fn runs_in_subscript(expression: &Word<'_>) -> bool {
+    let mut depth = 0_i32;
+    expression.pieces.iter().any(|piece| match piece {
+        Piece::Literal(text) | Piece::Quoted(text) | Piece::Glob { text, .. } => {
+            for byte in text.bytes() {
+                depth += i32::from(byte == b'[') - i32::from(byte == b']');
+            }
+            depth > 0 && (text.contains("$(") || text.contains('`'))
+        }
+        Piece::Command(..) | Piece::Process(_) => depth > 0,
+        Piece::Brace(_)
+        | Piece::Tilde(_)
+        | Piece::Parameter(_)
+        | Piece::Arithmetic(..)
+        | Piece::Array(_) => false,
+    })
+}
