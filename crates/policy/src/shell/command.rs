@@ -73,6 +73,9 @@ impl<'t> Parser<'_, 't> {
             }
             if simple.words.is_empty() {
                 let at = self.at;
+                if lost && self.byte(self.name_end(at)) == b'[' {
+                    return Err(self.unsupported("an array behind a redirection", at));
+                }
                 if let Some(assignment) = self.assignment()? {
                     if lost && !assignment.is_plain() {
                         return Err(self.unsupported("an array behind a redirection", at));
@@ -82,6 +85,7 @@ impl<'t> Parser<'_, 't> {
                     continue;
                 }
                 let word = self.word(if lost { Kind::Argument } else { Kind::Name })?;
+                self.check_element(at)?;
                 end = self.at;
                 let alone = simple.assignments.is_empty() && redirections.is_empty();
                 if alone && self.is_function()? {
@@ -93,7 +97,9 @@ impl<'t> Parser<'_, 't> {
                 simple.words.push(word);
                 continue;
             }
+            let at = self.at;
             let word = self.argument(arrays)?;
+            self.check_element(at)?;
             if self.scope.has(Scope::AWAITS_IN) && word.plain() == Some("in") {
                 return Err(self.unsupported("`in` behind a loop without one", end));
             }

@@ -93,8 +93,9 @@ impl<'t> Parser<'_, 't> {
                 return Ok(CommandKind::Arithmetic(arithmetic));
             }
             let twice = self.raw(from, to);
-            if self.byte(to + 1) == b'\n' || (twice.contains('#') && twice.contains("\\\n")) {
-                return Err(self.unsupported("lines in `((…) …)`", start));
+            let waits = !self.pending.is_empty() && twice.contains('\n');
+            if matches!(self.byte(to + 1), b'\n' | b'\\') || twice.contains('#') || waits {
+                return Err(self.unsupported("lines or comments in `((…) …)`", start));
             }
             self.at = start;
             self.scope.put(Scope::REREAD);
@@ -219,10 +220,12 @@ impl<'t> Parser<'_, 't> {
             return Err(self.unexpected());
         }
         let text = self.raw(from, to);
-        let brackets = text.matches('[').count() == text.matches(']').count();
-        if text.contains("case") || !brackets {
+        let quotes = text.contains(['"', '\'', '`', '\\']);
+        let brackets = text.matches('[').count();
+        let odd = brackets != text.matches(']').count() || (brackets > 0 && quotes);
+        if odd || text.contains("case") || text.contains("$$") {
             // Bash writes it down anew before it looks for the semicolons.
-            return Err(self.unsupported("`case` or an odd bracket in `for ((…))`", from));
+            return Err(self.unsupported("`case`, `$$` or odd brackets in `for ((…))`", from));
         }
         let head = self.arithmetic(from, to)?;
         if self.semicolons(from, to)? != 2 {

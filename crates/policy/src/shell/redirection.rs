@@ -38,7 +38,10 @@ impl<'t> Parser<'_, 't> {
             let span = self.span(self.at - 1, self.at);
             Word { pieces: vec![Piece::Literal(self.slice(self.at - 1, self.at))], span }
         } else if self.word_begins() && self.target_begins(duplicates) {
-            self.word(Kind::Argument)?
+            let from = self.at;
+            let word = self.word(Kind::Argument)?;
+            self.check_element(from)?;
+            word
         } else {
             return Err(self.unexpected());
         };
@@ -59,13 +62,30 @@ impl<'t> Parser<'_, 't> {
         found
     }
 
-    /// Reads `2` or `{name}` in front of `<` or `>`.
+    /// Refuses `{name[…]}` in front of `<` or `>` where its subscript is more than a plain word.
+    pub(super) fn check_element(&self, start: usize) -> Parsed<()> {
+        let raw = self.raw(start, self.at);
+        let follows = matches!(self.byte(self.at), b'<' | b'>');
+        match follows && raw.starts_with('{') && raw.ends_with("]}") {
+            true => Err(self.unsupported("an array's element as a descriptor", start)),
+            false => Ok(()),
+        }
+    }
+
+    /// Reads `2`, `{name}` or `{name[1]}` in front of `<` or `>`.
     fn descriptor(&mut self) -> Option<Descriptor<'t>> {
         let start = self.at;
         let descriptor = if self.peek() == b'{' {
             self.at += 1;
             let from = self.at;
-            let to = self.name_end(from);
+            let mut to = self.name_end(from);
+            if to > from && self.byte(to) == b'[' {
+                to += 1;
+                while self.byte(to).is_ascii_alphanumeric() {
+                    to += 1;
+                }
+                to += usize::from(self.byte(to) == b']');
+            }
             self.at = to;
             if to == from || !self.take(b"}") {
                 return None;

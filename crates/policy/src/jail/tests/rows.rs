@@ -122,31 +122,31 @@ fn a022_a_working_folder_outside_the_root_is_refused_and_so_is_what_it_holds() {
 #[test]
 fn a023_a_root_that_is_reached_by_a_link_is_compared_by_its_real_path() {
     let disk = Disk::with(&[
-        ("/work", link("/srv/app")),
+        ("/proj", link("/srv/app")),
         ("/home/ann", link("/data/ann")),
         ("/srv/app/src/main.py", Entry::File),
     ]);
-    let anchors = Anchors { root: "/work".into(), home: Some(HOME.into()) };
+    let anchors = Anchors { root: "/proj".into(), home: Some(HOME.into()) };
     let mut policy = policy();
     policy.files.write = crate::key::Grants::new(vec![said(
         &".".parse::<Folder>().unwrap().anchored(&anchors).unwrap(),
     )]);
-    policy.files.protect = protecting(&["/work/**/.git/hooks"]);
-    let ground = Ground::new(&policy, "/work", Some(HOME), &disk);
+    policy.files.protect = protecting(&["/proj/**/.git/hooks"]);
+    let ground = Ground::new(&policy, "/proj", Some(HOME), &disk);
     assert_eq!(ground.root(), "/srv/app");
     #[rustfmt::skip]
     let cases = [
         // path                         cwd             write
-        ("src/main.py",                 "/work",        "yes"),
+        ("src/main.py",                 "/proj",        "yes"),
         ("src/main.py",                 "/srv/app",     "yes"),
-        ("/work/src/main.py",           "/",            "yes"),
+        ("/proj/src/main.py",           "/",            "yes"),
         ("/srv/app/src/main.py",        "/",            "yes"),
-        ("../app/x",                    "/work",        "yes"),
-        ("../x",                        "/work",        "link-leads-outside"),
-        ("/work/.git/hooks/x",          "/",            "protected-path"),
+        ("../app/x",                    "/proj",        "yes"),
+        ("../x",                        "/proj",        "link-leads-outside"),
+        ("/proj/.git/hooks/x",          "/",            "protected-path"),
         ("/srv/app/.git/hooks/x",       "/",            "protected-path"),
-        ("~/.ssh/id",                   "/work",        "hidden-path"),
-        ("/data/ann/.ssh/id",           "/work",        "hidden-path"),
+        ("~/.ssh/id",                   "/proj",        "hidden-path"),
+        ("/data/ann/.ssh/id",           "/proj",        "hidden-path"),
     ];
     for (path, cwd, write) in cases {
         let place = ground.place(path, cwd, &disk);

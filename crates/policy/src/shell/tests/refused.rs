@@ -86,6 +86,7 @@ fn what_shells_read_differently_is_refused() {
         "cat <<$(a)\nb\n",
         "[[ ]]",
         "[[ a && ]]",
+        "{a[$x]}>f rm",
         "echo $'\\ufdd0'",
         "echo $(cat <<A)\nb\nA",
     ] {

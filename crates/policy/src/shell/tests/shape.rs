@@ -158,6 +158,7 @@ fn e014_every_redirection_form_is_read_as_bash_does() {
         ("c &>> f", None, Operator::AppendBoth, "f"),
         ("c <<<w", None, Operator::HereString, "w"),
         ("c {fd}>f", Some(Descriptor::Variable("fd".into())), Operator::Write, "f"),
+        ("{fd[1]}>f c", Some(Descriptor::Variable("fd[1]".into())), Operator::Write, "f"),
         ("c >\\\n> f", None, Operator::Append, "f"),
         ("{ c; } 2>f", Some(Descriptor::Number(2)), Operator::Write, "f"),
         ("c <<E\nx $y\nE\n", None, Operator::Heredoc, "'x '<Value y  Quoted>'\n'"),
