@@ -22,8 +22,8 @@ pub fn brush_differs(text: &str) -> bool {
     let timed = text.contains("time");
     // Brush ends a word at `<(`.
     let process = text.contains("<(") || text.contains(">(");
-    // Brush takes `!(…)` for a pattern, and `((a);)` for arithmetic.
-    let parenthesis = text.contains("!(") || text.contains("((");
+    // Brush takes `!(…)` and its kin for patterns, and `((a);)` for arithmetic.
+    let parenthesis = ["!(", "*(", "?(", "+(", "@(", "(("].iter().any(|part| text.contains(part));
     // Brush ends lines in backticks and heredocs elsewhere.
     let lines = text.contains("\\\n") || text.contains("<<");
     let escaped = text.contains('`') && text.contains('\\');

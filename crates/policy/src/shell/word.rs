@@ -50,6 +50,7 @@ static PLAIN: [bool; 256] = {
 struct Draft<'t> {
     pieces: Vec<Piece<'t>>,
     marks: Vec<Mark>,
+    start: usize,
     /// Where the literal text that was not taken down yet begins.
     from: usize,
     /// Whether that text continues the piece before.
@@ -85,7 +86,7 @@ impl<'t> Parser<'_, 't> {
             return Ok(word);
         }
         let mut draft =
-            Draft { pieces, marks: Vec::new(), from: self.at, glued: false, unclosed: 0 };
+            Draft { pieces, marks: Vec::new(), start, from: self.at, glued: false, unclosed: 0 };
         if matches!(kind, Kind::Name | Kind::Element) {
             self.leading_subscript(kind, &mut draft)?;
         }
@@ -183,6 +184,10 @@ impl<'t> Parser<'_, 't> {
                 self.parenthesized(self.at, draft)?;
             }
             b'|' if kind == Kind::Regex => self.at += 1,
+            // Bash takes `$*(` for a pattern here, and expands `$*` all the same.
+            b'(' if kind == Kind::Extended && self.at > draft.start => {
+                return Err(self.unsupported("a parenthesis behind an expansion", self.at));
+            }
             _ => return Ok(false),
         }
         Ok(true)
