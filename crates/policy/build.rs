@@ -17,7 +17,7 @@ fn main() -> Result<(), String> {
     let rows =
         parse::rows(&text).map_err(|(line, message)| format!("{TABLE}:{line}: {message}"))?;
     let folder = std::env::var_os("OUT_DIR").ok_or("cargo names no OUT_DIR")?;
-    std::fs::write(Path::new(&folder).join("tools.rs"), emit::rust(&rows))
+    std::fs::write(Path::new(&folder).join("tools.rs"), emit::rust(&rows)?)
         .map_err(|error| format!("tools.rs: {error}"))?;
     announce(&format!("cargo::rerun-if-changed={TABLE}"));
     announce("cargo::rerun-if-changed=build.rs");

@@ -1,23 +1,19 @@
-//! Writes rows down as Rust constants.
+//! Writes rows down as Rust arrays that hold no addresses.
+
+use std::collections::BTreeMap;
 
 use crate::row::{Grammar, Row, Slot};
 
 /// Returns the text of `tools.rs`.
-pub(crate) fn rust(rows: &[Row]) -> String {
-    let mut out = String::new();
-    let mut count = 0;
+pub(crate) fn rust(rows: &[Row]) -> Result<String, String> {
+    let mut table = Table::default();
     let mut tools = Vec::new();
     for row in rows {
-        let name = grammar(&row.grammar, &mut count, &mut out);
-        tools.extend(row.names.iter().map(|tool| (tool.as_str(), name.clone())));
+        let at = table.grammar(&row.grammar)?;
+        tools.extend(row.names.iter().map(|name| (name.as_str(), at)));
     }
-    tools.sort_unstable();
-    out.push_str("static TOOLS: &[(&str, &Grammar)] = &[\n");
-    for (tool, name) in tools {
-        out.push_str(&format!("    ({tool:?}, &{name}),\n"));
-    }
-    out.push_str("];\n");
-    out
+    let tools = table.named(tools)?;
+    Ok(table.rust(&tools))
 }
 
 /// Returns a slot as Rust.
@@ -29,20 +25,124 @@ pub(crate) fn slot(slot: &Slot) -> String {
     format!("Slot {{ role: {}, concern: {concern} }}", slot.role)
 }
 
-/// Writes a grammar and the ones inside it, and returns the name of its constant.
-fn grammar(grammar: &Grammar, count: &mut usize, out: &mut String) -> String {
-    let mut subs = Vec::new();
-    for (names, sub) in &grammar.subs {
-        let constant = self::grammar(sub, count, out);
-        subs.extend(names.iter().map(|name| (name.as_str(), constant.clone())));
+/// The arrays while they are made, each element as Rust.
+#[derive(Default)]
+struct Table {
+    text: String,
+    /// Where each name stands in `text`.
+    places: BTreeMap<String, usize>,
+    grammars: Vec<String>,
+    names: Vec<String>,
+    options: Vec<String>,
+    slots: Vec<String>,
+    rules: Vec<String>,
+    terms: Vec<String>,
+    subs: Vec<String>,
+}
+
+impl Table {
+    /// Adds a grammar and the ones inside it, and returns its place.
+    fn grammar(&mut self, grammar: &Grammar) -> Result<usize, String> {
+        let mut subs = Vec::new();
+        for (names, sub) in &grammar.subs {
+            let at = self.grammar(sub)?;
+            subs.extend(names.iter().map(|name| (name.as_str(), at)));
+        }
+        let other = match &grammar.other {
+            Some(other) => format!("Some({})", self.grammar(other)?),
+            None => "None".into(),
+        };
+        let names = grammar
+            .options
+            .iter()
+            .enumerate()
+            .flat_map(|(at, option)| option.names.iter().map(move |name| (name.as_str(), at)));
+        let names = self.named(names.collect())?;
+        let names = run(&mut self.names, names)?;
+        let subs = self.named(subs)?;
+        let subs = run(&mut self.subs, subs)?;
+        let options = grammar.options.iter().map(|option| {
+            let bit = option.bit.map_or(0, |bit| 1_u64 << bit);
+            let slot = slot(&option.slot);
+            format!("Opt {{ value: Value::{}, slot: {slot}, bit: {bit} }}", option.value)
+        });
+        let options = run(&mut self.options, options.collect())?;
+        let slots = run(&mut self.slots, grammar.slots.iter().map(slot).collect())?;
+        let mut rules = Vec::new();
+        for rule in &grammar.rules {
+            let terms = run(&mut self.terms, rule.terms.clone())?;
+            rules.push(format!("Rule {{ terms: {terms}, effect: {} }}", rule.effect));
+        }
+        let rules = run(&mut self.rules, rules)?;
+        let habits = habits(grammar);
+        let rest = match &grammar.rest {
+            Some(rest) => slot(rest),
+            None => "Slot { role: Role::Guess, concern: None }".into(),
+        };
+        let optional = |operand: &Option<Slot>| match operand {
+            Some(operand) => format!("Some({})", slot(operand)),
+            None => "None".into(),
+        };
+        let (last, after) = (optional(&grammar.last), optional(&grammar.after));
+        self.grammars.push(format!(
+            "Grammar {{ habits: {habits}, names: {names}, options: {options}, slots: {slots}, \
+             rest: {rest}, last: {last}, after: {after}, rules: {rules}, subs: {subs}, \
+             other: {other} }}"
+        ));
+        Ok(self.grammars.len() - 1)
     }
-    subs.sort_unstable();
-    let other = match &grammar.other {
-        Some(other) => format!("Some(&{})", self::grammar(other, count, out)),
-        None => "None".into(),
-    };
-    let name = format!("G{count}");
-    *count += 1;
+
+    /// Sorts names with the places of what they name; of two lines for one name the first counts.
+    fn named(&mut self, mut names: Vec<(&str, usize)>) -> Result<Vec<String>, String> {
+        names.sort_unstable();
+        names.dedup_by_key(|(name, _)| *name);
+        let mut named = Vec::new();
+        for (name, at) in names {
+            let len = u8::try_from(name.len()).map_err(|_| format!("{name} is too long"))?;
+            let at = u16::try_from(at).map_err(|_| format!("{name}: the table is too large"))?;
+            let from = match self.places.get(name) {
+                Some(from) => *from,
+                None => {
+                    let from = self.text.len();
+                    self.text.push_str(name);
+                    self.places.insert(name.into(), from);
+                    from
+                }
+            };
+            named.push(format!("Named {{ from: {from}, len: {len}, at: {at} }}"));
+        }
+        Ok(named)
+    }
+
+    fn rust(&self, tools: &[String]) -> String {
+        let mut out = format!("static TEXT: &str = {:?};\n", self.text);
+        for (name, kind, elements) in [
+            ("TOOLS", "Named", tools),
+            ("GRAMMARS", "Grammar", &self.grammars),
+            ("NAMES", "Named", &self.names),
+            ("OPTIONS", "Opt", &self.options),
+            ("SLOTS", "Slot", &self.slots),
+            ("RULES", "Rule", &self.rules),
+            ("TERMS", "Term", &self.terms),
+            ("SUBS", "Named", &self.subs),
+        ] {
+            out.push_str(&format!("static {name}: [{kind}; {}] = [\n", elements.len()));
+            out.extend(elements.iter().map(|element| format!("    {element},\n")));
+            out.push_str("];\n");
+        }
+        out
+    }
+}
+
+/// Adds elements to an array, and returns where they are.
+fn run(array: &mut Vec<String>, elements: Vec<String>) -> Result<String, String> {
+    let (from, len) = (array.len(), elements.len());
+    u16::try_from(len).map_err(|_| format!("{len} elements are too many for one tool"))?;
+    array.extend(elements);
+    Ok(format!("Run {{ from: {from}, len: {len} }}"))
+}
+
+fn habits(grammar: &Grammar) -> String {
     let mut habits: Vec<&str> =
         grammar.habits.iter().copied().filter(|habit| *habit != "unwary").collect();
     if grammar.is_wary() {
@@ -50,49 +150,5 @@ fn grammar(grammar: &Grammar, count: &mut usize, out: &mut String) -> String {
     }
     let habits: Vec<String> =
         habits.iter().map(|habit| format!("super::grammar::Habit::{habit}")).collect();
-    let habits = if habits.is_empty() { "0".into() } else { habits.join(" | ") };
-    let mut names: Vec<(&str, usize)> = grammar
-        .options
-        .iter()
-        .enumerate()
-        .flat_map(|(at, option)| option.names.iter().map(move |name| (name.as_str(), at)))
-        .collect();
-    // Of two lines for one name the first counts.
-    names.sort_unstable();
-    names.dedup_by_key(|(name, _)| *name);
-    out.push_str(&format!("static {name}: Grammar = Grammar {{\n    habits: {habits},\n"));
-    out.push_str("    names: &[");
-    out.extend(names.iter().map(|(name, at)| format!("({name:?}, {at}), ")));
-    out.push_str("],\n    options: &[");
-    for option in &grammar.options {
-        let bit = option.bit.map_or(0, |bit| 1_u64 << bit);
-        let slot = slot(&option.slot);
-        out.push_str(&format!(
-            "Opt {{ value: Value::{}, slot: {slot}, bit: {bit} }}, ",
-            option.value
-        ));
-    }
-    out.push_str("],\n    slots: &[");
-    out.extend(grammar.slots.iter().map(|operand| format!("{}, ", slot(operand))));
-    let rest = match &grammar.rest {
-        Some(rest) => slot(rest),
-        None => "Slot { role: Role::Guess, concern: None }".into(),
-    };
-    out.push_str(&format!("],\n    rest: {rest},\n"));
-    for (field, operand) in [("last", &grammar.last), ("after", &grammar.after)] {
-        let text = match operand {
-            Some(operand) => format!("Some({})", slot(operand)),
-            None => "None".into(),
-        };
-        out.push_str(&format!("    {field}: {text},\n"));
-    }
-    out.push_str("    rules: &[");
-    for rule in &grammar.rules {
-        let terms = rule.terms.join(", ");
-        out.push_str(&format!("Rule {{ terms: &[{terms}], effect: {} }}, ", rule.effect));
-    }
-    out.push_str("],\n    subs: &[");
-    out.extend(subs.iter().map(|(name, constant)| format!("({name:?}, &{constant}), ")));
-    out.push_str(&format!("],\n    other: {other},\n}};\n"));
-    name
+    if habits.is_empty() { "0".into() } else { habits.join(" | ") }
 }

@@ -1,31 +1,51 @@
 //! The shape of the table: how a tool reads its words, and what each word means.
 //!
 //! Every value here is made at build time from `tools.txt`; nothing is parsed when a program
-//! starts. `build.rs` writes the variants of these enums by name.
+//! starts. `build.rs` writes the variants of these enums by name. The table holds no address, only
+//! places in its own arrays: a program that starts has nothing to relocate, and pays for the rows
+//! it reads alone.
 
 use crate::command::{Concern, Extent, Language};
 
 /// How one tool, or one subcommand of it, reads its words.
+///
+/// What it refers to is found with the functions in `table`.
 #[derive(Debug)]
 pub(super) struct Grammar {
     /// Habits, as bits of [`Habit`].
     pub(super) habits: u8,
-    /// Every spelling of every option, sorted, with its place in `options`.
-    pub(super) names: &'static [(&'static str, u16)],
-    pub(super) options: &'static [Opt],
+    /// Every spelling of every option, sorted, with its place among `options`.
+    pub(super) names: Run,
+    pub(super) options: Run,
     /// What the first operands are, by position.
-    pub(super) slots: &'static [Slot],
+    pub(super) slots: Run,
     /// What the other operands are.
     pub(super) rest: Slot,
     /// What the last of two or more operands is, where that differs.
     pub(super) last: Option<Slot>,
     /// What stands behind `--`, where that differs.
     pub(super) after: Option<Slot>,
-    pub(super) rules: &'static [Rule],
-    /// Subcommands, sorted by name.
-    pub(super) subs: &'static [(&'static str, &'static Self)],
+    pub(super) rules: Run,
+    /// Subcommands, sorted by name, with the places of their grammars.
+    pub(super) subs: Run,
     /// How a subcommand that is not listed is read; it is the first word then.
-    pub(super) other: Option<&'static Self>,
+    pub(super) other: Option<u16>,
+}
+
+/// Neighbours in one of the table's arrays.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Run {
+    pub(super) from: u32,
+    pub(super) len: u16,
+}
+
+/// A name, and the place of what it names.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    /// Where the name stands in the table's text.
+    pub(super) from: u32,
+    pub(super) len: u8,
+    pub(super) at: u16,
 }
 
 /// Ways of reading words in which tools differ.
@@ -221,7 +241,7 @@ pub(super) enum Inner {
 /// What holds when certain options and operands are there.
 #[derive(Debug)]
 pub(super) struct Rule {
-    pub(super) terms: &'static [Term],
+    pub(super) terms: Run,
     pub(super) effect: Effect,
 }
 

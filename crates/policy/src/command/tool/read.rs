@@ -45,7 +45,7 @@ struct Seen {
 impl<'t> Reader<'_, 't> {
     fn read(mut self, acts: &mut Vec<Act<'t>>) {
         let grammar = self.chain.grammar;
-        let needs_look = !grammar.rules.is_empty() || grammar.last.is_some();
+        let needs_look = !grammar.rules().is_empty() || grammar.last.is_some();
         let seen = if needs_look { self.look() } else { Seen::default() };
         let mut index = 0;
         let mut landing = Landing::default();
@@ -55,7 +55,7 @@ impl<'t> Reader<'_, 't> {
                     let slot = self.value_slot(&seen, option.bit, option.slot);
                     self.raise(slot.concern, at, acts);
                     if option.value == Value::Final {
-                        index = index.max(grammar.slots.len());
+                        index = index.max(grammar.slots().len());
                     }
                     if let Some(place) = value {
                         let value = || self.args.get(place.at)?.tail(place.from);
@@ -131,10 +131,7 @@ impl<'t> Reader<'_, 't> {
                 Piece::Operand(at) | Piece::After(at) => {
                     seen.operands += 1;
                     let is_sub = seen.operands == 1
-                        && self
-                            .args
-                            .get(at)
-                            .is_some_and(|arg| find(grammar.subs, &arg.text).is_some());
+                        && self.args.get(at).is_some_and(|arg| grammar.sub(&arg.text).is_some());
                     if is_sub {
                         break;
                     }
@@ -149,7 +146,7 @@ impl<'t> Reader<'_, 't> {
         let seen = *seen;
         self.chain
             .grammar
-            .rules
+            .rules()
             .iter()
             .filter(move |rule| holds(rule, &seen))
             .map(|rule| &rule.effect)
@@ -158,7 +155,7 @@ impl<'t> Reader<'_, 't> {
     fn operand_slot(&self, seen: &Seen, index: usize) -> Slot {
         let grammar = self.chain.grammar;
         let is_last = seen.operands >= 2 && index + 1 == seen.operands;
-        let position = grammar.slots.get(index);
+        let position = grammar.slots().get(index);
         let mut slot = match (grammar.last, position) {
             (Some(last), _) if is_last => last,
             (_, Some(slot)) => *slot,
@@ -231,7 +228,7 @@ impl<'t> Reader<'_, 't> {
     fn sub(&self, at: usize, acts: &mut Vec<Act<'t>>) -> bool {
         let grammar = self.chain.grammar;
         let Some(arg) = self.args.get(at) else { return false };
-        let (grammar, from) = match (find(grammar.subs, &arg.text), grammar.other) {
+        let (grammar, from) = match (grammar.sub(&arg.text), grammar.other()) {
             (Some(grammar), _) => (grammar, at + 1),
             (None, Some(other)) => (other, at),
             (None, None) => return false,
@@ -255,7 +252,7 @@ impl<'t> Reader<'_, 't> {
             return false;
         };
         if role == Role::Sub {
-            match find(self.chain.grammar.subs, &first.text) {
+            match self.chain.grammar.sub(&first.text) {
                 Some(grammar) => self.nested(grammar, place.end, acts),
                 None => {
                     if first.text.contains(HOLE) {
@@ -323,13 +320,8 @@ impl<'t> Reader<'_, 't> {
     }
 }
 
-fn find(subs: &'static [(&'static str, &'static Grammar)], name: &str) -> Option<&'static Grammar> {
-    let at = subs.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-    subs.get(at).map(|(_, grammar)| *grammar)
-}
-
 fn holds(rule: &Rule, seen: &Seen) -> bool {
-    rule.terms.iter().all(|term| match *term {
+    rule.terms().iter().all(|term| match *term {
         Term::Has(bits) => seen.options & bits != 0,
         Term::Lacks(bits) => seen.options & bits == 0,
         Term::AtLeast(count) => seen.operands >= count,

@@ -177,7 +177,7 @@ impl<'s, 't> Scan<'s, 't> {
         if option.value == Value::Final {
             self.phase = Phase::Operands;
             // Slots are for scripts and the like: behind an option that ends all, words are words.
-            self.operands += self.chain.grammar.slots.len();
+            self.operands += self.chain.grammar.slots().len();
         }
         Piece::Option { option, at, value }
     }
@@ -297,11 +297,9 @@ impl Iterator for Scan<'_, '_> {
 impl Chain<'_> {
     /// Finds an option by its full name.
     fn exact(&self, name: &str) -> Option<&'static Opt> {
-        let names = self.grammar.names;
-        let found = names.binary_search_by(|(known, _)| (*known).cmp(name)).ok();
-        let option = found
-            .and_then(|at| names.get(at))
-            .and_then(|(_, at)| self.grammar.options.get(usize::from(*at)));
+        let names = self.grammar.names();
+        let found = names.binary_search_by(|known| known.text().cmp(name)).ok();
+        let option = found.and_then(|at| names.get(at)).and_then(|name| self.grammar.option(name));
         option.or_else(|| self.enclosing()?.exact(name))
     }
 
@@ -313,14 +311,14 @@ impl Chain<'_> {
         if name.len() < 3 {
             return None;
         }
-        let names = self.grammar.names;
-        let first = names.partition_point(|(known, _)| *known < name);
+        let names = self.grammar.names();
+        let first = names.partition_point(|known| known.text() < name);
         names
             .get(first..)
             .unwrap_or_default()
             .iter()
-            .take_while(|(known, _)| known.starts_with(name))
-            .filter_map(|(_, at)| self.grammar.options.get(usize::from(*at)))
+            .take_while(|known| known.text().starts_with(name))
+            .filter_map(|known| self.grammar.option(known))
             .max_by_key(|option| (option.slot.concern.is_some(), option.slot.role.weight()))
             .or_else(|| self.enclosing()?.long(name))
     }

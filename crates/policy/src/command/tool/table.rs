@@ -1,12 +1,70 @@
-//! The constants that the build makes of `tools.txt`.
+//! The arrays that the build makes of `tools.txt`, and how to find one's way in them.
 
-use super::grammar::{Effect, Grammar, Inner, Opt, Role, Rule, Slot, Term, Value};
+use super::grammar::{Effect, Grammar, Inner, Named, Opt, Role, Rule, Run, Slot, Term, Value};
 use crate::command::{Concern, Extent, Language};
 
 include!(concat!(env!("OUT_DIR"), "/tools.rs"));
 
 /// Finds a tool's grammar.
 pub(super) fn grammar(name: &str) -> Option<&'static Grammar> {
-    let at = TOOLS.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-    TOOLS.get(at).map(|(_, grammar)| *grammar)
+    find(&TOOLS, name)
+}
+
+impl Grammar {
+    /// Returns the spellings of options, sorted.
+    pub(super) fn names(&self) -> &'static [Named] {
+        self.names.of(&NAMES)
+    }
+
+    /// Returns the option that one of the names belongs to.
+    pub(super) fn option(&self, name: &Named) -> Option<&'static Opt> {
+        self.options.of(&OPTIONS).get(usize::from(name.at))
+    }
+
+    /// Returns what the first operands are.
+    pub(super) fn slots(&self) -> &'static [Slot] {
+        self.slots.of(&SLOTS)
+    }
+
+    /// Returns what depends on options and operands.
+    pub(super) fn rules(&self) -> &'static [Rule] {
+        self.rules.of(&RULES)
+    }
+
+    /// Finds a subcommand.
+    pub(super) fn sub(&self, name: &str) -> Option<&'static Self> {
+        find(self.subs.of(&SUBS), name)
+    }
+
+    /// Returns how a subcommand that is not listed is read.
+    pub(super) fn other(&self) -> Option<&'static Self> {
+        GRAMMARS.get(usize::from(self.other?))
+    }
+}
+
+impl Rule {
+    /// Returns the conditions, all of which must hold.
+    pub(super) fn terms(&self) -> &'static [Term] {
+        self.terms.of(&TERMS)
+    }
+}
+
+impl Named {
+    /// Returns the name.
+    pub(super) fn text(&self) -> &'static str {
+        let from = self.from as usize;
+        TEXT.get(from..from + usize::from(self.len)).unwrap_or_default()
+    }
+}
+
+impl Run {
+    fn of<T>(self, all: &'static [T]) -> &'static [T] {
+        let from = self.from as usize;
+        all.get(from..from + usize::from(self.len)).unwrap_or_default()
+    }
+}
+
+fn find(all: &[Named], name: &str) -> Option<&'static Grammar> {
+    let at = all.binary_search_by(|known| known.text().cmp(name)).ok()?;
+    GRAMMARS.get(usize::from(all.get(at)?.at))
 }
