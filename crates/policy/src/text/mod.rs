@@ -8,6 +8,7 @@
 mod diagnostic;
 pub mod json;
 mod node;
+pub(crate) mod plain;
 mod source;
 pub mod yaml;
 

@@ -103,7 +103,7 @@ impl Builder<'_> {
             None => {}
         }
         Ok(match style {
-            ScalarStyle::Plain => plain(text),
+            ScalarStyle::Plain => scalar(text),
             ScalarStyle::SingleQuoted
             | ScalarStyle::DoubleQuoted
             | ScalarStyle::Literal
@@ -222,7 +222,7 @@ impl Builder<'_> {
 }
 
 /// Resolves a plain scalar by the core schema of YAML 1.2: `no` and `on` are text.
-fn plain(text: &str) -> Value {
+pub(super) fn scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
