@@ -44,7 +44,10 @@ impl Asking {
     }
 
     /// Opens the project, and returns the folder that the call runs in.
-    pub(crate) fn open(&self) -> Result<(Session, String), Failure> {
+    ///
+    /// The session lives as long as the process: taking a policy apart piece by piece would be a
+    /// part of the time that somebody waits for an answer.
+    pub(crate) fn open(&self) -> Result<(&'static Session, String), Failure> {
         let (request, session) = self.subject.open()?;
         let cwd = match &self.cwd {
             Some(dir) => request.cwd.join(dir),
@@ -58,7 +61,7 @@ impl Asking {
             Failure::new("cwd", "the working folder's name is no text")
                 .hint("name another with --cwd")
         })?;
-        Ok((session, cwd))
+        Ok((Box::leak(Box::new(session)), cwd))
     }
 
     /// Whether anything was asked. `palisade check --` asks about an empty command, which is

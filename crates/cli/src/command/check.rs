@@ -3,6 +3,8 @@
 mod jsonl;
 mod report;
 
+use std::mem::ManuallyDrop;
+
 use palisade::Guard;
 use palisade::policy::decide::Answer;
 
@@ -57,12 +59,12 @@ impl CheckArgs {
             return Ok(super::nothing_asked(ui));
         }
         let (session, cwd) = self.asking.open()?;
-        let guard = Guard::new(&session);
+        let guard = ManuallyDrop::new(Guard::new(session));
         let command = self.asking.command();
         let verdict = command.asked(|asked| guard.decide(asked, &cwd));
         match self.format() {
             Format::Human => {
-                super::warn(ui, &session);
+                super::warn(ui, session);
                 ui.data(&report::human(&verdict, &command.text()))?;
             }
             Format::Json => ui.json(&json(&verdict, &command.text()))?,

@@ -39,12 +39,12 @@ impl ExplainArgs {
             return Ok(super::nothing_asked(ui));
         }
         let (session, cwd) = self.asking.open()?;
-        let guard = Guard::new(&session);
+        let guard = Guard::new(session);
         let command = self.asking.command();
         let (verdict, steps) = command.asked(|asked| guard.explain(asked, &cwd));
         match self.format() {
             Format::Human => {
-                super::warn(ui, &session);
+                super::warn(ui, session);
                 ui.data(&human(&verdict, &steps, &command.text()))?;
             }
             Format::Json => ui.json(&programs(&verdict, &steps, &command.text()))?,

@@ -123,9 +123,10 @@ impl Marks {
 
     fn add_one(&mut self, kind: MarkKind, pattern: &PathPattern, origin: &Origin) {
         let place = self.marks.len();
-        // A text whose folded form is no pattern (`[Z-a]`) is kept as it is.
-        let folded: PathPattern =
-            fold(&pattern.to_string()).parse().unwrap_or_else(|_| pattern.clone());
+        let folded = pattern.with_names(fold).unwrap_or_else(|| {
+            // A text whose folded form is no pattern (`[Z-a]`) is kept as it is.
+            fold(&pattern.to_string()).parse().unwrap_or_else(|_| pattern.clone())
+        });
         let names: Vec<&str> = folded.plain_names().collect();
         match names.split_last() {
             Some((last, inner)) if !folded.has_wild_folder() => {

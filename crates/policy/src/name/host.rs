@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::{Invalid, escape, quote};
+use super::{Invalid, escape, Quoted, quote};
 
 /// A host's name in its one spelling: lower case, ASCII (`xn--` where needed), no final dot.
 ///
@@ -38,7 +38,7 @@ impl FromStr for HostName {
         let ascii = to_ascii(text)?;
         let name = ascii.strip_suffix('.').unwrap_or(&ascii);
         for label in name.split('.') {
-            check_label(label, &shown)?;
+            check_label(label, shown)?;
         }
         if name.len() > Self::LONGEST {
             let problem = format!("{shown} is longer than {} characters", Self::LONGEST);
@@ -201,7 +201,7 @@ fn to_ascii(text: &str) -> Result<Cow<'_, str>, Invalid> {
     })
 }
 
-fn check_label(label: &str, shown: &str) -> Result<(), Invalid> {
+fn check_label(label: &str, shown: Quoted<'_>) -> Result<(), Invalid> {
     if label.is_empty() {
         let problem = format!("{shown} has an empty label");
         return Err(Invalid::new("host-label", problem).with_hint("put one dot between labels"));
@@ -211,7 +211,7 @@ fn check_label(label: &str, shown: &str) -> Result<(), Invalid> {
         return Err(Invalid::new("host-label", problem));
     }
     if let Some(odd) = label.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '-') {
-        let odd = quote(odd.encode_utf8(&mut [0; 4]));
+        let odd = quote(odd.encode_utf8(&mut [0; 4])).to_string();
         let problem = format!("{shown} contains {odd}, which no host name has");
         return Err(
             Invalid::new("host-character", problem).with_hint("use letters, digits, `-` and dots")

@@ -188,8 +188,8 @@ impl FromStr for Shape {
                 None => {
                     return Err(match after.strip_prefix('/') {
                         Some(bits) => {
-                            let whole = quote(&format!("[{inner}/{bits}]"));
-                            unclosed(text).with_hint(format!("write {whole}"))
+                            let whole = format!("[{inner}/{bits}]");
+                            unclosed(text).with_hint(format!("write {}", quote(&whole)))
                         }
                         None => unclosed(text),
                     });

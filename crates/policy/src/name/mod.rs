@@ -28,6 +28,8 @@ mod tool;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 pub use command::CommandName;
 pub use env::{EnvName, EnvPattern, looks_secret};
 pub use host::{Host, HostName};
@@ -82,9 +84,18 @@ impl Invalid {
     }
 }
 
-/// Puts `text` in backticks for a message.
-fn quote(text: &str) -> String {
-    format!("`{}`", escape(text))
+/// Puts `text` in backticks for a message, when somebody writes that message.
+fn quote(text: &str) -> Quoted<'_> {
+    Quoted(text)
+}
+
+#[derive(Clone, Copy)]
+struct Quoted<'t>(&'t str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", escape(self.0))
+    }
 }
 
 /// Escapes what a terminal could act on and cuts a long text, so that a hostile file can neither

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::{Component as PathComponent, Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::glob::{Component, Glob, write_literal};
 use super::{Invalid, quote};
@@ -33,7 +34,8 @@ pub(crate) use reach::{Reach, Step};
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub struct PathPattern {
     base: Base,
-    parts: Vec<Part>,
+    /// Shared: a policy is merged and cloned much more often than it is read.
+    parts: Arc<[Part]>,
 }
 
 /// Where `~` and relative patterns start. Both paths are absolute.
@@ -95,7 +97,7 @@ impl PathPattern {
         for name in normal_components(anchor) {
             parts.push(Part::Name(name.to_str().ok_or_else(bad_anchor)?.into()));
         }
-        for part in &self.parts {
+        for part in self.parts.iter() {
             match part {
                 Part::Parent => drop(parts.pop()),
                 Part::Deep | Part::Glob(_) | Part::Name(_) => parts.push(part.clone()),
@@ -105,7 +107,7 @@ impl PathPattern {
         if self.base == Base::Home || anchor != Path::new("/") {
             check_reach(Base::Root, &parts, self)?;
         }
-        Ok(Self { base: Base::Root, parts })
+        Ok(Self { base: Base::Root, parts: parts.into() })
     }
 
     /// Returns whether this pattern no longer depends on an anchor.
@@ -120,19 +122,24 @@ impl PathPattern {
 
     /// Returns the part before the first wildcard; of a pattern that is not absolute, as written.
     pub fn fixed_prefix(&self) -> PathBuf {
-        let mut prefix = PathBuf::from(match self.base {
+        let mut prefix = String::with_capacity(64);
+        prefix.push_str(match self.base {
             Base::Root => "/",
             Base::Home => "~",
             Base::Relative => "",
         });
-        for part in &self.parts {
-            match part {
-                Part::Name(name) => prefix.push(name),
-                Part::Parent => prefix.push(".."),
+        for part in self.parts.iter() {
+            let name = match part {
+                Part::Name(name) => name,
+                Part::Parent => "..",
                 Part::Deep | Part::Glob(_) => break,
+            };
+            if !prefix.is_empty() && !prefix.ends_with('/') {
+                prefix.push('/');
             }
+            prefix.push_str(name);
         }
-        prefix
+        PathBuf::from(prefix)
     }
 
     /// Returns whether any component is a wildcard.
@@ -192,7 +199,7 @@ impl PathPattern {
     }
 
     fn shown(&self) -> String {
-        quote(&self.to_string())
+        quote(&self.to_string()).to_string()
     }
 }
 
@@ -245,7 +252,7 @@ impl FromStr for PathPattern {
         check_reach(base, &parts, &text)?;
         // A pattern names a tree anyway, so `folder/**` is the folder.
         parts.pop_if(|part| *part == Part::Deep);
-        Ok(Self { base, parts })
+        Ok(Self { base, parts: parts.into() })
     }
 }
 
@@ -291,8 +298,8 @@ impl Folder {
     /// A path that is not text, or that has control characters in it.
     pub fn literal(path: &Path) -> Result<Self, Invalid> {
         let text = path.to_str().ok_or_else(|| {
-            let shown = quote(&path.to_string_lossy());
-            Invalid::new("path-text", format!("the path {shown} is not UTF-8"))
+            let shown = path.to_string_lossy();
+            Invalid::new("path-text", format!("the path {} is not UTF-8", quote(&shown)))
         })?;
         let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | '~');
         let escaped = text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c]));

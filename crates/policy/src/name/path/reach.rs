@@ -1,5 +1,6 @@
 //! A pattern against a path that is only partly known, and how deep it matches.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
 
@@ -93,6 +94,18 @@ impl PathPattern {
         })
     }
 
+    /// Returns this pattern with other names in it; none if it has a wildcard within a name.
+    pub(crate) fn with_names(&self, other: impl Fn(&str) -> Cow<'_, str>) -> Option<Self> {
+        let part = |part: &Part| match part {
+            Part::Name(name) => Some(Part::Name(other(name).into_owned())),
+            Part::Deep => Some(Part::Deep),
+            Part::Parent => Some(Part::Parent),
+            Part::Glob(_) => None,
+        };
+        let parts = self.parts.iter().map(part).collect::<Option<_>>()?;
+        Some(Self { base: self.base, parts })
+    }
+
     /// Returns whether a folder on the way to what this pattern names is named by a wildcard other
     /// than `**`.
     pub(crate) fn has_wild_folder(&self) -> bool {
@@ -109,7 +122,7 @@ impl PathPattern {
         let from = normal_components(from).into_iter().map(name).collect::<Option<Vec<_>>>()?;
         let mut parts = normal_components(to).into_iter().map(name).collect::<Option<Vec<_>>>()?;
         parts.extend_from_slice(self.parts.strip_prefix(from.as_slice())?);
-        Some(Self { base: self.base, parts })
+        Some(Self { base: self.base, parts: parts.into() })
     }
 }
 
