@@ -109,7 +109,10 @@ impl Table {
                     from
                 }
             };
-            named.push(format!("Named {{ from: {from}, len: {len}, at: {at} }}"));
+            let mut start = [0; 8];
+            start.iter_mut().zip(name.bytes()).for_each(|(to, byte)| *to = byte);
+            let start = u64::from_be_bytes(start);
+            named.push(format!("Named {{ start: {start}, from: {from}, len: {len}, at: {at} }}"));
         }
         Ok(named)
     }

@@ -1,5 +1,6 @@
 //! Judging what a command does.
 
+use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Style;
@@ -159,7 +160,10 @@ impl Walk<'_> {
         }
         self.deeper(code.span, |walk| {
             let mut acts = Vec::new();
-            let text = code.text.replace(HOLE, "0");
+            let text = match code.text.contains(HOLE) {
+                true => Cow::Owned(code.text.replace(HOLE, "0")),
+                false => Cow::Borrowed(&*code.text),
+            };
             code::acts(language, &text, code.span, code.verbatim, &mut acts);
             for act in &acts {
                 walk.perform(act, &Input::Inherited);
@@ -353,7 +357,7 @@ impl Walk<'_> {
             (jail::Answer::Yes, Deed::Delete(_)) => place.may_delete(),
             (refused, _) => refused,
         };
-        let shown = path.text.replace(HOLE, "…");
+        let shown = shown(path);
         let reason = |answer, code, message, origin, hint: Option<&str>| Reason {
             answer,
             code,
@@ -411,6 +415,14 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Writes a path for a message; most are judged without one.
+fn shown<'p>(path: &'p Arg<'_>) -> Cow<'p, str> {
+    if path.text.contains(HOLE) {
+        return Cow::Owned(path.text.replace(HOLE, "…"));
+    }
+    Cow::Borrowed(&path.text)
 }
 
 /// What is not read at all, however well it is written.

@@ -25,7 +25,10 @@ impl Walk<'_> {
     /// Judges the name a command is called by, and returns the names it goes by: the one written,
     /// and the one of the program that a link leads to. `None` when it cannot be told: that has
     /// been reported, and nothing else can be said.
-    pub(super) fn program(&mut self, program: &Arg<'_>) -> Option<(String, Option<String>)> {
+    pub(super) fn program<'p>(
+        &mut self,
+        program: &'p Arg<'_>,
+    ) -> Option<(&'p str, Option<String>)> {
         let text = &*program.text;
         let name = text.rsplit('/').next().unwrap_or_default().trim();
         let nothing = text.contains('/') || program.certainty == Certainty::Known;
@@ -52,7 +55,7 @@ impl Walk<'_> {
         } else if text.contains('/') {
             real = self.located(program, name);
         }
-        Some((name.to_owned(), real))
+        Some((name, real))
     }
 
     /// A program named by its path: where does it lie, and what is it really?

@@ -51,7 +51,8 @@ impl Walk<'_> {
         }
         let run_alone = argv.is_empty();
         // In front of a builtin a variable may stay set.
-        let stays = argv.first().is_some_and(|program| MAY_KEEP.contains(&&*program.text));
+        let stays = !simple.assignments.is_empty()
+            && argv.first().is_some_and(|program| MAY_KEEP.contains(&&*program.text));
         for assignment in &simple.assignments {
             let value = self.assigned(text, assignment);
             self.variable(&assignment.name, &value, assignment.span);
@@ -82,29 +83,29 @@ impl Walk<'_> {
         let (name, real) = self.program(program)?;
         let before = Rc::clone(&self.scope);
         let mut acts = Vec::new();
-        let knowledge = self.knowledge_of(&name);
-        let read = without_plus(&name, args);
-        tool::acts(&name, program.span, &read, knowledge, &mut acts);
-        self.strictly(&name, program, args, &acts);
+        let knowledge = self.knowledge_of(name);
+        let read = without_plus(name, args);
+        tool::acts(name, program.span, &read, knowledge, &mut acts);
+        self.strictly(name, program, args, &acts);
         if let Some(real) = real {
             let written = acts.len();
             tool::acts(&real, program.span, args, knowledge, &mut acts);
             self.strictly(&real, program, args, acts.get(written..).unwrap_or_default());
         }
-        self.after_writing(&name, span);
-        self.note_taken(&name, &acts, input);
+        self.after_writing(name, span);
+        self.note_taken(name, &acts, input);
         // Most commands feed nobody.
         let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
-        let feed = feeds.then(|| self.feed(&name, args, &acts, input));
+        let feed = feeds.then(|| self.feed(name, args, &acts, input));
         let outer_feed = std::mem::replace(&mut self.feed, feed);
-        let changes_folder = matches!(&*name, "cd" | "pushd" | "popd");
+        let changes_folder = matches!(name, "cd" | "pushd" | "popd");
         for act in &acts {
             self.step(span)?;
             self.perform(act, input);
         }
         self.feed = outer_feed;
         if changes_folder {
-            if acts.is_empty() && &*name != "popd" {
+            if acts.is_empty() && name != "popd" {
                 let home = self.judge.home().unwrap_or("/").to_owned();
                 Rc::make_mut(&mut self.scope).enter(vec![home]);
             } else if acts.is_empty() {
@@ -117,9 +118,9 @@ impl Walk<'_> {
             let cwds = before.cwds().to_vec();
             Rc::make_mut(&mut self.scope).enter(cwds);
         }
-        self.builtin(&name, args, input);
+        self.builtin(name, args, input);
         if self.listened {
-            self.output = self.printed(&name, args, input);
+            self.output = self.printed(name, args, input);
         }
         None
     }

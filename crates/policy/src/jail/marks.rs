@@ -140,15 +140,12 @@ impl Marks {
 
     /// Returns the places of the patterns that may match; of nearly every path there are none.
     fn candidates(&self, path: &str, spelling: Spelling) -> Vec<usize> {
-        if spelling == Spelling::Pattern && has_wildcard(path) {
-            return (0..self.marks.len()).collect();
-        }
         let mut found = self.keyless.clone();
         for name in components(path) {
-            self.last.find(name, &mut found);
+            self.last.find(name, spelling, &mut found);
         }
         if let Some((_, name)) = path.rsplit_once('/') {
-            self.inner.find(name, &mut found);
+            self.inner.find(name, spelling, &mut found);
         }
         found.sort_unstable();
         found.dedup();
@@ -165,7 +162,10 @@ impl Keys {
         self.names.push((name.into(), place));
     }
 
-    fn find(&self, name: &str, found: &mut Vec<usize>) {
+    fn find(&self, name: &str, spelling: Spelling, found: &mut Vec<usize>) {
+        if spelling == Spelling::Pattern && has_wildcard(name) {
+            return self.find_like(name, found);
+        }
         let (word, bit) = slot(name);
         // Folding changes neither ends nor length of an ASCII name.
         if self.noted.get(word).is_none_or(|word| word & bit == 0) && name.is_ascii() {
@@ -175,6 +175,23 @@ impl Keys {
         let start = self.names.partition_point(|(key, _)| **key < *name);
         let rest = self.names.iter().skip(start);
         found.extend(rest.take_while(|(key, _)| **key == *name).map(|(_, place)| *place));
+    }
+
+    /// Finds the names that a shell's pattern may match.
+    fn find_like(&self, pattern: &str, found: &mut Vec<usize>) {
+        let pattern = fold(pattern);
+        let is_plain = |c: &char| !matches!(c, '*' | '?' | '[' | ']' | '\\');
+        let first = pattern.chars().next().filter(is_plain);
+        let last = pattern.chars().next_back().filter(is_plain);
+        let mut step = None;
+        for (key, place) in &self.names {
+            // Most are told by their ends, without reading the pattern.
+            let fits =
+                first.is_none_or(|c| key.starts_with(c)) && last.is_none_or(|c| key.ends_with(c));
+            if fits && step.get_or_insert_with(|| Step::pattern(&pattern)).may_be(key) {
+                found.push(*place);
+            }
+        }
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Run {
 /// A name, and the place of what it names.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Named {
+    /// The name's first eight bytes: where two names differ, they nearly always differ here.
+    pub(super) start: u64,
     /// Where the name stands in the table's text.
     pub(super) from: u32,
     pub(super) len: u8,

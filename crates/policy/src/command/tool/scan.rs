@@ -1,6 +1,7 @@
 //! From words to options and operands, by a tool's grammar.
 
 use super::grammar::{Grammar, Habit, Opt, Value};
+use super::table::start;
 use crate::command::{Arg, Certainty, HOLE};
 
 /// A grammar and the ones it is nested in, whose options it understands as well.
@@ -298,7 +299,8 @@ impl Chain<'_> {
     /// Finds an option by its full name.
     fn exact(&self, name: &str) -> Option<&'static Opt> {
         let names = self.grammar.names();
-        let found = names.binary_search_by(|known| known.text().cmp(name)).ok();
+        let start = start(name);
+        let found = names.binary_search_by(|known| known.order(name, start)).ok();
         let option = found.and_then(|at| names.get(at)).and_then(|name| self.grammar.option(name));
         option.or_else(|| self.enclosing()?.exact(name))
     }
@@ -312,7 +314,8 @@ impl Chain<'_> {
             return None;
         }
         let names = self.grammar.names();
-        let first = names.partition_point(|known| known.text() < name);
+        let start = start(name);
+        let first = names.partition_point(|known| known.order(name, start).is_lt());
         names
             .get(first..)
             .unwrap_or_default()

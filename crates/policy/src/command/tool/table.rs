@@ -1,5 +1,7 @@
 //! The arrays that the build makes of `tools.txt`, and how to find one's way in them.
 
+use std::cmp::Ordering;
+
 use super::grammar::{Effect, Grammar, Inner, Named, Opt, Role, Rule, Run, Slot, Term, Value};
 use crate::command::{Concern, Extent, Language};
 
@@ -50,6 +52,11 @@ impl Rule {
 }
 
 impl Named {
+    /// Compares the name with another, of which `start` are the first bytes.
+    pub(super) fn order(&self, other: &str, start: u64) -> Ordering {
+        self.start.cmp(&start).then_with(|| self.text().cmp(other))
+    }
+
     /// Returns the name.
     pub(super) fn text(&self) -> &'static str {
         let from = self.from as usize;
@@ -64,7 +71,17 @@ impl Run {
     }
 }
 
+/// Returns the first eight bytes of a name as a number that is in order as names are.
+pub(super) fn start(name: &str) -> u64 {
+    let mut first = [0; 8];
+    for (to, byte) in first.iter_mut().zip(name.bytes()) {
+        *to = byte;
+    }
+    u64::from_be_bytes(first)
+}
+
 fn find(all: &[Named], name: &str) -> Option<&'static Grammar> {
-    let at = all.binary_search_by(|known| known.text().cmp(name)).ok()?;
+    let start = start(name);
+    let at = all.binary_search_by(|known| known.order(name, start)).ok()?;
     GRAMMARS.get(usize::from(all.get(at)?.at))
 }
