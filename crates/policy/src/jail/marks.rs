@@ -38,10 +38,10 @@ struct Mark {
     origin: Origin,
 }
 
-/// Names, folded and sorted, each with the place of a pattern.
+/// Names, folded and sorted, each with the places of the patterns that have it.
 #[derive(Clone, Debug, Default)]
 struct Keys {
-    names: Vec<(Box<str>, usize)>,
+    names: Vec<(Box<str>, Vec<usize>)>,
     /// A bit for each, so that most names need not be looked for.
     noted: [u64; 4],
 }
@@ -83,8 +83,6 @@ impl Marks {
                 self.add_one(kind, &other, origin);
             }
         }
-        self.last.names.sort();
-        self.inner.names.sort();
     }
 
     /// Returns what the patterns say of `path`, which is absolute and normal.
@@ -159,7 +157,10 @@ impl Keys {
         if let Some(word) = self.noted.get_mut(word) {
             *word |= bit;
         }
-        self.names.push((name.into(), place));
+        match self.names.binary_search_by(|(key, _)| (**key).cmp(name)) {
+            Ok(at) => self.names.get_mut(at).into_iter().for_each(|(_, known)| known.push(place)),
+            Err(at) => self.names.insert(at, (name.into(), vec![place])),
+        }
     }
 
     fn find(&self, name: &str, spelling: Spelling, found: &mut Vec<usize>) {
@@ -172,9 +173,8 @@ impl Keys {
             return;
         }
         let name = fold(name);
-        let start = self.names.partition_point(|(key, _)| **key < *name);
-        let rest = self.names.iter().skip(start);
-        found.extend(rest.take_while(|(key, _)| **key == *name).map(|(_, place)| *place));
+        let known = self.names.binary_search_by(|(key, _)| (**key).cmp(&name)).ok();
+        found.extend(known.and_then(|at| self.names.get(at)).into_iter().flat_map(|(_, at)| at));
     }
 
     /// Finds the names that a shell's pattern may match.
@@ -184,12 +184,12 @@ impl Keys {
         let first = pattern.chars().next().filter(is_plain);
         let last = pattern.chars().next_back().filter(is_plain);
         let mut step = None;
-        for (key, place) in &self.names {
+        for (key, places) in &self.names {
             // Most are told by their ends, without reading the pattern.
             let fits =
                 first.is_none_or(|c| key.starts_with(c)) && last.is_none_or(|c| key.ends_with(c));
             if fits && step.get_or_insert_with(|| Step::pattern(&pattern)).may_be(key) {
-                found.push(*place);
+                found.extend(places);
             }
         }
     }

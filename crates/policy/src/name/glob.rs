@@ -79,37 +79,35 @@ impl Glob {
 
     /// Returns whether `name`, a whole component of a path, falls under this pattern.
     pub(super) fn matches(&self, name: &str) -> bool {
-        let name: Vec<char> = name.chars().collect();
-        let (mut token, mut place) = (0, 0);
+        let (mut token, mut rest) = (0, name.chars());
         // Only the last `*` need ever give more: what stands before it has matched its least.
-        let mut retry: Option<(usize, usize)> = None;
+        let mut retry: Option<(usize, Chars<'_>)> = None;
         loop {
-            let step = match (self.0.get(token), name.get(place)) {
+            let step = match (self.0.get(token), rest.clone().next()) {
                 (None, None) => return true,
                 (Some(Token::Many), _) => {
-                    retry = Some((token, place));
+                    retry = Some((token, rest.clone()));
                     token += 1;
                     continue;
                 }
                 (Some(Token::Any), Some(_)) => true,
-                (Some(Token::Char(c)), Some(found)) => c == found,
+                (Some(Token::Char(c)), Some(found)) => *c == found,
                 (Some(Token::Set(sense, ranges)), Some(found)) => {
-                    let inside = ranges.iter().any(|(low, high)| (low..=high).contains(&found));
+                    let inside = ranges.iter().any(|(low, high)| (*low..=*high).contains(&found));
                     inside == (*sense == Sense::In)
                 }
                 (None, Some(_)) | (Some(_), None) => false,
             };
             if step {
-                (token, place) = (token + 1, place + 1);
+                token += 1;
+                rest.next();
                 continue;
             }
-            match retry {
-                Some((many, start)) if start < name.len() => {
-                    retry = Some((many, start + 1));
-                    (token, place) = (many + 1, start + 1);
-                }
-                Some(_) | None => return false,
+            let Some((many, from)) = &mut retry else { return false };
+            if from.next().is_none() {
+                return false;
             }
+            (token, rest) = (*many + 1, from.clone());
         }
     }
 }
