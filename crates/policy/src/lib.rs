@@ -16,6 +16,7 @@
 //! | [`shell`] | Which commands does a shell text run? |
 //! | [`command`] | What does a command do? |
 //! | [`decide`] | May it happen? |
+//! | [`gates`] | Has the agent looked, and may it read more? |
 //! | [`jail`] | Where does a path lead, and what may be done there? |
 //! | [`url`] | Whom does a URL reach? |
 //! | [`builtin`] | What holds when nobody says anything? |
@@ -27,6 +28,7 @@ pub mod builtin;
 pub mod command;
 pub mod decide;
 pub mod dialect;
+pub mod gates;
 pub mod jail;
 pub mod key;
 pub mod layer;

@@ -121,10 +121,14 @@ impl Marks {
 
     fn add_one(&mut self, kind: MarkKind, pattern: &PathPattern, origin: &Origin) {
         let place = self.marks.len();
-        let folded = pattern.with_names(fold).unwrap_or_else(|| {
+        let is_folded = |name: &str| matches!(fold(name), Cow::Borrowed(_));
+        let folded = if pattern.is_plain() && pattern.plain_names().all(is_folded) {
+            pattern.clone() // nearly every one
+        } else {
             // A text whose folded form is no pattern (`[Z-a]`) is kept as it is.
-            fold(&pattern.to_string()).parse().unwrap_or_else(|_| pattern.clone())
-        });
+            let whole = || fold(&pattern.to_string()).parse().unwrap_or_else(|_| pattern.clone());
+            pattern.with_names(fold).unwrap_or_else(whole)
+        };
         let names: Vec<&str> = folded.plain_names().collect();
         match names.split_last() {
             Some((last, inner)) if !folded.has_wild_folder() => {

@@ -94,6 +94,14 @@ impl PathPattern {
         })
     }
 
+    /// Returns whether no name has a wildcard in it; `**` stands between names.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.parts.iter().all(|part| match part {
+            Part::Name(_) | Part::Deep | Part::Parent => true,
+            Part::Glob(_) => false,
+        })
+    }
+
     /// Returns this pattern with other names in it; none if it has a wildcard within a name.
     pub(crate) fn with_names(&self, other: impl Fn(&str) -> Cow<'_, str>) -> Option<Self> {
         let part = |part: &Part| match part {
