@@ -17,6 +17,7 @@
 //! | [`command`] | What does a command do? |
 //! | [`decide`] | May it happen? |
 //! | [`jail`] | Where does a path lead, and what may be done there? |
+//! | [`patch`] | Which files does a patch touch, and may it? |
 //! | [`url`] | Whom does a URL reach? |
 //! | [`builtin`] | What holds when nobody says anything? |
 //! | [`print`] | How is a policy written down again? |
@@ -32,6 +33,7 @@ pub mod key;
 pub mod layer;
 pub mod lint;
 pub mod name;
+pub mod patch;
 pub mod policy;
 pub mod print;
 pub mod schema;
