@@ -132,6 +132,7 @@ impl<'t> Reader<'t> {
     fn other_header(&mut self, line: Line<'t>) -> Result<(), Unreadable> {
         if let Some(rest) = line.after("diff --git ") {
             self.close();
+            self.section.is_git();
             for name in git::names(rest)? {
                 self.section.name(Side::Both, name, Weight::Alone);
             }
@@ -167,10 +168,14 @@ impl<'t> Reader<'t> {
         Ok(())
     }
 
-    /// Refuses the scripts for `ed` that `patch` also takes, and takes note of diffs without any
-    /// headers.
+    /// Refuses what hides a patch: scripts for `ed`, which `patch` takes too, and mails that are
+    /// not plain text. Takes note of diffs without any headers.
     fn script(&mut self, line: Line<'t>) -> Result<(), Unreadable> {
         let text = line.text.trim();
+        if is_encoding(text) {
+            let message = "the patch is a mail whose text is encoded";
+            return Err(Unreadable::new("patch-encoded", message, line.span()));
+        }
         let command = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',');
         if command.len() == text.len() || text.starts_with(',') {
             return Ok(());
@@ -231,6 +236,13 @@ fn moved(line: Line<'_>) -> Option<(Side, Way, Line<'_>)> {
         ("copy to ", Side::New, Way::Copy),
     ];
     moves.into_iter().find_map(|(word, side, way)| Some((side, way, line.after(word)?)))
+}
+
+/// Whether a line of a mail's head says that `git am` will decode the text.
+fn is_encoding(text: &str) -> bool {
+    let Some((key, value)) = text.split_once(':') else { return false };
+    key.eq_ignore_ascii_case("content-transfer-encoding")
+        && !["7bit", "8bit", "binary"].iter().any(|it| value.trim().eq_ignore_ascii_case(it))
 }
 
 /// Whether a text is the range of a context diff's hunk: ` 1,5 ****`.

@@ -29,14 +29,13 @@ pub(super) fn names(line: Line<'_>) -> Result<Vec<Name<'_>>, Unreadable> {
             }
         }
     };
-    let blanks = line.text.match_indices(' ').map(|(at, _)| at);
+    let mut blanks = line.text.match_indices(' ').map(|(at, _)| at);
     // Two words; the same name twice; and where a name's first folder could be `b`.
-    let mut few = blanks.clone();
-    match (few.next(), few.next()) {
+    match (blanks.next(), blanks.next()) {
         (None, _) => found.push(Name::plain(line)),
         (Some(only), None) => add(only),
         (Some(_), Some(_)) => {
-            blanks.filter(|&at| is_twice(line.text, at)).take(2).for_each(&mut add);
+            twice(line.text).for_each(&mut add);
             let behind = " b/";
             line.text.find(behind).into_iter().for_each(&mut add);
             line.text.rfind(behind).into_iter().for_each(&mut add);
@@ -45,21 +44,28 @@ pub(super) fn names(line: Line<'_>) -> Result<Vec<Name<'_>>, Unreadable> {
     Ok(found)
 }
 
-/// Whether both sides of the blank at `at` are one name, in folders of the same depth or in none.
-fn is_twice(text: &str, at: usize) -> bool {
-    let (first, second) =
-        (text.get(..at).unwrap_or_default(), text.get(at + 1..).unwrap_or_default());
-    let in_folder = |text: &'_ str| text.find('/').map(|slash| text.len() - slash);
-    if first.len() == second.len() && first == second {
-        return true;
-    }
-    match (in_folder(first), in_folder(second)) {
-        // Lengths first: comparing at every blank would take quadratic time.
-        (Some(one), Some(other)) if one == other => {
-            first.get(first.len() - one..) == second.get(second.len() - other..)
+/// Returns the blanks between one name and the same name again, each in one folder or in none.
+fn twice(text: &str) -> impl Iterator<Item = usize> {
+    let half = text.len() / 2;
+    let bare = (text.get(..half) == text.get(half + 1..)).then_some(half);
+    // What follows the first folder gets longer on the left and shorter on the right from blank to
+    // blank, so there is one at most where both are equally long.
+    let left = text.find('/').unwrap_or(text.len());
+    let mut right = None;
+    let foldered = text.bytes().enumerate().rev().find_map(|(at, byte)| {
+        match byte {
+            b'/' => right = Some(at),
+            b' ' if right.is_some_and(|right| at.checked_sub(left) == Some(text.len() - right)) => {
+                return Some((at, right?));
+            }
+            _ => {}
         }
-        _ => false,
-    }
+        None
+    });
+    let foldered = foldered.filter(|&(at, right)| text.get(left..at) == text.get(right..));
+    bare.into_iter()
+        .chain(foldered.map(|(at, _)| at))
+        .filter(|&at| text.as_bytes().get(at) == Some(&b' '))
 }
 
 fn split(line: Line<'_>, at: usize) -> (Line<'_>, Line<'_>) {

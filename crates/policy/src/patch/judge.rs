@@ -1,5 +1,6 @@
 //! Holding what a patch touches against a policy.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::planted::Planted;
@@ -48,7 +49,7 @@ pub fn judge(text: &str, naming: Naming, ground: &Ground, cwd: &str, disk: &dyn 
                 continue;
             }
             let refused = disks.iter().filter_map(|disk| question.refused(*disk));
-            match refused.max_by_key(|reason| reason.answer) {
+            match refused.min_by_key(|reason| Reverse(reason.answer)) {
                 Some(reason) => {
                     let is_worse = worst.as_ref().is_none_or(|it| it.answer < reason.answer);
                     worst = if is_worse { Some(reason) } else { worst };
@@ -155,7 +156,9 @@ fn needs(touched: &Touched) -> &'static [Need] {
         (Deed::CopyFrom, _) => &[Need::Read],
         (Deed::Unlink, _) | (Deed::Delete, Form::Whole) => &[Need::Delete],
         // A diff that takes all lines away writes to what it finds, if more is left.
-        (Deed::Delete, Form::Prefixed) | (Deed::MoveFrom, _) => &[Need::Delete, Need::Write],
+        (Deed::Delete, Form::Prefixed | Form::Git) | (Deed::MoveFrom, _) => {
+            &[Need::Delete, Need::Write]
+        }
     }
 }
 

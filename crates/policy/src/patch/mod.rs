@@ -101,9 +101,10 @@ pub enum Target {
 pub enum Form {
     /// As it is used: the names in `apply_patch` bodies.
     Whole,
-    /// Perhaps with folders in front that are left out when it is used, as `a/` is: the names in
-    /// diffs.
+    /// Perhaps with folders in front that are left out when it is used: the names in diffs.
     Prefixed,
+    /// With a folder in front that stands for a side, as `a/` and `b/` do: the names in git's diffs.
+    Git,
 }
 
 /// Why a patch is not read.
@@ -111,7 +112,7 @@ pub enum Form {
 #[error("{message}")]
 pub struct Unreadable {
     /// A name that never changes: `patch-too-long`, `patch-too-many-names`, `patch-unknown`,
-    /// `patch-ed-script`, `patch-in-command`, `patch-confused`, `patch-name`.
+    /// `patch-ed-script`, `patch-encoded`, `patch-in-command`, `patch-confused`, `patch-name`.
     pub code: &'static str,
     /// What is wrong, in one line.
     pub message: &'static str,
@@ -164,8 +165,16 @@ pub fn read(text: &str) -> Result<Patch, Unreadable> {
 impl Touched {
     /// Returns every path that a program may take this one for: as it is written, without its
     /// first folder or first two, its last name alone, and with `\` for `/`.
+    ///
+    /// A link's text depends on the folder it lies in, and only git's diffs make links: there the
+    /// folder that stands for a side is left out, and no other.
     pub fn readings(&self) -> Vec<String> {
-        name::readings(&self.path, self.form)
+        let strips = match (&self.deed, self.form) {
+            (_, Form::Whole) => name::Strips::None,
+            (Deed::Link(_), Form::Git) => name::Strips::One,
+            (_, Form::Prefixed | Form::Git) => name::Strips::Any,
+        };
+        name::readings(&self.path, strips)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::Unreadable;
 use super::line::Line;
-use super::{Form, Unreadable};
 use crate::text::Span;
 
 /// A name in a header, free of quotes.
@@ -26,15 +26,17 @@ impl<'t> Name<'t> {
 
 /// Returns every name that may be meant by what comes behind `--- `.
 ///
-/// A tab ends it. Where there is none it may end at the first blank, before a date, or not at all:
+/// A tab ends it, unless somebody means to fool those who know no tabs. Where there is none it may end at the first blank, before a date, or not at all:
 /// programs differ.
 pub(super) fn names(line: Line<'_>) -> Result<Vec<Name<'_>>, Unreadable> {
     let line = line.trimmed();
     if line.text.is_empty() {
         return Ok(Vec::new());
     }
-    if let Some((name, _)) = quoted(line)? {
-        return Ok(vec![name]);
+    if let Some((name, behind)) = quoted(line)? {
+        // Not everybody knows quotes; for them the name goes on behind.
+        let whole = Some(Name::plain(line)).filter(|_| behind.text.contains(".."));
+        return Ok(std::iter::once(name).chain(whole).collect());
     }
     let mut found = Vec::new();
     let mut add = |end: usize| {
@@ -46,11 +48,15 @@ pub(super) fn names(line: Line<'_>) -> Result<Vec<Name<'_>>, Unreadable> {
     };
     if let Some(tab) = line.text.find('\t') {
         add(tab);
+        let (_, behind) = line.text.split_at(tab);
+        if behind.contains("..") {
+            add(line.text.len());
+        }
     } else {
         add(line.text.len());
-        let blanks = line.text.match_indices(char::is_whitespace).map(|(at, _)| at);
-        let dates = blanks.clone().filter(|&at| line.text.get(at..).is_some_and(starts_with_date));
-        blanks.take(1).for_each(&mut add);
+        let blank = |(at, _): (usize, &str)| at;
+        line.text.match_indices(char::is_whitespace).take(1).map(blank).for_each(&mut add);
+        let dates = words(line.text).filter(|(_, word)| is_date(word)).map(|(at, _)| at);
         dates.clone().take(1).for_each(&mut add);
         dates.last().into_iter().for_each(&mut add);
     }
@@ -111,8 +117,16 @@ pub(super) fn quoted(line: Line<'_>) -> Result<Option<(Name<'_>, Line<'_>)>, Unr
     Ok(None)
 }
 
+/// How many folders in front of a name may be left out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Strips {
+    None,
+    One,
+    Any,
+}
+
 /// Returns every path that a name may be taken for.
-pub(super) fn readings(path: &str, form: Form) -> Vec<String> {
+pub(super) fn readings(path: &str, strips: Strips) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut add = |reading: &str| {
         if !reading.is_empty() && found.iter().all(|known| known != reading) {
@@ -127,9 +141,7 @@ pub(super) fn readings(path: &str, form: Form) -> Vec<String> {
             .iter()
             .find_map(|quote| path.strip_prefix(*quote).and_then(|rest| rest.strip_suffix(*quote)));
         inner.into_iter().for_each(&mut add);
-        if form == Form::Prefixed {
-            stripped(path).for_each(&mut add);
-        }
+        stripped(path, strips).for_each(&mut add);
     }
     // `C:\x` lies in no project, and `C:x` is a folder of its own only here.
     if let [letter, b':', ..] = slashed.as_bytes()
@@ -145,7 +157,7 @@ pub(super) fn readings(path: &str, form: Form) -> Vec<String> {
 }
 
 /// Leaves out the first folder, the first two, all of them, and all before the first `..`.
-fn stripped(path: &str) -> impl Iterator<Item = &str> {
+fn stripped(path: &str, strips: Strips) -> impl Iterator<Item = &str> {
     // `a//x` without its first folder is `x` for some and `/x` for others.
     let one = path.split_once('/').map(|(_, rest)| rest);
     let one_run = one.map(|rest| rest.trim_start_matches('/'));
@@ -158,16 +170,28 @@ fn stripped(path: &str) -> impl Iterator<Item = &str> {
         before.ends_with('/') && (after.is_empty() || after.starts_with('/'))
     });
     let climbing = climbs.and_then(|at| path.get(at..));
-    [one, one_run, two, two_run, last, climbing].into_iter().flatten()
+    let found = match strips {
+        Strips::None => [None; 6],
+        Strips::One => [one, one_run, climbing, None, None, None],
+        Strips::Any => [one, one_run, climbing, two, two_run, last],
+    };
+    found.into_iter().flatten()
 }
 
-/// Whether a text starts, behind blanks, with something like `2026-01-31` or `Sat Jan 31`.
-fn starts_with_date(text: &str) -> bool {
-    let word = text.split_whitespace().next().unwrap_or_default();
+/// Returns the words of a text, and where they start.
+fn words(text: &str) -> impl Iterator<Item = (usize, &str)> + Clone {
+    let pieces = text.split_inclusive(char::is_whitespace).scan(0, |at, piece| {
+        let start = *at;
+        *at += piece.len();
+        Some((start, piece.trim_end()))
+    });
+    pieces.filter(|(_, word)| !word.is_empty())
+}
+
+/// Whether a word is like `2026-01-31`, `12:00:00` or `Sat`.
+fn is_date(word: &str) -> bool {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     let is_numeric = digits >= 2 && word.as_bytes().get(digits).is_some_and(|b| b"-/:".contains(b));
-    let is_day = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-        .iter()
-        .any(|day| word.starts_with(day) && word.len() <= 4);
-    is_numeric || is_day
+    let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    is_numeric || days.iter().any(|day| word.trim_end_matches(',') == *day)
 }

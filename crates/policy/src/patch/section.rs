@@ -15,6 +15,7 @@ pub(super) struct Section<'t> {
     to: Option<(Way, Name<'t>)>,
     life: Life,
     kind: Kind,
+    form: Option<Form>,
     change: Change,
     /// The new text, where it is that of a link.
     text: Option<String>,
@@ -114,6 +115,11 @@ impl<'t> Section<'t> {
         self.change = self.change.max(Change::Mode);
     }
 
+    /// Takes the names as git writes them.
+    pub(super) fn is_git(&mut self) {
+        self.form = Some(Form::Git);
+    }
+
     pub(super) fn has_hunks(&self) -> bool {
         self.change >= Change::Text
     }
@@ -179,13 +185,18 @@ impl<'t> Section<'t> {
             [(self.from, Deed::MoveFrom, Deed::CopyFrom), (self.to, Deed::MoveTo, Deed::CopyTo)];
         let moved = ends.into_iter().filter_map(|(end, moves, copies)| {
             let (way, name) = end?;
-            Some((name, if way == Way::Move { moves } else { copies }, Weight::Alone))
+            // Git leaves no folder out of these, because it puts none in front.
+            Some((name, if way == Way::Move { moves } else { copies }, Form::Whole, Weight::Alone))
         });
         let named = self.names.into_iter().filter(|(_, name, _)| !name.is_nothing());
-        let named = named.map(|(_, name, weight)| (name, deed.clone(), weight));
-        let all = named.chain(moved).map(|(name, deed, weight)| {
+        let named = named.map(|(_, name, weight)| {
+            let has_side = name.text.find('/') == Some(1);
+            let form = self.form.filter(|_| has_side).unwrap_or(Form::Prefixed);
+            (name, deed.clone(), form, weight)
+        });
+        let all = named.chain(moved).map(|(name, deed, form, weight)| {
             let path = name.text.into_owned();
-            (Touched { path, deed, span: name.span, form: Form::Prefixed }, weight)
+            (Touched { path, deed, span: name.span, form }, weight)
         });
         all.collect()
     }
