@@ -171,6 +171,10 @@ impl Touched {
     pub fn readings(&self) -> Vec<String> {
         let strips = match (&self.deed, self.form) {
             (_, Form::Whole) => name::Strips::None,
+            // Git puts no folder in front of these.
+            (Deed::MoveFrom | Deed::MoveTo | Deed::CopyFrom | Deed::CopyTo, _) => {
+                name::Strips::Climbing
+            }
             (Deed::Link(_), Form::Git) => name::Strips::One,
             (_, Form::Prefixed | Form::Git) => name::Strips::Any,
         };

@@ -120,8 +120,13 @@ pub(super) fn quoted(line: Line<'_>) -> Result<Option<(Name<'_>, Line<'_>)>, Unr
 /// How many folders in front of a name may be left out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Strips {
+    /// None.
     None,
+    /// Only those in front of a `..`, which is never meant well.
+    Climbing,
+    /// One.
     One,
+    /// One, two or all.
     Any,
 }
 
@@ -172,6 +177,7 @@ fn stripped(path: &str, strips: Strips) -> impl Iterator<Item = &str> {
     let climbing = climbs.and_then(|at| path.get(at..));
     let found = match strips {
         Strips::None => [None; 6],
+        Strips::Climbing => [climbing, None, None, None, None, None],
         Strips::One => [one, one_run, climbing, None, None, None],
         Strips::Any => [one, one_run, climbing, two, two_run, last],
     };

@@ -185,8 +185,7 @@ impl<'t> Section<'t> {
             [(self.from, Deed::MoveFrom, Deed::CopyFrom), (self.to, Deed::MoveTo, Deed::CopyTo)];
         let moved = ends.into_iter().filter_map(|(end, moves, copies)| {
             let (way, name) = end?;
-            // Git leaves no folder out of these, because it puts none in front.
-            Some((name, if way == Way::Move { moves } else { copies }, Form::Whole, Weight::Alone))
+            Some((name, if way == Way::Move { moves } else { copies }, Form::Git, Weight::Alone))
         });
         let named = self.names.into_iter().filter(|(_, name, _)| !name.is_nothing());
         let named = named.map(|(_, name, weight)| {

@@ -94,6 +94,7 @@ fn a151_every_path_in_a_git_patch_is_checked() {
         ("diff --git a//etc/x b//etc/x\ndeleted file mode 100644\n",                   "outside-root"),
         ("diff --git a/x b/y\nrename from x\nrename to y\n",                           "-"),
         ("diff --git a/x b/y\nrename from x\nrename to ../y\n",                        "outside-root"),
+        ("diff --git a/x b/y\nrename from x\nrename to d/../y\n",                       "outside-root"),
         ("diff --git a/x b/y\nrename from /etc/x\nrename to y\n",                      "outside-root"),
         ("diff --git a/x b/y\ncopy from x\ncopy to y\n",                               "-"),
         ("diff --git a/x b/y\ncopy from ../x\ncopy to y\n",                            "outside-root"),
