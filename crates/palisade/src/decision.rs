@@ -7,6 +7,7 @@ use std::path::Path;
 use palisade_apply::HostLookup;
 use palisade_policy::decide::{Asked, Call, Judge, Step, Verdict};
 use palisade_policy::jail::{Lookup, NoLookup, Side, judge_lexically};
+use palisade_policy::patch::{self, Naming};
 
 use crate::session::{Existence, OpenError, Request, Session};
 
@@ -48,6 +49,11 @@ impl Guard {
     /// Decides one call, and tells how.
     pub fn explain(&self, command: Asked<'_>, cwd: &str) -> (Verdict, Vec<Step>) {
         self.judge.explain(&Call { command, cwd }, &HostLookup)
+    }
+
+    /// Decides whether a patch may be applied in the folder `cwd`.
+    pub fn patch(&self, text: &str, naming: Naming, cwd: &str) -> Verdict {
+        patch::judge(text, naming, self.judge.ground(), cwd, self.lookup())
     }
 
     /// Returns the project root.
@@ -116,6 +122,16 @@ impl Judges {
     pub fn path(&mut self, path: &str, root: &str) -> Result<bool, OpenError> {
         let guard = self.guard(root)?;
         Ok(judge_lexically(path, &guard.root) == Side::Inside)
+    }
+
+    /// Decides whether a patch may be applied in the project at `root`.
+    ///
+    /// # Errors
+    ///
+    /// When the policy that holds there cannot be used.
+    pub fn patch(&mut self, text: &str, root: &str) -> Result<Verdict, OpenError> {
+        let guard = self.guard(root)?;
+        Ok(guard.patch(text, Naming::InPatch, &guard.root))
     }
 
     fn guard(&mut self, root: &str) -> Result<&Guard, OpenError> {

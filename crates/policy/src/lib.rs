@@ -18,6 +18,7 @@
 //! | [`decide`] | May it happen? |
 //! | [`gates`] | Has the agent looked, and may it read more? |
 //! | [`jail`] | Where does a path lead, and what may be done there? |
+//! | [`patch`] | Which files does a patch touch, and may it? |
 //! | [`url`] | Whom does a URL reach? |
 //! | [`builtin`] | What holds when nobody says anything? |
 //! | [`print`] | How is a policy written down again? |
@@ -34,6 +35,7 @@ pub mod key;
 pub mod layer;
 pub mod lint;
 pub mod name;
+pub mod patch;
 pub mod policy;
 pub mod print;
 pub mod schema;

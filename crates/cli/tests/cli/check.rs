@@ -109,6 +109,11 @@ fn requests_are_answered_line_by_line() {
         json!({ "id": "i", "kind": "mystery" }),
         json!({ "id": "j", "kind": "command", "cmd": "ls", "shell": true, "root": "/" }),
         json!({ "id": "k", "kind": "command", "argv": ["rm", "-rf", "/"], "root": "/srv/x" }),
+        json!({ "id": "m", "kind": "patch", "patch": "*** Add File: a\n+b\n", "root": "/srv/x" }),
+        json!({ "id": "n", "kind": "patch", "patch": "*** Add File: ../a\n", "root": "/srv/x" }),
+        json!({ "id": "o", "kind": "patch", "patch": "what?", "root": "/srv/x" }),
+        json!({ "id": "p", "kind": "patch", "root": "/srv/x" }),
+        json!({ "id": "q", "kind": "patch", "patch": "*** Add File: a\n+b\n" }),
     ];
     let mut text: String = requests.iter().map(|request| format!("{request}\n")).collect();
     text.push_str("not json\n\n{\"id\":\"l\"}");
@@ -134,6 +139,11 @@ fn requests_are_answered_line_by_line() {
         ("\"i\"", "deny"),
         ("\"j\"", "allow"),
         ("\"k\"", "deny"),
+        ("\"m\"", "allow"),
+        ("\"n\"", "deny"),
+        ("\"o\"", "deny"),
+        ("\"p\"", "deny"),
+        ("\"q\"", "deny"),
         ("null", "deny"),
         ("\"l\"", "deny"),
     ];

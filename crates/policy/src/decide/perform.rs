@@ -392,12 +392,12 @@ impl Walk<'_> {
             jail::Answer::No(refused) if self.only_perhaps(path, refused.why, cwd) => {
                 let message = format!("`{shown}` may name what {}", refused.why);
                 let origin = refused.origin.cloned();
-                Some(reason(self.asking(), refused.why.code(), message, origin, hint(refused.why)))
+                Some(reason(self.asking(), refused.why.code(), message, origin, refused.why.hint()))
             }
             jail::Answer::No(refused) => {
                 let message = format!("`{shown}` {}", refused.why);
                 let origin = refused.origin.cloned();
-                Some(reason(Answer::Deny, refused.why.code(), message, origin, hint(refused.why)))
+                Some(reason(Answer::Deny, refused.why.code(), message, origin, refused.why.hint()))
             }
             // What cannot be told may be read: hidden paths do not exist behind the walls.
             jail::Answer::Unclear(_)
@@ -431,19 +431,6 @@ fn is_refusal(code: &str) -> bool {
         code,
         "too-long" | "too-deep" | "too-many-commands" | "control-character" | "invisible-character"
     )
-}
-
-fn hint(why: jail::Refusal) -> Option<&'static str> {
-    match why {
-        jail::Refusal::OutsideRoot | jail::Refusal::LinkLeadsOutside | jail::Refusal::ReadOnly => {
-            Some("work inside the project, or add to files.write")
-        }
-        jail::Refusal::Hidden => Some("your own policy can show it with files.unhide"),
-        jail::Refusal::Whole => Some("name what is in it"),
-        jail::Refusal::Protected | jail::Refusal::HoldsProtected | jail::Refusal::Impossible => {
-            None
-        }
-    }
 }
 
 fn how(arg: &Arg<'_>, last: Last) -> How {

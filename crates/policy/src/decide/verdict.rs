@@ -67,7 +67,7 @@ pub enum Axis {
 
 impl Verdict {
     /// Makes the verdict that a list of reasons amounts to.
-    pub(super) fn of(mut reasons: Vec<Reason>) -> Self {
+    pub(crate) fn of(mut reasons: Vec<Reason>) -> Self {
         let Some(strictest) = reasons.iter().map(|reason| reason.answer).max() else {
             return Self::Allow(Permit(()));
         };

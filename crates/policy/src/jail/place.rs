@@ -277,6 +277,18 @@ impl Refusal {
             Self::Impossible => "impossible-path",
         }
     }
+
+    /// Returns what one can do about it, where that is known.
+    pub fn hint(self) -> Option<&'static str> {
+        match self {
+            Self::OutsideRoot | Self::LinkLeadsOutside | Self::ReadOnly => {
+                Some("work inside the project, or add to files.write")
+            }
+            Self::Hidden => Some("your own policy can show it with files.unhide"),
+            Self::Whole => Some("name what is in it"),
+            Self::Protected | Self::HoldsProtected | Self::Impossible => None,
+        }
+    }
 }
 
 impl Doubt {

@@ -1,10 +1,12 @@
 //! Many decisions in one process: one JSON object a line in, one out.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufWriter, Read as _, Write as _};
 
-use palisade::Judges;
-use palisade::policy::decide::Asked;
+use palisade::policy::decide::{Asked, Verdict};
+use palisade::policy::patch;
 use palisade::policy::url::{Allowed, judge_host, judge_url};
+use palisade::{Judges, OpenError};
 use serde_json::{Value as Json, json};
 
 use crate::asking::Asking;
@@ -77,22 +79,17 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
                     }
                 }
             };
-            match judges.command(asked, root) {
-                Ok(verdict) => {
-                    let codes: Vec<&str> =
-                        verdict.reasons().iter().map(|reason| reason.code).collect();
-                    json!({
-                        "id": id,
-                        "verdict": verdict.answer().word(),
-                        "code": codes.first(),
-                        "codes": codes,
-                        "message": verdict.reasons().first().map(|reason| &reason.message),
-                    })
-                }
-                Err(error) => {
-                    json!({ "id": id, "verdict": "deny", "code": error.code(), "message": error.to_string() })
-                }
+            verdict(id, judges.command(asked, root))
+        }
+        "patch" => {
+            let Some(root) = root else { return refused("bad-root") };
+            let Some(patch) = text("patch") else { return refused("bad-request") };
+            let mut answer = verdict(id, judges.patch(patch, root));
+            if let Ok(patch) = patch::read(patch) {
+                let paths = patch.touched.into_iter().map(|touched| touched.path);
+                answer["files"] = paths.collect::<BTreeSet<_>>().into_iter().collect();
             }
+            answer
         }
         "path" => {
             let Some(root) = root else { return refused("bad-root") };
@@ -125,5 +122,23 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
             answer
         }
         _ => refused("unknown-kind"),
+    }
+}
+
+fn verdict(id: &Json, decided: Result<Verdict, OpenError>) -> Json {
+    match decided {
+        Ok(verdict) => {
+            let codes: Vec<&str> = verdict.reasons().iter().map(|reason| reason.code).collect();
+            json!({
+                "id": id,
+                "verdict": verdict.answer().word(),
+                "code": codes.first(),
+                "codes": codes,
+                "message": verdict.reasons().first().map(|reason| &reason.message),
+            })
+        }
+        Err(error) => {
+            json!({ "id": id, "verdict": "deny", "code": error.code(), "message": error.to_string() })
+        }
     }
 }

@@ -1,0 +1,123 @@
+//! `apply_patch` bodies: `*** Begin Patch`, `*** Add File: …`.
+
+use super::line::{Line, Lines};
+use super::{Deed, Form, Touched, Unreadable};
+
+/// What a `*** …` line of a body says.
+enum Marker<'t> {
+    /// Something happens to a file.
+    File(Deed, Line<'t>),
+    /// The body begins or ends, or a note is made.
+    Note,
+}
+
+/// Whether the text behind `*** ` belongs to a body, and not to a context diff.
+pub(super) fn is_marker(rest: Line<'_>) -> bool {
+    marker(rest).is_some()
+}
+
+/// Reads the bodies in a text. Nothing where there is none.
+///
+/// Indentation does not matter, nor whether a body begins and ends: readers differ, and every
+/// line that one of them takes for a header counts.
+pub(super) fn read(text: &str) -> Result<Option<Vec<Touched>>, Unreadable> {
+    let mut found: Option<Vec<Touched>> = None;
+    let mut front = Front::Blank;
+    for line in Lines::new(text) {
+        front = front.then(line)?;
+        for piece in std::iter::once(line).chain(line.broken()) {
+            let Some(rest) = piece.trimmed().after("***") else { continue };
+            let Some(marker) = marker(rest) else { continue };
+            let touched = found.get_or_insert_default();
+            let Marker::File(deed, name) = marker else { continue };
+            if deed == Deed::MoveTo
+                && let Some(last) = touched.last_mut().filter(|last| last.deed == Deed::Change)
+            {
+                last.deed = Deed::MoveFrom;
+            }
+            let path = name.text.to_owned();
+            touched.push(Touched { path, deed, span: name.span(), form: Form::Whole });
+        }
+    }
+    Ok(found)
+}
+
+fn marker(rest: Line<'_>) -> Option<Marker<'_>> {
+    let rest = rest.trimmed();
+    let Some((verb, name)) = rest.text.split_once(':') else {
+        let notes = ["Begin Patch", "End Patch", "End of File"];
+        let is_note = notes.iter().any(|note| rest.text.eq_ignore_ascii_case(note));
+        return is_note.then_some(Marker::Note);
+    };
+    let name = Line { text: name, start: rest.start + verb.len() + 1 }.trimmed();
+    let deed = match verb.to_ascii_lowercase().as_str() {
+        "environment id" => return Some(Marker::Note),
+        "add file" | "create file" => Deed::Create,
+        "delete file" | "remove file" => Deed::Delete,
+        "move to" | "rename to" | "move file to" => Deed::MoveTo,
+        "copy to" => Deed::CopyTo,
+        // A verb that a newer tool may know: whatever it does, it does it there.
+        verb if verb == "update file" || verb.ends_with(" file") || verb.ends_with(" to") => {
+            Deed::Change
+        }
+        _ => return None,
+    };
+    Some(Marker::File(deed, name))
+}
+
+/// What has been seen of the text in front of the first header.
+#[derive(Clone, Copy)]
+enum Front {
+    Blank,
+    Words,
+    Over,
+}
+
+impl Front {
+    /// Refuses a command around the patch that makes names in it mean something else: it is to be
+    /// judged as a command. A here-document for a program that applies patches where it stands is
+    /// as good as none.
+    fn then(self, line: Line<'_>) -> Result<Self, Unreadable> {
+        let text = line.text.trim_start();
+        let heads = ["---", "***", "@@", "diff ", "Index:", "+", "<", ">"];
+        match self {
+            Self::Over => Ok(self),
+            Self::Blank | Self::Words if heads.iter().any(|head| text.starts_with(head)) => {
+                Ok(Self::Over)
+            }
+            Self::Blank if text.is_empty() => Ok(self),
+            Self::Blank | Self::Words => match wrapper(text) {
+                None => Ok(Self::Words),
+                Some(Wrapper::Here) if matches!(self, Self::Blank) => Ok(Self::Over),
+                Some(Wrapper::Here | Wrapper::Elsewhere) => {
+                    let message = "the patch stands in a command that may say where it applies";
+                    Err(Unreadable::new("patch-in-command", message, line.span()))
+                }
+            },
+        }
+    }
+}
+
+/// A command that is given a patch as a here-document.
+enum Wrapper {
+    /// It applies it to the folder it stands in.
+    Here,
+    /// It may do something else.
+    Elsewhere,
+}
+
+fn wrapper(line: &str) -> Option<Wrapper> {
+    let (command, _) = line.split_once("<<")?;
+    let appliers = ["apply_patch", "applypatch", "patch", "apply"];
+    let applies = |word: &str| appliers.iter().any(|name| word.ends_with(name));
+    if !command.split_whitespace().any(applies) {
+        return None;
+    }
+    let strange = command.split_whitespace().any(|word| {
+        let is_level = word.strip_prefix("-p").is_some_and(|level| level.parse::<u8>().is_ok());
+        let is_plain = word.chars().all(|c| c.is_alphanumeric() || "_{}.-".contains(c));
+        let moves = matches!(word, "cd" | "pushd" | ".." | ".");
+        moves || !is_plain || (word.starts_with('-') && !is_level)
+    });
+    Some(if strange { Wrapper::Elsewhere } else { Wrapper::Here })
+}
