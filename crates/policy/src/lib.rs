@@ -16,6 +16,7 @@
 //! | [`shell`] | Which commands does a shell text run? |
 //! | [`command`] | What does a command do? |
 //! | [`decide`] | May it happen? |
+//! | [`permission`] | What do rules and modes say about it? |
 //! | [`jail`] | Where does a path lead, and what may be done there? |
 //! | [`url`] | Whom does a URL reach? |
 //! | [`builtin`] | What holds when nobody says anything? |
@@ -32,6 +33,7 @@ pub mod key;
 pub mod layer;
 pub mod lint;
 pub mod name;
+pub mod permission;
 pub mod policy;
 pub mod print;
 pub mod schema;
