@@ -2,21 +2,37 @@
 
 use serde_json::{Map, Value as Json};
 
-use super::rules::text_of;
 use crate::name::{Host, HostPattern, HostSet};
 use crate::policy::{Action, DomainRule};
 use crate::url::{Allowed, Spelled, host_of, is_public, judge_url, other_readings};
 
 /// Whether a rule's hosts are those of the call. A URL that names no host matches no rule.
 pub(super) fn names(domain: &DomainRule, action: Action, args: &Map<String, Json>) -> bool {
-    let url = absolute(&text_of(args.get(&*domain.url_arg)));
-    let listed = Allowed::Listed(HostSet::new(&domain.hosts));
+    let Some(value) = args.get(&*domain.url_arg) else { return false };
+    let set = HostSet::new(&domain.hosts);
     match action {
         // Every program that reads the URL must find a host of the list.
-        Action::Allow => judge_url(&url, &listed).refusal.is_none(),
-        Action::Ask | Action::Deny => readings(&url)
-            .iter()
-            .any(|(host, port)| HostSet::new(&domain.hosts).find(host, *port).is_some()),
+        Action::Allow => value
+            .as_str()
+            .is_some_and(|url| judge_url(&absolute(url), &Allowed::Listed(set)).refusal.is_none()),
+        Action::Ask | Action::Deny => any_text(value, DEEPEST, &|url| {
+            let readings = readings(&absolute(url));
+            readings.iter().any(|(host, port)| set.find(host, *port).is_some())
+        }),
+    }
+}
+
+/// Deepest argument that is looked into; serde reads none that is deeper.
+const DEEPEST: u8 = 129;
+
+/// Whether a text of an argument is one that is looked for, wherever in it.
+fn any_text(value: &Json, depth: u8, is: &dyn Fn(&str) -> bool) -> bool {
+    let Some(depth) = depth.checked_sub(1) else { return true };
+    match value {
+        Json::String(text) => is(text),
+        Json::Array(items) => items.iter().any(|item| any_text(item, depth, is)),
+        Json::Object(entries) => entries.values().any(|item| any_text(item, depth, is)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => false,
     }
 }
 
@@ -33,11 +49,11 @@ pub(super) enum Reach {
 
 /// Returns what the URL of a fetching tool reaches.
 pub(super) fn reach(args: &Map<String, Json>) -> Reach {
-    let url = absolute(&text_of(args.get("url")));
-    let readings = readings(&url);
-    if readings.iter().any(|(host, _)| !is_public(host)) {
+    let closed = |url: &str| readings(&absolute(url)).iter().any(|(host, _)| !is_public(host));
+    if args.get("url").is_some_and(|value| any_text(value, DEEPEST, &closed)) {
         return Reach::Closed;
     }
+    let url = absolute(args.get("url").and_then(Json::as_str).unwrap_or_default());
     let known: Vec<HostPattern> = KNOWN.iter().filter_map(|host| host.parse().ok()).collect();
     let listed = Allowed::Listed(HostSet::new(&known));
     let plain = host_of(&url).is_ok_and(|parsed| parsed.spelled == Spelled::Plainly);

@@ -4,7 +4,7 @@ use super::call::{Decision, Nature, Source, ToolCall};
 use super::fetch::{self, Reach};
 use super::shell;
 use crate::decide::Answer;
-use crate::decide::notes::{Notes, Reading};
+use crate::decide::notes::{Effect, Notes, Reading};
 
 /// How calls are decided where nobody wrote a rule.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -88,7 +88,7 @@ impl Mode {
     }
 
     /// What the mode itself says of a shell text.
-    pub(super) fn of_shell(self, text: &str, notes: &Notes) -> Said {
+    pub(super) fn of_shell(self, text: &str, notes: &Notes, effect: Effect) -> Said {
         let said = |answer, code, message| Said { answer, code, message };
         match self {
             Self::FullAccess if notes.reading == Reading::Broken => {
@@ -99,7 +99,9 @@ impl Mode {
             Self::Plan | Self::WorkspaceWrite if shell::is_destructive(notes) => {
                 said(Answer::Deny, "mode", "the mode refuses `rm -rf`, `sudo`, `mkfs` and `dd if=`")
             }
-            Self::Plan | Self::WorkspaceWrite if shell::only_reads(text, notes) => {
+            Self::Plan | Self::WorkspaceWrite
+                if effect == Effect::Reads && shell::only_reads(text, notes) =>
+            {
                 said(Answer::Allow, "mode", "it only reads")
             }
             Self::Plan => said(Answer::Deny, "mode", "the mode `plan` runs only shell that reads"),

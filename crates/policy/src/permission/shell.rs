@@ -32,6 +32,8 @@ impl Permissions {
         let tools = names_of(call.tool.as_ref());
         let ruled = self.rules.of_shell(tools, call.args, call.text, notes);
         let whole = Span::new(0, call.text.len());
+        // Reading what is hidden is more than reading.
+        let effect = if reasons.is_empty() { notes.effect } else { Effect::Does };
         if self.mode.is_some() {
             reasons.retain(is_explicit);
             if self.floor == Floor::Holds {
@@ -46,7 +48,7 @@ impl Permissions {
             reasons.push(reason(Answer::Deny, "injected", message, whole));
         }
         let denied = reasons.iter().any(|reason| reason.answer == Answer::Deny);
-        let said = self.mode.map(|mode| (mode.order(), mode.of_shell(call.text, notes)));
+        let said = self.mode.map(|mode| (mode.order(), mode.of_shell(call.text, notes, effect)));
         match (said, &ruled) {
             (_, Some(ruled)) if ruled.answer == Answer::Deny => reasons.push(by(ruled, whole)),
             (Some((_, said)), _) if denied && said.answer != Answer::Deny => {}
@@ -111,7 +113,7 @@ pub(super) fn only_reads(text: &str, notes: &Notes) -> bool {
         [program, ..] => READERS.contains(&program),
         [] => false,
     };
-    plain && reads && notes.reading == Reading::Whole && notes.effect == Effect::Reads
+    plain && reads && notes.reading == Reading::Whole
 }
 
 /// Whether a text holds what the modes refuse by name, wherever in it.
