@@ -5,8 +5,10 @@ use std::collections::btree_map::Entry as MapEntry;
 use std::path::Path;
 
 use palisade_apply::HostLookup;
-use palisade_policy::decide::{Asked, Call, Judge, Step, Verdict};
+use palisade_policy::decide::{Answer, Asked, Call, Judge, Step, Verdict};
 use palisade_policy::jail::{Lookup, NoLookup, Side, judge_lexically};
+use palisade_policy::permission::{Decision, PrefixRules, ToolCall};
+use palisade_policy::policy::Profile;
 
 use crate::session::{Existence, OpenError, Request, Session};
 
@@ -48,6 +50,16 @@ impl Guard {
     /// Decides one call, and tells how.
     pub fn explain(&self, command: Asked<'_>, cwd: &str) -> (Verdict, Vec<Step>) {
         self.judge.explain(&Call { command, cwd }, &HostLookup)
+    }
+
+    /// Decides a tool call in the folder `cwd`, by rules and mode.
+    pub fn decide_tool(&self, call: &ToolCall<'_>, cwd: &str) -> Decision {
+        self.judge.decide_tool(call, cwd, &HostLookup)
+    }
+
+    /// Returns the profile that the rules pick for a call; none leaves the policy's own.
+    pub fn profile(&self, command: Asked<'_>, cwd: &str) -> Option<Profile> {
+        self.judge.profile(&Call { command, cwd }, &HostLookup)
     }
 
     /// Returns the project root.
@@ -106,6 +118,22 @@ impl Judges {
     pub fn command(&mut self, command: Asked<'_>, root: &str) -> Result<Verdict, OpenError> {
         let guard = self.guard(root)?;
         Ok(guard.judge.decide(&Call { command, cwd: &guard.root }, guard.lookup()))
+    }
+
+    /// Decides a shell text by rules about the first words of commands, and by nothing else; none
+    /// if they say nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the policy that holds there cannot be used.
+    pub fn prefixes(
+        &mut self,
+        rules: &PrefixRules,
+        text: &str,
+    ) -> Result<Option<Answer>, OpenError> {
+        let guard = self.guard("/")?;
+        let call = Call { command: Asked::Shell(text), cwd: "/" };
+        Ok(guard.judge.judge_prefixes(rules, &call, guard.lookup()))
     }
 
     /// Tells whether a path stays in the project at `root`.

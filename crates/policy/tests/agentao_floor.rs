@@ -1,5 +1,7 @@
 //! The verdicts that were recorded of Agentao's own floor, and what it lets through.
 #![expect(clippy::disallowed_methods, reason = "the corpus is not part of this repository")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+#![expect(clippy::unwrap_used, reason = "helpers of tests end where tests do")]
 
 use std::path::Path;
 
@@ -15,10 +17,10 @@ use serde_json::Value as Json;
 const ROOT: &str = "/proj/app";
 const HOME: &str = "/home/dev";
 
-fn full_access() -> Judge {
+fn mode(name: &str) -> Judge {
     let anchors = Anchors { root: ROOT.into(), home: Some(HOME.into()) };
     let mut stack = Stack::new(&anchors).unwrap();
-    let source = Text::new("user.yaml", "version: 1\npreset: agentao:full-access\n");
+    let source = Text::new("user.yaml", &format!("version: 1\npreset: agentao:{name}\n"));
     stack.push(Layer::User, Document::parse(&source, Layer::User, &anchors).unwrap());
     let resolved = resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap();
     Judge::new(&resolved.policy, ROOT, Some(HOME), &NoLookup)
@@ -43,7 +45,7 @@ fn is_on_floor(judge: &Judge, text: &str) -> bool {
 #[test]
 fn a081_every_recorded_verdict_is_given() {
     let Some(corpus) = recorded("agentao_hardline_corpus_flat.json") else { return };
-    let judge = full_access();
+    let judge = mode("full-access");
     let rows = corpus.as_array().unwrap();
     let mut wrong = Vec::new();
     for row in rows {
@@ -58,9 +60,28 @@ fn a081_every_recorded_verdict_is_given() {
 }
 
 #[test]
+fn a082_every_recorded_write_to_a_sensitive_file_is_told_from_others() {
+    let Some(cases) = recorded("s2_agentao_sensitive_write.json") else { return };
+    let judge = mode("workspace-write");
+    for (key, expected) in
+        [("sensitive_write_positive_cases", 23), ("sensitive_write_negative_cases", 14)]
+    {
+        let texts = cases[key].as_array().unwrap();
+        assert_eq!(texts.len(), expected);
+        for text in texts.iter().map(|text| text.as_str().unwrap()) {
+            let call = Call { command: Asked::Shell(text), cwd: ROOT };
+            let verdict = judge.decide(&call, &NoLookup);
+            let asks = verdict.answer() == Answer::Ask
+                && verdict.reasons().iter().any(|reason| reason.code == "sensitive-write");
+            assert_eq!(asks, expected == 23, "{text}: {:?}", verdict.reasons());
+        }
+    }
+}
+
+#[test]
 fn a081_what_the_original_lets_through_is_caught() {
     let Some(gaps) = recorded("agentao_hardline_gaps.json") else { return };
-    let judge = full_access();
+    let judge = mode("full-access");
     let commands = gaps["commands"].as_array().unwrap();
     let passed: Vec<&Json> =
         commands.iter().filter(|text| !is_on_floor(&judge, text.as_str().unwrap())).collect();

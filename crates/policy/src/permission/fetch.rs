@@ -9,16 +9,13 @@ use crate::url::{Allowed, Spelled, host_of, is_public, judge_url, other_readings
 /// Whether a rule's hosts are those of the call. A URL that names no host matches no rule.
 pub(super) fn names(domain: &DomainRule, action: Action, args: &Map<String, Json>) -> bool {
     let Some(value) = args.get(&*domain.url_arg) else { return false };
-    let set = HostSet::new(&domain.hosts);
     match action {
         // Every program that reads the URL must find a host of the list.
-        Action::Allow => value
-            .as_str()
-            .is_some_and(|url| judge_url(&absolute(url), &Allowed::Listed(set)).refusal.is_none()),
-        Action::Ask | Action::Deny => any_text(value, DEEPEST, &|url| {
-            let readings = readings(&absolute(url));
-            readings.iter().any(|(host, port)| set.find(host, *port).is_some())
+        Action::Allow => value.as_str().is_some_and(|url| {
+            let listed = Allowed::Listed(HostSet::new(&domain.hosts));
+            judge_url(&absolute(url), &listed).refusal.is_none()
         }),
+        Action::Ask | Action::Deny => any_text(value, DEEPEST, &|url| names_host(domain, url)),
     }
 }
 
@@ -34,6 +31,12 @@ fn any_text(value: &Json, depth: u8, is: &dyn Fn(&str) -> bool) -> bool {
         Json::Object(entries) => entries.values().any(|item| any_text(item, depth, is)),
         Json::Null | Json::Bool(_) | Json::Number(_) => false,
     }
+}
+
+/// Whether a URL names one of a rule's hosts, to whatever program.
+pub(crate) fn names_host(domain: &DomainRule, url: &str) -> bool {
+    let set = HostSet::new(&domain.hosts);
+    readings(&absolute(url)).iter().any(|(host, port)| set.find(host, *port).is_some())
 }
 
 /// What a mode for fetching makes of a URL.

@@ -29,6 +29,7 @@ pub use prefix::PrefixRules;
 use crate::decide::Answer;
 use crate::name::{Found, ToolPattern};
 use crate::policy::{Policy, Preset};
+pub(crate) use fetch::names_host;
 use mode::Mode;
 use rules::Rules;
 pub(crate) use shell::ShellCall;

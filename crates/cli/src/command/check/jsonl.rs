@@ -3,7 +3,8 @@
 use std::io::{self, BufRead as _, BufWriter, Read as _, Write as _};
 
 use palisade::Judges;
-use palisade::policy::decide::Asked;
+use palisade::policy::decide::{Answer, Asked};
+use palisade::policy::permission::PrefixRules;
 use palisade::policy::url::{Allowed, judge_host, judge_url};
 use serde_json::{Value as Json, json};
 
@@ -92,6 +93,18 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
                 Err(error) => {
                     json!({ "id": id, "verdict": "deny", "code": error.code(), "message": error.to_string() })
                 }
+            }
+        }
+        "policy" => {
+            let Some(rules) = PrefixRules::read(&request["policy"]) else {
+                return refused("bad-policy");
+            };
+            let Some(cmd) = text("cmd") else { return refused("bad-request") };
+            match judges.prefixes(&rules, cmd) {
+                Ok(answer) => {
+                    json!({ "id": id, "verdict": answer.map_or("no_match", Answer::word) })
+                }
+                Err(error) => refused(error.code()),
             }
         }
         "path" => {

@@ -73,15 +73,12 @@ fn of_shell(judge: &Judge, text: &str) -> Verdict {
     judge.decide(&Call { command: Asked::Shell(text), cwd: ROOT }, &NoLookup)
 }
 
-fn args(json: Json) -> Map<String, Json> {
-    match json {
-        Json::Object(args) => args,
-        other => panic!("no arguments: {other}"),
-    }
+fn args(json: &Json) -> Map<String, Json> {
+    json.as_object().unwrap().clone()
 }
 
 fn of_tool(judge: &Judge, tool: &str, json: Json) -> Decision {
-    let args = args(json);
+    let args = args(&json);
     let call = ToolCall { tool, args: &args, nature: Nature::of(tool) };
     judge.decide_tool(&call, ROOT, &NoLookup)
 }
