@@ -5,9 +5,11 @@ use std::collections::btree_map::Entry as MapEntry;
 use std::path::Path;
 
 use palisade_apply::HostLookup;
-use palisade_policy::decide::{Asked, Call, Judge, Step, Verdict};
+use palisade_policy::decide::{Answer, Asked, Call, Judge, Step, Verdict};
 use palisade_policy::jail::{Lookup, NoLookup, Side, judge_lexically};
 use palisade_policy::patch::{self, Naming};
+use palisade_policy::permission::{Decision, PrefixRules, ToolCall};
+use palisade_policy::policy::Profile;
 
 use crate::session::{Existence, OpenError, Request, Session};
 
@@ -54,6 +56,16 @@ impl Guard {
     /// Decides whether a patch may be applied in the folder `cwd`.
     pub fn patch(&self, text: &str, naming: Naming, cwd: &str) -> Verdict {
         patch::judge(text, naming, self.judge.ground(), cwd, self.lookup())
+    }
+
+    /// Decides a tool call in the folder `cwd`, by rules and mode.
+    pub fn decide_tool(&self, call: &ToolCall<'_>, cwd: &str) -> Decision {
+        self.judge.decide_tool(call, cwd, &HostLookup)
+    }
+
+    /// Returns the profile that the rules pick for a call; none leaves the policy's own.
+    pub fn profile(&self, command: Asked<'_>, cwd: &str) -> Option<Profile> {
+        self.judge.profile(&Call { command, cwd }, &HostLookup)
     }
 
     /// Returns the project root.
@@ -112,6 +124,22 @@ impl Judges {
     pub fn command(&mut self, command: Asked<'_>, root: &str) -> Result<Verdict, OpenError> {
         let guard = self.guard(root)?;
         Ok(guard.judge.decide(&Call { command, cwd: &guard.root }, guard.lookup()))
+    }
+
+    /// Decides a shell text by rules about the first words of commands, and by nothing else; none
+    /// if they say nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the policy that holds there cannot be used.
+    pub fn prefixes(
+        &mut self,
+        rules: &PrefixRules,
+        text: &str,
+    ) -> Result<Option<Answer>, OpenError> {
+        let guard = self.guard("/")?;
+        let call = Call { command: Asked::Shell(text), cwd: "/" };
+        Ok(guard.judge.judge_prefixes(rules, &call, guard.lookup()))
     }
 
     /// Tells whether a path stays in the project at `root`.

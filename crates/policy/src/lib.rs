@@ -17,6 +17,7 @@
 //! | [`command`] | What does a command do? |
 //! | [`decide`] | May it happen? |
 //! | [`gates`] | Has the agent looked, and may it read more? |
+//! | [`permission`] | What do rules and modes say about it? |
 //! | [`jail`] | Where does a path lead, and what may be done there? |
 //! | [`patch`] | Which files does a patch touch, and may it? |
 //! | [`url`] | Whom does a URL reach? |
@@ -36,6 +37,7 @@ pub mod layer;
 pub mod lint;
 pub mod name;
 pub mod patch;
+pub mod permission;
 pub mod policy;
 pub mod print;
 pub mod schema;

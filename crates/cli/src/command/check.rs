@@ -33,8 +33,9 @@ pub(crate) struct CheckArgs {
     /// Read requests from standard input, one JSON object a line, and answer each with one
     ///
     /// A request is {"id","kind":"command","cmd","shell","root"}, {"id","kind":"path","path",
-    /// "root"}, {"id","kind":"patch","patch","root"} or {"id","kind":"url","url" or "host",
-    /// "allow"}; an answer {"id","verdict","code"}. The root need not exist.
+    /// "root"}, {"id","kind":"patch","patch","root"}, {"id","kind":"url","url" or "host","allow"} or
+    /// {"id","kind":"policy","policy","cmd"}; an answer {"id","verdict","code"}. The root need not
+    /// exist.
     #[arg(long, conflicts_with_all = ["shell", "argv", "json"])]
     jsonl: bool,
 

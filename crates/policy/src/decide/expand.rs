@@ -231,7 +231,8 @@ impl Walk<'_> {
                 Value::token()
             }
             Piece::Process(list) => {
-                self.aside(text, list);
+                let printed = self.substitution(text, list);
+                self.note_stream(printed);
                 Value::known("/dev/fd/63")
             }
             Piece::Array(elements) => {

@@ -11,7 +11,9 @@ mod expand;
 mod feed;
 mod foreign;
 mod function;
+mod harm;
 mod host;
+pub(crate) mod notes;
 mod perform;
 mod printed;
 mod program;
@@ -29,12 +31,15 @@ mod written;
 pub use trace::Step;
 pub use verdict::{Answer, Axis, Permit, Reason, Verdict};
 
+use serde_json::Map;
+
 use crate::command::Arg;
 use crate::command::tool::Knowledge;
 use crate::jail::{Ground, Lookup, Standing};
 use crate::key::Sourced;
-use crate::name::CommandName;
-use crate::policy::{Policy, Preset, ShellUse};
+use crate::name::{CommandName, ToolPattern};
+use crate::permission::{Decision, Permissions, PrefixRules, SHELL_TOOLS, ShellCall, ToolCall};
+use crate::policy::{Policy, Preset, Profile, ShellUse};
 use crate::shell;
 use crate::text::Span;
 use host::Hosts;
@@ -81,6 +86,7 @@ pub struct Judge {
     shell_use: ShellUse,
     network: Hosts,
     knowledge: Knowledge,
+    permissions: Permissions,
 }
 
 impl Judge {
@@ -103,6 +109,7 @@ impl Judge {
             shell_use: policy.commands.shell.value(),
             network: Hosts::new(&policy.network),
             knowledge: Knowledge::Table,
+            permissions: Permissions::new(policy),
         }
     }
 
@@ -140,10 +147,87 @@ impl Judge {
         verdict.reasons().iter().filter(|reason| reason.axis == axis).cloned().collect()
     }
 
+    /// Decides a tool call in the folder `cwd`: shell text as a command, any other by rules and
+    /// mode alone.
+    pub fn decide_tool(&self, call: &ToolCall<'_>, cwd: &str, lookup: &dyn Lookup) -> Decision {
+        let text = call.args.get("command").and_then(|command| command.as_str());
+        let Some(text) = text.filter(|_| SHELL_TOOLS.contains(&call.tool)) else {
+            return self.permissions.decide(call);
+        };
+        let asked = Call { command: Asked::Shell(text), cwd };
+        let shell = ShellCall { tool: Some(call.tool), args: call.args, text };
+        let mut found = self.find(&asked, lookup, Trace::Off);
+        let notes = found.notes.take().unwrap_or_default();
+        let profile = self.permissions.profile(&shell, &notes);
+        let verdict = self.permissions.settle(&shell, found.reasons, &notes);
+        Decision::of(&verdict, call.tool, profile)
+    }
+
+    /// Returns the profile that the rules pick for a call; none leaves the policy's own.
+    pub fn profile(&self, call: &Call<'_>, lookup: &dyn Lookup) -> Option<Profile> {
+        let mut found = self.find(call, lookup, Trace::Off);
+        let notes = found.notes.take()?;
+        let text = call.text();
+        let shell = ShellCall { tool: None, args: &Map::new(), text: &text };
+        self.permissions.profile(&shell, &notes)
+    }
+
+    /// Denies tools for one run, whatever the policy says.
+    #[must_use]
+    pub fn denying(mut self, tools: impl IntoIterator<Item = ToolPattern>) -> Self {
+        self.permissions.inject(tools);
+        self
+    }
+
+    /// Takes away the floor beneath Agentao's modes. Only a program that embeds this can, and only
+    /// for modes: what `confined` denies is not touched.
+    #[must_use]
+    pub fn without_floor(mut self) -> Self {
+        self.permissions.lift_floor();
+        self
+    }
+
     fn walk(&self, call: &Call<'_>, lookup: &dyn Lookup, trace: Trace) -> (Verdict, Vec<Step>) {
+        let mut walk = self.find(call, lookup, trace);
+        let reasons = std::mem::take(&mut walk.reasons);
+        let verdict = match walk.notes.take() {
+            None => Verdict::of(reasons),
+            Some(notes) => {
+                let shell = ShellCall { tool: None, args: &Map::new(), text: &walk.asked };
+                self.permissions.settle(&shell, reasons, &notes)
+            }
+        };
+        (verdict, walk.trace.into_steps())
+    }
+
+    /// Returns what rules about the first words of commands say; none if they say nothing.
+    pub fn judge_prefixes(
+        &self,
+        rules: &PrefixRules,
+        call: &Call<'_>,
+        lookup: &dyn Lookup,
+    ) -> Option<Answer> {
+        let mut walk = Walk::new(self, lookup, call.cwd, Trace::Off);
+        walk.notes = Some(Box::default());
+        self.find_in(&mut walk, call, lookup);
+        let notes = walk.notes.take().unwrap_or_default();
+        rules.judge(&notes, &walk.reasons)
+    }
+
+    fn find<'j>(&'j self, call: &Call<'_>, lookup: &'j dyn Lookup, trace: Trace) -> Walk<'j> {
         let mut walk = Walk::new(self, lookup, call.cwd, trace);
+        // Where nobody asks for notes, none are taken.
+        if !self.permissions.is_silent() {
+            walk.notes = Some(Box::default());
+            walk.asked = call.text();
+        }
+        self.find_in(&mut walk, call, lookup);
+        walk
+    }
+
+    fn find_in(&self, walk: &mut Walk<'_>, call: &Call<'_>, lookup: &dyn Lookup) {
         match call.command {
-            Asked::Argv(argv) => self.argv(&mut walk, argv),
+            Asked::Argv(argv) => self.argv(walk, argv),
             Asked::Shell(_) if self.shell_use == ShellUse::Never => {
                 let message = "this is shell text, and the policy says that none runs";
                 walk.refuse("shell-never", Axis::Structure, message.into(), whole(call));
@@ -155,8 +239,7 @@ impl Judge {
             Asked::Shell(text) => walk.shell_text(text, &Input::Inherited),
             Asked::Words(text) => walk.words(text),
         }
-        self.working_folder(&mut walk, call, lookup);
-        (Verdict::of(walk.reasons), walk.trace.into_steps())
+        self.working_folder(walk, call, lookup);
     }
 
     fn argv(&self, walk: &mut Walk<'_>, argv: &[String]) {

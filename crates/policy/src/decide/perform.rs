@@ -26,6 +26,7 @@ enum Deed {
 impl Walk<'_> {
     /// Judges one act.
     pub(super) fn perform(&mut self, act: &Act<'_>, input: &Input) {
+        self.note_act(act);
         match act {
             Act::Read(path) => self.path(path, Deed::Read),
             Act::Write(path) => self.path(path, Deed::Write),
@@ -45,6 +46,7 @@ impl Walk<'_> {
 
     /// Reports a concern with the weight it has under this preset.
     pub(super) fn raise(&mut self, concern: Concern, span: Span) {
+        self.note_concern(concern, span);
         let weight = concern::weigh(concern);
         let answer = weight.answer.max(self.asking());
         self.report(Reason {
@@ -130,6 +132,7 @@ impl Walk<'_> {
                 self.scope = outer;
             }
             Err(unparsed) => {
+                self.note_broken(text);
                 // A mistake in the syntax is something to ask about; what is too much to read, or
                 // not what it looks like, is not.
                 let asks = self.judge.style == Style::Confined && !is_refusal(unparsed.code);
@@ -181,6 +184,7 @@ impl Walk<'_> {
                 return self.raise(Concern::Backdoor, file.span);
             }
             text if text.starts_with("/dev/fd/") => {
+                self.note_run_stream(file.span);
                 self.ask("piped-code", "runs code that another program prints", file.span);
                 return;
             }

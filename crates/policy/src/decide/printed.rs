@@ -21,6 +21,7 @@ impl Walk<'_> {
                 Input::Text(value, _) => Some(value.clone()),
                 Input::Inherited | Input::File(..) | Input::Pipe => None,
             },
+            "base64" => decoded(args, input),
             // Words without a `/`: they name nothing outside, wherever they are put.
             "date" | "nproc" | "hostname" | "whoami" | "uname" | "id" | "wc" | "arch" => {
                 args.iter().all(|arg| !arg.text.contains('/')).then(Value::token)
@@ -67,6 +68,34 @@ fn formatted(args: &[Arg<'_>]) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// What `base64 -d` makes of a known text. Whoever hides a text is asked about it all the same, so
+/// it counts as known but for its end.
+fn decoded(args: &[Arg<'_>], input: &Input) -> Option<Value> {
+    let Input::Text(value, _) = input else { return None };
+    let decodes = |arg: &Arg<'_>| matches!(&*arg.text, "-d" | "-D" | "-di" | "--decode");
+    if value.certainty != Certainty::Known || args.is_empty() || !args.iter().all(decodes) {
+        return None;
+    }
+    let text = String::from_utf8(base64(&value.text)?).ok()?;
+    (!text.contains(HOLE))
+        .then(|| Value { text: format!("{text}\n{HOLE}"), certainty: Certainty::Partial })
+}
+
+fn base64(text: &str) -> Option<Vec<u8>> {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0_u32);
+    for digit in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
+        let value = DIGITS.iter().position(|known| *known == digit)?;
+        bits = (bits << 6 | u32::try_from(value).ok()?) & 0xFF_FFFF;
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            bytes.push(u8::try_from(bits >> count & 0xFF).ok()?);
+        }
+    }
+    Some(bytes)
 }
 
 /// Names that came in and are only picked from.

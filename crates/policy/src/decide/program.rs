@@ -44,13 +44,15 @@ impl Walk<'_> {
             });
             return None;
         }
-        if name.is_empty() || name.contains(HOLE) || program.certainty == Certainty::Pattern {
+        // `/?in/rm` is some `rm`, whichever it is.
+        let wild = program.certainty == Certainty::Pattern && name.contains(['*', '?', '[']);
+        if name.is_empty() || name.contains(HOLE) || wild {
             self.report(dynamic(program, self.asking()));
             return None;
         }
         self.deny_listed(name, program.span);
         let mut real = None;
-        if text.contains(HOLE) {
+        if text.contains(HOLE) || program.certainty == Certainty::Pattern {
             self.report(dynamic(program, self.asking()));
         } else if text.contains('/') {
             real = self.located(program, name);

@@ -75,6 +75,7 @@ impl Walk<'_> {
         };
         let shown = self.place(span);
         self.trace.command(argv, shown);
+        self.note_part(argv, span);
         // `flock FILE -c TEXT`: the launcher's own flag, behind its operand.
         if let ("-c", [text, ..]) = (&*program.text, args) {
             self.nested(text, input);
@@ -98,12 +99,14 @@ impl Walk<'_> {
         let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
         let feed = feeds.then(|| self.feed(name, args, &acts, input));
         let outer_feed = std::mem::replace(&mut self.feed, feed);
+        let manner = self.note_manner(name, args, &acts, input, span);
         let changes_folder = matches!(name, "cd" | "pushd" | "popd");
         for act in &acts {
             self.step(span)?;
             self.perform(act, input);
         }
         self.feed = outer_feed;
+        self.note_outer(manner);
         if changes_folder {
             if acts.is_empty() && name != "popd" {
                 let home = self.judge.home().unwrap_or("/").to_owned();

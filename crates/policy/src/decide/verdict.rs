@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::layer::Origin;
+use crate::layer::{Layer, Origin};
+use crate::permission::Source;
 use crate::text::Span;
 
 /// What holds for one call. Ordered: of two verdicts the stricter stands.
@@ -18,7 +19,7 @@ pub enum Verdict {
 
 /// Proof that a call was decided. Only deciding makes one.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Permit(());
+pub struct Permit(Source);
 
 /// How strict an answer is.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -67,14 +68,19 @@ pub enum Axis {
 
 impl Verdict {
     /// Makes the verdict that a list of reasons amounts to.
-    pub(crate) fn of(mut reasons: Vec<Reason>) -> Self {
+    pub(crate) fn of(reasons: Vec<Reason>) -> Self {
+        Self::by(reasons, Source::ModePreset)
+    }
+
+    /// The same, with who allows it if nothing is against it.
+    pub(crate) fn by(mut reasons: Vec<Reason>, source: Source) -> Self {
         let Some(strictest) = reasons.iter().map(|reason| reason.answer).max() else {
-            return Self::Allow(Permit(()));
+            return Self::Allow(Permit(source));
         };
         // A denial's list begins with what denies, axis by axis; the order of the text breaks ties.
         reasons.sort_by_key(|reason| (std::cmp::Reverse(reason.answer), reason.axis));
         match strictest {
-            Answer::Allow => Self::Allow(Permit(())),
+            Answer::Allow => Self::Allow(Permit(source)),
             Answer::Ask => Self::Ask(reasons),
             Answer::Deny => Self::Deny(reasons),
         }
@@ -86,6 +92,17 @@ impl Verdict {
             Self::Allow(_) => Answer::Allow,
             Self::Ask(_) => Answer::Ask,
             Self::Deny(_) => Answer::Deny,
+        }
+    }
+
+    /// Returns who decided.
+    pub fn source(&self) -> Source {
+        match self {
+            Self::Allow(permit) => permit.0,
+            Self::Ask(reasons) | Self::Deny(reasons) => {
+                let strict = reasons.iter().filter(|reason| reason.answer == self.answer());
+                strict.map(Reason::source).min().unwrap_or(Source::ModePreset)
+            }
         }
     }
 
@@ -103,6 +120,24 @@ impl Verdict {
         axes.sort_unstable();
         axes.dedup();
         axes
+    }
+}
+
+impl Reason {
+    /// Returns who says so.
+    pub fn source(&self) -> Source {
+        match self.code {
+            "hardline" | "device" | "power" | "kernel" | "exhausts" | "backdoor" => {
+                Source::Hardline
+            }
+            "injected" => Source::Injected,
+            "rule" => Source::UserRule,
+            // A line of somebody's policy is a rule of theirs, in whatever list it stands.
+            _ if self.origin.as_ref().is_some_and(|origin| origin.layer > Layer::Preset) => {
+                Source::UserRule
+            }
+            _ => Source::ModePreset,
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::Judge;
 use super::disk::Disk;
 use super::feed::Feed;
 use super::function::is_bomb;
+use super::notes::Notes;
 use super::scope::{Scope, Value};
 use super::trace::Trace;
 use super::verdict::{Answer, Axis, Reason};
@@ -45,6 +46,9 @@ pub(super) struct Walk<'j> {
     pub(super) volatile: Vec<String>,
     /// Functions that change the working folder.
     pub(super) movers: Vec<String>,
+    /// What is noted for rules and modes, if there are any, and the text that was asked about.
+    pub(super) notes: Option<Box<Notes>>,
+    pub(super) asked: String,
     /// Where places of the text at hand lie in the text that a person wrote.
     mapping: Mapping,
     depth: u32,
@@ -93,6 +97,8 @@ impl<'j> Walk<'j> {
             left_out: None,
             volatile: Vec::new(),
             movers: Vec::new(),
+            notes: None,
+            asked: String::new(),
             mapping: Mapping::Shift(0),
             depth: 0,
             steps: 0,
@@ -107,6 +113,11 @@ impl<'j> Walk<'j> {
         if !self.reasons.contains(&reason) {
             self.reasons.push(reason);
         }
+    }
+
+    /// Whether another command runs the one at hand.
+    pub(super) fn is_nested(&self) -> bool {
+        self.depth > 0
     }
 
     /// Translates a place of the text at hand.
@@ -168,13 +179,6 @@ impl<'j> Walk<'j> {
         self.mapping = outer;
     }
 
-    /// Runs a part whose changes to the state stay inside: a subshell, a substitution.
-    pub(super) fn aside<'t>(&mut self, text: &'t str, list: &List<'t>) {
-        let outer = Rc::clone(&self.scope);
-        self.list(text, list, &Input::Inherited);
-        self.scope = outer;
-    }
-
     pub(super) fn list<'t>(&mut self, text: &'t str, list: &List<'t>, input: &Input) {
         for item in &list.items {
             match item.waiting {
@@ -220,6 +224,7 @@ impl<'j> Walk<'j> {
         input: &Input,
     ) -> AfterFailure {
         self.tainted = false;
+        self.note_pipeline();
         if let [only] = &*pipeline.stages {
             return self.command(text, only, input);
         }

@@ -6,6 +6,7 @@
 mod calls;
 mod files;
 mod network;
+mod rules;
 
 use std::path::Path;
 
@@ -69,7 +70,7 @@ struct Finding {
     origin: Option<Origin>,
 }
 
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 15] = [
     Check {
         code: "L001-no-rules",
         explanation: "The walls stand, but no command is refused or asked about: whatever a wall \
@@ -146,6 +147,18 @@ const CHECKS: [Check; 13] = [
         explanation: "The built-in list hides credentials because no build needs to read them; \
                       taking one off it hands it to every command.",
         find: files::credentials_unhidden,
+    },
+    Check {
+        code: "L014-rule-never-fires",
+        explanation: "A rule that is never asked looks like a limit, or like a permission, and is \
+                      neither.",
+        find: rules::never_fires,
+    },
+    Check {
+        code: "L015-rule-shadowed",
+        explanation: "Within a list the first rule that matches decides; one behind it that \
+                      matches no more than it does is never asked.",
+        find: rules::shadowed,
     },
 ];
 

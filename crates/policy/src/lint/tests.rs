@@ -133,6 +133,40 @@ fn tools_variables_and_requirements_are_looked_over() {
 }
 
 #[test]
+fn rules_that_are_never_asked_are_pointed_out() {
+    let rules = |list: &str| format!("commands: {{ rules: [{list}] }}");
+    let beside = |key: &str, list: &str| format!("{key}\n{}", rules(list));
+    #[rustfmt::skip]
+    let cases = [
+        ("L014", rules("{ tool: x, domain: { hosts: [] }, action: deny }"),                    true,  "no host"),
+        ("L014", rules("{ tool: x, domain: { hosts: [example.com] }, action: deny }"),         false, "a host"),
+        ("L014", beside("preset: agentao:full-access", "{ tool: x, action: ask }"),            true,  "the mode allows first"),
+        ("L014", beside("preset: agentao:full-access", "{ tool: x, action: deny }"),           false, "a denial holds"),
+        ("L014", beside("preset: agentao:workspace-write", "{ tool: x, action: ask }"),        false, "rules are asked first"),
+        ("L014", beside("preset: agentao:plan", "{ tool: run_shell_command, action: allow }"), true,  "the mode decides"),
+        ("L014", beside("preset: agentao:plan", "{ tool: x, action: allow }"),                 false, "the mode says nothing"),
+        ("L014", beside("preset: agentao:read-only", "{ tool: run_shell_command, action: allow }"), true, "no shell"),
+        ("L015", rules("{ tool: '*', action: ask }, { tool: x, action: deny }"),               true,  "every tool"),
+        ("L015", rules("{ tool: x, action: deny }, { tool: '*', action: ask }"),               false, "the wide one comes last"),
+        ("L015", rules("{ tool: 'a|b', action: ask }, { tool: b, action: deny }"),             true,  "one of several"),
+        ("L015", rules("{ tool: 'a|b', action: ask }, { tool: 'b|c', action: deny }"),         false, "not all of them"),
+        ("L015", rules("{ tool: a, args: { p: x }, action: ask }, { tool: a, args: { p: x, q: y }, action: deny }"), true, "with more conditions"),
+        ("L015", rules("{ tool: a, args: { p: x, q: y }, action: ask }, { tool: a, args: { p: x }, action: deny }"), false, "with fewer"),
+        ("L015", rules("{ tool: a, args: { p: '^git ' }, action: allow }, { tool: a, args: { p: '^git push' }, action: deny }"), true, "a longer beginning"),
+        ("L015", rules("{ tool: a, args: { p: '^git push' }, action: allow }, { tool: a, args: { p: '^git ' }, action: deny }"), false, "a shorter one"),
+        ("L015", rules("{ tool: a, args: { p: '^git ' }, action: allow }, { tool: a, args: { p: '^git |^hg ' }, action: deny }"), false, "or another"),
+        ("L015", rules("{ tool: a, args: { p: '^ab' }, action: allow }, { tool: a, args: { p: '^ab*' }, action: deny }"), false, "the last may be absent"),
+        ("L015", rules("{ tool: a, args: { p: '.*' }, action: allow }, { tool: a, action: deny }"), true, "any text"),
+        ("L015", rules("{ tool: a, domain: { hosts: [.example.com] }, action: allow }, { tool: a, domain: { hosts: [api.example.com] }, action: deny }"), true, "hosts"),
+        ("L015", rules("{ tool: a, domain: { hosts: [api.example.com] }, action: allow }, { tool: a, domain: { hosts: [.example.com] }, action: deny }"), false, "more hosts"),
+        ("L015", rules("{ tool: a, action: allow }, { tool: a, profile: readonly }"),          false, "another question"),
+    ];
+    let rows: Vec<(&str, &str, bool, &str)> =
+        cases.iter().map(|(code, text, speaks, why)| (*code, &**text, *speaks, *why)).collect();
+    check_table(&rows);
+}
+
+#[test]
 fn the_built_in_policy_has_nothing_to_be_pointed_out() {
     let policy = resolve(&Stack::new(&anchors()).unwrap(), &Choice::default(), Trust::NotTrusted);
     assert_eq!(lints(&policy.unwrap().policy), []);

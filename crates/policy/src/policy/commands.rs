@@ -9,6 +9,7 @@ use crate::key::{
     Item, Line, Reader, Refusals, RuleItem, RuleLists, Setting, choice, section, text_item,
 };
 use crate::name::{CommandName, Found, HostPattern, Pattern, ToolPattern};
+use crate::permission::names_host;
 use crate::text::Node;
 
 section! {
@@ -181,19 +182,27 @@ impl Rule {
                 if cx.count_regex(example).is_none() {
                     return;
                 }
-                let Some(pattern) = self.args.get("command") else {
-                    let message =
-                        "there is no `args.command` that these examples could test".into();
-                    cx.report(cx.complaint("example", message, list.span));
-                    return;
+                let (found, says) = match (&self.domain, self.args.get("command")) {
+                    (Some(domain), _) => {
+                        let named = names_host(domain, command);
+                        (if named { Found::Yes } else { Found::No }, "it names hosts".into())
+                    }
+                    (None, Some(pattern)) => {
+                        (pattern.search(command), format!("`args.command` is `{pattern}`"))
+                    }
+                    (None, None) => {
+                        let message = "there is no `args.command` and no `domain` that these \
+                                       examples could test"
+                            .into();
+                        cx.report(cx.complaint("example", message, list.span));
+                        return;
+                    }
                 };
-                if pattern.search(command) != wanted {
+                if found != wanted {
                     let verb = if wanted == Found::Yes { "does not match" } else { "matches" };
                     let message = format!("the rule {verb} this example");
                     let problem = cx.complaint("example", message, example.span);
-                    cx.report(problem.hint(format!(
-                        "it is listed under `{key}`; `args.command` is `{pattern}`"
-                    )));
+                    cx.report(problem.hint(format!("it is listed under `{key}`; {says}")));
                 }
             }
         }

@@ -96,7 +96,7 @@ impl Source {
 }
 
 /// A stretch of a text, in bytes.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub struct Span {
     start: usize,
     end: usize,

@@ -18,5 +18,6 @@ mod public;
 mod tests;
 
 pub use judge::{Allowed, Judged, Refusal, judge_host, judge_url};
+pub(crate) use parsed::other_readings;
 pub use parsed::{Parsed, Spelled, host_of};
 pub use public::is_public;

@@ -69,7 +69,7 @@ pub fn host_of(text: &str) -> Result<Parsed, Invalid> {
 
 /// Returns every other host than `host` that an older parser might find: one that takes a
 /// backslash for an ordinary character, and one that lets the authority run on to the first slash.
-pub(super) fn other_readings(text: &str, host: &Host) -> impl Iterator<Item = Host> {
+pub(crate) fn other_readings(text: &str, host: &Host) -> impl Iterator<Item = Host> {
     let known = host.to_string();
     let rest = text.split_once("://").map(|(_, rest)| rest);
     let ends: [&[char]; 2] = [&['/', '?', '#'], &['/']];

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufWriter, Read as _, Write as _};
 
-use palisade::policy::decide::{Asked, Verdict};
+use palisade::policy::decide::{Answer, Asked, Verdict};
 use palisade::policy::patch;
+use palisade::policy::permission::PrefixRules;
 use palisade::policy::url::{Allowed, judge_host, judge_url};
 use palisade::{Judges, OpenError};
 use serde_json::{Value as Json, json};
@@ -90,6 +91,18 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
                 answer["files"] = paths.collect::<BTreeSet<_>>().into_iter().collect();
             }
             answer
+        }
+        "policy" => {
+            let Some(rules) = PrefixRules::read(&request["policy"]) else {
+                return refused("bad-policy");
+            };
+            let Some(cmd) = text("cmd") else { return refused("bad-request") };
+            match judges.prefixes(&rules, cmd) {
+                Ok(answer) => {
+                    json!({ "id": id, "verdict": answer.map_or("no_match", Answer::word) })
+                }
+                Err(error) => refused(error.code()),
+            }
         }
         "path" => {
             let Some(root) = root else { return refused("bad-root") };

@@ -196,6 +196,14 @@ fn a_rule_tests_itself_with_its_examples() {
     assert!(read(&rule("not_match: [rm x]")).is_ok());
     assert_eq!(problems(&rule("match: [rm x]"))[0].code(), "example");
     assert_eq!(problems(&rule("not_match: [git status]"))[0].code(), "example");
+    let host = |examples: &str| {
+        format!(
+            "commands: {{ rules: [{{ tool: x, domain: {{ hosts: [.example.com] }}, action: deny, {examples} }}] }}"
+        )
+    };
+    assert!(read(&host("match: ['https://a.example.com/b', 'EXAMPLE.com']")).is_ok());
+    assert!(read(&host("not_match: ['https://example.com.test/']")).is_ok());
+    assert_eq!(problems(&host("match: ['https://notexample.com/']"))[0].code(), "example");
 }
 
 #[test]
