@@ -104,6 +104,9 @@ pub trait Field: Clone + Default {
     fn into_default(self) -> Self;
     /// Takes back whatever is wider than `base`, and says what that was.
     fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>);
+    /// Takes back what is wider than what `other` says, where both have a say: another system
+    /// speaks with the same voice, and the stricter of the two holds (Ruling 2).
+    fn narrow(&mut self, other: &Self);
     /// Lists the values in force.
     fn rows(&self, key: &str, out: &mut Vec<Row>);
     /// Describes the values for the JSON Schema.

@@ -93,5 +93,8 @@ impl<T: Item> Field for Refusals<T> {
         }
     }
 
+    /// Refusals of two systems add up.
+    fn narrow(&mut self, _other: &Self) {}
+
     closing_list!();
 }

@@ -84,6 +84,13 @@ impl<T: Item> Field for Replaceable<T> {
         self.replaced.clone_from(&base.replaced);
     }
 
+    /// A list that adds to the built-in one means that one too.
+    fn narrow(&mut self, other: &Self) {
+        if other.replaced.is_none() && !other.entries.is_empty() {
+            self.replaced = None;
+        }
+    }
+
     closing_list!();
 }
 

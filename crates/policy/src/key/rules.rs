@@ -91,6 +91,9 @@ impl<R: RuleItem> Field for RuleLists<R> {
         }
     }
 
+    /// Lists are never joined: between them the strictest wins already.
+    fn narrow(&mut self, _other: &Self) {}
+
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
         // What an untrusted list may not do is not shown as if it could: whoever reads the rows
         // back would bring it to life.

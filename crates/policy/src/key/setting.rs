@@ -80,6 +80,15 @@ impl<T: Item + Strictness> Field for Setting<T> {
         }
     }
 
+    fn narrow(&mut self, other: &Self) {
+        if let (Some(own), Some(wanted)) = (self.sourced(), other.sourced())
+            && wanted.value.within(&own.value)
+            && !own.value.within(&wanted.value)
+        {
+            *self = other.clone();
+        }
+    }
+
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
         let values = self
             .sourced()

@@ -64,6 +64,15 @@ impl Field for Variables {
         }
     }
 
+    fn narrow(&mut self, other: &Self) {
+        // Neither value is stricter, but an empty one hands nothing over, and it is the least.
+        for (name, own) in &mut self.set {
+            if let Some(wanted) = other.set.get(name).filter(|wanted| wanted.value < own.value) {
+                *own = wanted.clone();
+            }
+        }
+    }
+
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
         let values = self.set.iter().map(|(name, sourced)| {
             let value = json!({ name.as_str(): shown(name, &sourced.value) });

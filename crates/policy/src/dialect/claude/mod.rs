@@ -26,8 +26,8 @@ use super::srt::table::{
     CREDENTIALS, FILESYSTEM, NESTED, NETWORK, ON_MAC, PLUMBING, PROGRAM, SILENCED, TEXTS, key,
 };
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, file_name,
-    has_any, settled,
+    Dialect, DocumentedPlace, Input, Likeness, Manner, Reading, Readings, Surroundings, all,
+    file_name, has_any, settled,
 };
 use crate::key::Reader;
 use crate::layer::Layer;
@@ -43,6 +43,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
     places,
     read,
     write: None,
+    manner: Manner::USUAL,
 };
 
 fn detect(source: &Source, node: Option<&Node>) -> Likeness {

@@ -30,7 +30,8 @@ mod tests;
 use std::path::Path;
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, file_name, settled,
+    Dialect, DocumentedPlace, Input, Likeness, Lists, Manner, Reading, Readings, Surroundings,
+    file_name, settled,
 };
 use crate::key::Reader;
 use crate::layer::Layer;
@@ -48,6 +49,7 @@ pub(super) static SEATBELT: Dialect = Dialect {
     places,
     read,
     write: Some(write::write),
+    manner: Manner { lists: Lists::Replace, ..Manner::USUAL },
 };
 
 /// Reads a profile in which parameters have these values: its `files` and `network`, and what its
