@@ -139,13 +139,18 @@ pub(super) fn operation(name: &str) -> Option<Operation> {
         "dynamic-code-generation"
         | "file-ioctl"
         | "file-map-executable"
+        | "necp-client-open"
         | "process-exec-interpreter"
         | "socket-ioctl"
         | "socket-option*"
         | "socket-option-get"
         | "socket-option-set"
+        | "syscall*"
+        | "syscall-unix"
         | "sysctl*"
-        | "sysctl-read" => Operation::Always,
+        | "sysctl-read"
+        | "system*"
+        | "system-socket" => Operation::Always,
         "device*" => Operation::Walled(Wall::Devices),
         "pseudo-tty" => Operation::Walled(Wall::Terminals),
         "signal" => Operation::Walled(Wall::Signals),
@@ -270,7 +275,6 @@ const FOREIGN: &[&str] = &[
     "mach-task-read",
     "mach-task-special-port-set",
     "managed-preference-read",
-    "necp-client-open",
     "nvram*",
     "nvram-delete",
     "nvram-get",
@@ -287,11 +291,8 @@ const FOREIGN: &[&str] = &[
     "process-info-pidinfo",
     "process-info-rusage",
     "process-info-setcontrol",
-    "syscall*",
     "syscall-mach",
     "syscall-mig",
-    "syscall-unix",
-    "system*",
     "system-automount",
     "system-fsctl",
     "system-info",
@@ -301,7 +302,6 @@ const FOREIGN: &[&str] = &[
     "system-nfssvc",
     "system-pathconf",
     "system-sched",
-    "system-socket",
     "system-suspend-resume",
     "user-preference*",
     "user-preference-read",
