@@ -73,7 +73,7 @@ fn a060_a_profile_with_a_syntax_error_is_refused_at_every_door() {
     ];
     for (text, code, line, column) in broken {
         let source = Source::new("mine.sb", text);
-        let health = check(&source);
+        let health = with_world(|around| check(&source, Path::new(ROOT), around));
         let input = Input { source: &source, layer: Layer::User };
         let loading = with_world(|around| (SEATBELT.read)(&[input], around)).unwrap_err();
         let switching = read_text(text).unwrap_err();
@@ -87,7 +87,8 @@ fn a060_a_profile_with_a_syntax_error_is_refused_at_every_door() {
         }
     }
     for name in ["readonly", "workspace-write", "my-strict"] {
-        assert_eq!(check(&Source::new("good.sb", fixture(name))), []);
+        let source = Source::new("good.sb", fixture(name));
+        assert_eq!(with_world(|around| check(&source, Path::new(ROOT), around)), []);
     }
 }
 
