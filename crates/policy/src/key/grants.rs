@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value as Json, json};
 
 use super::setting::bare;
-use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced};
+use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Silence, Sourced};
 use crate::layer::{Layer, Origin};
 use crate::text::Node;
 
@@ -134,8 +134,8 @@ impl<T: Item + Covers> Field for Grants<T> {
         }));
     }
 
-    fn narrow(&mut self, other: &Self) {
-        if self.is_stated() && other.is_stated() {
+    fn narrow(&mut self, other: &Self, silence: Silence) {
+        if self.is_stated() && (other.is_stated() || silence == Silence::Closes) {
             let common = self.common(other);
             // A list that stands in place of what is said below also stands in for the other.
             if other.default.is_some() {

@@ -2,7 +2,9 @@
 
 use serde_json::Value as Json;
 
-use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced, Strictest, Strictness};
+use super::{
+    Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Silence, Sourced, Strictest, Strictness,
+};
 use crate::layer::Layer;
 use crate::text::Node;
 
@@ -80,7 +82,7 @@ impl<T: Item + Strictness> Field for Setting<T> {
         }
     }
 
-    fn narrow(&mut self, other: &Self) {
+    fn narrow(&mut self, other: &Self, _silence: Silence) {
         if let (Some(own), Some(wanted)) = (self.sourced(), other.sourced())
             && wanted.value.within(&own.value)
             && !own.value.within(&wanted.value)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use super::{Field, Ignored, KeyDoc, Reader, Row, RowForm, Sourced};
+use super::{Field, Ignored, KeyDoc, Reader, Row, RowForm, Silence, Sourced};
 use crate::name::{EnvName, looks_secret};
 use crate::text::Node;
 
@@ -64,7 +64,7 @@ impl Field for Variables {
         }
     }
 
-    fn narrow(&mut self, other: &Self) {
+    fn narrow(&mut self, other: &Self, _silence: Silence) {
         // Neither value is stricter, but an empty one hands nothing over, and it is the least.
         for (name, own) in &mut self.set {
             if let Some(wanted) = other.set.get(name).filter(|wanted| wanted.value < own.value) {

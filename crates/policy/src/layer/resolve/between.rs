@@ -1,11 +1,11 @@
 //! Several systems that speak with one voice: the strictest of them holds (Ruling 2).
 
 use super::Stack;
-use crate::dialect::{DIALECTS, Dialect, FilesOf};
-use crate::key::{Field as _, Grants, Setting, Strictness as _};
+use crate::dialect::{DIALECTS, Dialect, FilesOf, Lists};
+use crate::key::{Field as _, Grants, Setting, Silence, Strictness as _};
 use crate::layer::Layer;
 use crate::name::{HostPattern, PathPattern};
-use crate::policy::{Policy, Profile};
+use crate::policy::{NetworkMode, Policy, Profile};
 
 /// What one text says for everyone, an agent or a task.
 pub(super) struct Statement {
@@ -19,7 +19,7 @@ pub(super) struct Statement {
 /// The group of layers, for whom it is said, and the layer.
 pub(super) type Rank = (Layer, u8, Layer);
 
-/// What one system says in one layer, for everyone and for those that are chosen so far.
+/// What one system says in one layer, for everyone and for those who are chosen.
 struct System {
     layer: Layer,
     dialect: &'static Dialect,
@@ -28,44 +28,31 @@ struct System {
 
 impl Stack {
     /// Returns statements, weakest first, each with what its profile supplies and no wider than
-    /// what other systems say in the same layer. Within one system the later file counts, as that
-    /// system documents, and so do options, which come last. In which order the systems were named
-    /// makes no difference.
-    pub(super) fn between(&self, said: Vec<Statement>) -> Vec<Policy> {
-        let mut policies: Vec<Policy> = Vec::new();
+    /// what other systems say in the same layer, for whomever they say it. Within one system the
+    /// later file counts, as that system documents, and so do options, which come last. In which
+    /// order the systems were named makes no difference.
+    pub(super) fn between(&self, mut said: Vec<Statement>) -> Vec<Policy> {
+        let place = |dialect: Option<&'static Dialect>| {
+            dialect.map_or(DIALECTS.len(), |dialect| {
+                DIALECTS.iter().position(|known| *known == dialect).unwrap_or_default()
+            })
+        };
+        said.sort_by_key(|said| (said.rank, place(said.dialect))); // stable: see `statements`
         let mut systems: Vec<System> = Vec::new();
-        let mut said = said.into_iter().peekable();
-        while let Some(first) = said.peek() {
-            let rank = first.rank;
-            let mut spoken: Vec<(&'static Dialect, Policy)> = Vec::new();
-            let mut options = Vec::new();
-            while let Some(Statement { dialect, policy, .. }) =
-                said.next_if(|said| said.rank == rank)
-            {
-                let policy = self.with_profile(policy);
-                let Some(dialect) = dialect else {
-                    options.push(policy);
-                    continue;
-                };
-                match spoken.iter_mut().find(|(known, _)| *known == dialect) {
-                    Some((_, before)) => before.merge(policy),
-                    None => spoken.push((dialect, policy)),
-                }
-            }
-            spoken.sort_by_key(|(dialect, _)| DIALECTS.iter().position(|known| known == dialect));
-            for (dialect, policy) in &spoken {
+        for Statement { rank, dialect, policy } in &mut said {
+            *policy = self.with_profile(std::mem::take(policy));
+            if let Some(dialect) = *dialect {
                 System::hear(&mut systems, rank.2, dialect, policy);
             }
-            for (dialect, mut policy) in spoken {
-                let others = systems.iter().filter(|other| other.layer == rank.2);
-                for other in others.filter(|other| other.dialect != dialect) {
-                    policy.narrow_beside(other);
-                }
-                policies.push(policy);
-            }
-            policies.append(&mut options);
         }
-        policies
+        let narrowed = |Statement { rank, dialect, mut policy }: Statement| {
+            let others = systems.iter().filter(|other| other.layer == rank.2);
+            for other in others.filter(|other| dialect.is_some_and(|own| own != other.dialect)) {
+                policy.narrow_beside(other);
+            }
+            policy
+        };
+        said.into_iter().map(narrowed).collect()
     }
 }
 
@@ -94,7 +81,19 @@ impl Policy {
         let (readable, asked) = (self.files.allow_read.clone(), self.network.ask.clone());
         let allowed = self.network.allow.clone();
         let profile = self.profile.clone();
-        self.narrow(&other.policy);
+        self.narrow(&other.policy, Silence::SaysNothing);
+        let Policy { files, network, .. } = &other.policy;
+        if other.dialect.manner.lists == Lists::Replace {
+            // Its file is a whole policy: what it does not open is closed.
+            self.files.narrow(files, Silence::Closes);
+            self.network.narrow(network, Silence::Closes);
+            if network.local_binding.sourced().is_none() {
+                self.network.local_binding = Setting::default();
+            }
+        }
+        if matches!(network.mode.value(), NetworkMode::Monitor | NetworkMode::Disabled) {
+            self.network.allow = allowed.clone(); // every host is open there
+        }
         self.files.allow_read = readable;
         self.keep_hidden(&other.policy);
         self.network.ask = asked;

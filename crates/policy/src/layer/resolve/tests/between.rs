@@ -128,6 +128,38 @@ fn what_one_system_says_for_an_agent_is_no_wider_than_another_says_for_all() {
     }
     let alone = beside_for(&[("bloom", agents)], &codex);
     assert_eq!(alone.network.mode.value(), NetworkMode::Disabled, "nobody says otherwise");
+    // And the other way round: what one says for all is no wider than another says for the agent.
+    let agents = "agents: { codex: { files: { write: [.] }, network: { mode: deny-all } } }";
+    let all = "files: { write: [/] }\nnetwork: { mode: disabled }";
+    for files in [[("bloom", agents), ("claude", all)], [("claude", all), ("bloom", agents)]] {
+        let policy = beside_for(&files, &codex);
+        assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
+        let mut found = writes(&policy);
+        found.dedup();
+        assert_eq!(found, ["/proj/app"]);
+    }
+}
+
+#[test]
+fn what_a_whole_policy_does_not_open_no_other_system_opens_beside_it() {
+    let open = "network: { unix: [/run/x], host_ports: [80], publish: [81], local_binding: true }";
+    let whole = "files: { write: [.] }\nnetwork: { mode: deny-all }";
+    for files in [[("claude", open), ("srt", whole)], [("srt", whole), ("claude", open)]] {
+        let Policy { network, .. } = beside(&files);
+        assert_eq!(network.unix.values().count(), 0, "{files:?}");
+        assert_eq!(network.host_ports.values().count() + network.publish.values().count(), 0);
+        assert!(!network.local_binding.value().0);
+    }
+    let Policy { network, .. } = beside(&[("claude", open), ("bloom", whole)]);
+    assert_eq!(network.unix.values().count(), 1, "Bloom does not speak of sockets");
+    // Where one opens every host, the other's list holds.
+    let (any, some) =
+        ("network: { mode: disabled }", "network: { mode: allow-list, allow: [a.test] }");
+    for files in [[("bloom", any), ("srt", some)], [("srt", some), ("bloom", any)]] {
+        let Policy { network, .. } = beside(&files);
+        assert_eq!(network.mode.value(), NetworkMode::AllowList);
+        assert_eq!(network.allow.values().count(), 1, "{files:?}");
+    }
 }
 
 #[test]
