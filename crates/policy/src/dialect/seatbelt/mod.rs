@@ -10,7 +10,7 @@
 //! | `rule`, `operation`, `filter`, `endpoint` | expressions | rules |
 //! | `string`, `place`, `regex` | strings | path patterns |
 //! | `lower` | rules | a policy |
-//! | `write`, `spell` | a policy | text |
+//! | `write`, `shut`, `spell` | a policy | text |
 
 mod endpoint;
 mod filter;
@@ -20,6 +20,7 @@ mod place;
 mod regex;
 mod rule;
 mod sexp;
+mod shut;
 mod spell;
 mod string;
 mod write;

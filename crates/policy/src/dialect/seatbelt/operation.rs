@@ -67,6 +67,8 @@ pub(super) enum Part {
     Content,
     /// What is known about files: times, modes, attributes.
     Detail,
+    /// Where they lie: removing and moving them.
+    Place,
 }
 
 /// Which ways of talking an operation is about.
@@ -122,9 +124,8 @@ pub(super) fn operation(name: &str) -> Option<Operation> {
             Operation::Read(Part::Detail)
         }
         "file-write*" => Operation::Write(Part::Whole),
-        "file-write-create" | "file-write-data" | "file-write-unlink" => {
-            Operation::Write(Part::Content)
-        }
+        "file-write-create" | "file-write-data" => Operation::Write(Part::Content),
+        "file-write-unlink" => Operation::Write(Part::Place),
         "file-clone" | "file-link" | "file-write-acl" | "file-write-flags" | "file-write-mode"
         | "file-write-owner" | "file-write-times" | "file-write-xattr" => {
             Operation::Write(Part::Detail)
