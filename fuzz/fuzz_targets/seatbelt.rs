@@ -15,7 +15,7 @@ fuzz_target!(|text: &str| {
         assert!(tell(&source).is_ok_and(|told| told.name == "seatbelt"), "not told by its name");
         let params = seatbelt::Params::of_root(&around.anchors.root);
         let read = |source: &Source| seatbelt::read_profile(source, &params, Layer::User, around);
-        world::check(&seatbelt::check(&source));
+        world::check(&seatbelt::check(&source, &around.anchors.root, around));
         let Some((dialect, readings)) = world::readings("seatbelt", &source, Layer::User, around)
         else {
             return;

@@ -191,9 +191,14 @@ impl SandboxSession {
         let mut stack = Stack::new(&self.anchors).map_err(|problems| SandboxMisconfigured {
             problems: problems.iter().map(ToString::to_string).collect(),
         })?;
+        // A file that is off says nothing, unless a person switched all of it on, or asks what
+        // would hold if they did.
+        let as_if_on = self.enabled == Some(true) || self.state() == State::Disabled;
         for Reading { layer, document, .. } in &loaded.readings {
-            // Whether it is on was settled before; a file that is off would say nothing here.
-            let document = Document { enabled: [].into(), ..document.clone() };
+            let mut document = document.clone();
+            if as_if_on {
+                document.enabled.clear();
+            }
             stack.push(*layer, document);
         }
         if let Some(name) = &self.default_profile {

@@ -176,21 +176,53 @@ fn a_file_that_is_off_confines_nothing_itself_and_lifts_no_other() {
     let open = |user: &str, project: &str, trust| {
         let project = Project::new().file(".agentao/sandbox.json", project);
         let home = home(user);
-        SandboxSession::open(project.root(), Some(home.root()), trust).status().state
+        let session = SandboxSession::open(project.root(), Some(home.root()), trust);
+        (session.status().state, session.default_profile().unwrap())
     };
+    use State::{Disabled, Enabled};
+    use Trust::{NotTrusted, Trusted};
     let (on, off, silent) = (r#"{"enabled":true}"#, r#"{"enabled":false}"#, "{}");
+    let tight = r#"{"enabled":true,"default_profile":"readonly"}"#;
+    let loose = r#"{"enabled":true,"default_profile":"workspace-write"}"#;
+    let loose_off = r#"{"enabled":false,"default_profile":"workspace-write"}"#;
+    let default = Some(Profile::WorkspaceWriteNoNetwork);
+    let readonly = Some(Profile::Readonly);
     #[rustfmt::skip]
     let cases = [
-        // user   project  state             because
-        (on,      off,     State::Enabled,   "the user's own file still confines"),
-        (off,     on,      State::Enabled,   "a project may confine more"),
-        (off,     off,     State::Disabled,  "nothing confines"),
-        (on,      silent,  State::Enabled,   "the key is inherited"),
-        (off,     silent,  State::Disabled,  "the key is inherited"),
+        // user      project    trust        state     profile     because
+        (on,         off,       NotTrusted,  Enabled,  &default,   "the user's own file still confines"),
+        (on,         off,       Trusted,     Enabled,  &default,   "the user's own file still confines"),
+        (off,        on,        NotTrusted,  Enabled,  &default,   "a project may confine more"),
+        (off,        on,        Trusted,     Enabled,  &default,   "a project may confine more"),
+        (off,        off,       Trusted,     Disabled, &None,      "nothing confines"),
+        (on,         silent,    Trusted,     Enabled,  &default,   "the key is inherited"),
+        (off,        silent,    Trusted,     Disabled, &None,      "the key is inherited"),
+        (tight,      loose_off, NotTrusted,  Enabled,  &readonly,  "a file that is off says nothing"),
+        (tight,      loose_off, Trusted,     Enabled,  &readonly,  "and trust does not change that"),
+        (tight,      loose,     NotTrusted,  Enabled,  &readonly,  "it would widen"),
     ];
-    for (user, project, state, because) in cases {
-        for trust in [Trust::NotTrusted, Trust::Trusted] {
-            assert_eq!(open(user, project, trust), state, "{user} {project} {trust:?}: {because}");
-        }
+    for (user, project, trust, state, profile, because) in cases {
+        let found = open(user, project, trust);
+        assert_eq!(found, (state, profile.clone()), "{user} {project} {trust:?}: {because}");
     }
+    assert_eq!(open(tight, loose, Trusted), (Enabled, Some(Profile::WorkspaceWrite)), "it may");
+}
+
+#[test]
+fn a_profile_is_sound_or_not_in_the_world_it_is_for() {
+    // Whether one folder can be protected by itself depends on what lies at the path.
+    let profile = "(version 1)\n(allow default)\n(deny file-write* (literal \"/etc\"))\n";
+    let home = home(ON).file(".agentao/profiles/odd.sb", profile);
+    let mut session = session(&home, &Project::new());
+    let health = session.profile_health_error("odd").unwrap();
+    assert!(health.contains("`/etc` is a folder"), "{health}");
+    assert!(session.set_default_profile("odd").is_err());
+    let root = "(version 1)\n(allow default)\n(deny file-write* (literal (param \"_RW1\")))\n";
+    let home = home.file(".agentao/profiles/root.sb", root);
+    let text = r#"{"enabled":true,"profiles_dir":"profiles","workspace_root":"/nowhere"}"#;
+    let project = Project::new();
+    let at = |home: &Home| SandboxSession::open(project.root(), Some(home.root()), Trust::Trusted);
+    assert!(at(&home).profile_health_error("root").is_some(), "the project is a folder");
+    let elsewhere = home.file(".agentao/sandbox.json", text);
+    assert_eq!(at(&elsewhere).profile_health_error("root"), None, "nothing lies there");
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use palisade_policy::dialect::{self, Dialect, Input, Surroundings, agentao};
+use palisade_policy::dialect::{Dialect, FilesOf, RootKey};
 use palisade_policy::layer::Layer;
 use palisade_policy::text::Source;
 
@@ -34,6 +34,14 @@ impl Group {
             Self::Places(..) => &[],
         }
     }
+
+    /// Returns the texts that can name the project's root.
+    pub(super) fn rooted(&self) -> &[Text] {
+        match self {
+            Self::Texts(dialect, texts) if dialect.manner.root == RootKey::AtTop => texts,
+            Self::Texts(..) | Self::Places(..) => &[],
+        }
+    }
 }
 
 impl Loader<'_> {
@@ -44,9 +52,9 @@ impl Loader<'_> {
         let mut joined: Vec<(usize, &'static Dialect, Vec<Text>)> = Vec::new();
         for (at, group) in groups.into_iter().enumerate() {
             let (dialect, mut more) = self.expanded(group)?;
-            let same = |(_, known, _): &&mut (_, &Dialect, _)| known.name == dialect.name;
-            let foreign = dialect.name != dialect::native().name;
-            match joined.iter_mut().find(same).filter(|_| foreign) {
+            let same = |(_, known, _): &&mut (_, &Dialect, _)| *known == dialect;
+            let together = dialect.manner.files == FilesOf::OneSystem;
+            match joined.iter_mut().find(same).filter(|_| together) {
                 Some((_, _, texts)) => {
                     texts.append(&mut more);
                     texts.sort_by_key(|text| text.layer); // stable
@@ -95,23 +103,6 @@ impl Loader<'_> {
         }
         Ok(texts)
     }
-}
-
-/// Returns the folders in which Agentao's files look profiles up: the one that holds without the
-/// project's files, and the one that holds with them.
-pub(super) fn profile_folders(
-    dialect: &Dialect,
-    inputs: &[Input<'_>],
-    around: &Surroundings<'_>,
-) -> Vec<(PathBuf, Layer)> {
-    if dialect.name != "agentao" {
-        return Vec::new();
-    }
-    let own: Vec<Input<'_>> =
-        inputs.iter().filter(|input| input.layer != Layer::Project).copied().collect();
-    let holds = [own.as_slice(), inputs].into_iter();
-    let said = holds.filter_map(|inputs| agentao::merged(inputs, around).ok()?.profiles_dir);
-    said.filter_map(|said| Some((said.value.as_ref()?.path(), said.origin().layer))).collect()
 }
 
 /// Leaves every file out that also speaks with a stronger voice.

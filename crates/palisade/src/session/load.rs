@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use palisade_policy::dialect::{self, Dialect, Input, Reading};
+use palisade_policy::dialect::{self, Dialect, Input, Lists, Reading};
 use palisade_policy::key::{Field, Ignored, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Origin, Stack};
 use palisade_policy::name::{Anchors, Invalid};
@@ -12,7 +12,7 @@ use palisade_policy::policy::{Document, Include, Policy, Profile};
 use palisade_policy::text::Source;
 
 use super::error::{OpenError, Warning};
-use super::group::{Group, Text, profile_folders};
+use super::group::{Group, Text};
 use super::locate::{find_root, named_root};
 use super::request::Request;
 use super::world::with_surroundings;
@@ -73,7 +73,7 @@ pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
         groups.push(read_named(&request.cwd, request.layer(), Place::Named, named)?);
     }
 
-    let texts = groups.iter().flat_map(Group::texts).map(|text| (text.layer, &text.source));
+    let texts = groups.iter().flat_map(Group::rooted).map(|text| (text.layer, &text.source));
     let (root, root_origin) = find_root(request, &places, texts.collect::<Vec<_>>().into_iter())?;
     let project_path = Places::project_policy(&root.path);
     let in_project = Place::InProject { root: &root.path, uid: request.uid() };
@@ -175,7 +175,7 @@ impl<'a> Loader<'a> {
         let (readings, folders) =
             with_surroundings(self.request, self.anchors, self.reach(&texts), |around| {
                 let readings = (dialect.read)(&inputs, around);
-                (readings, profile_folders(dialect, &inputs, around))
+                (readings, (dialect.manner.profile_folders)(&inputs, around))
             });
         self.profile_folders.extend(folders);
         let readings = self.heard(dialect, &texts, readings.map_err(broken)?);
@@ -220,7 +220,7 @@ impl<'a> Loader<'a> {
                 self.choices.extend(tasks.map(|task| Choice { agent: None, task }));
             }
             self.notes.extend(notes.iter().cloned().map(Warning::Text));
-            let dialect = Some(dialect.name);
+            let dialect = Some(dialect);
             self.stack.push(*layer, Document { dialect, ..document.clone() });
         }
         Ok(readings)
@@ -238,7 +238,7 @@ impl<'a> Loader<'a> {
         if !texts.is_empty() && texts.iter().all(|text| text.layer == Layer::Project) {
             readings.retain(|reading| reading.layer == Layer::Project);
         }
-        if matches!(dialect.name, "seatbelt" | "srt") {
+        if dialect.manner.lists == Lists::Replace {
             for Reading { document: Document { policy, .. }, .. } in &mut readings {
                 policy.files.write = std::mem::take(&mut policy.files.write).into_default();
                 policy.network.allow = std::mem::take(&mut policy.network.allow).into_default();

@@ -178,6 +178,36 @@ fn the_stricter_of_two_systems_in_one_layer_holds() {
 }
 
 #[test]
+fn only_our_own_files_and_the_runners_name_the_root() {
+    #[rustfmt::skip]
+    let cases = [
+        // dialect      text                                                       moves
+        ("agentao",     r#"{"enabled":true,"root":"ROOT","project_root":"ROOT"}"#, false),
+        ("bloom",       "root: ROOT\nsandbox: { enabled: true }\n",                false),
+        ("bloom",       "project_root: ROOT\nsandbox: { enabled: true }\n",        false),
+        ("claude",      r#"{"root":"ROOT","project_root":"ROOT"}"#,                false),
+        ("proxy",       "root: ROOT\nproject_root: ROOT\nsandboxing: {}\n",        false),
+        ("native",      "version: 1\nroot: ROOT\n",                                true),
+        ("native",      "version: 1\nproject_root: ROOT\n",                        true),
+        ("runner",      r#"{"project_root":"ROOT"}"#,                              true),
+    ];
+    for (dialect, text, moves) in cases {
+        let elsewhere = Project::new();
+        let project = Project::new().dir(".git");
+        let root = elsewhere.root().display().to_string();
+        let project = project.file("p.yaml", text.replace("ROOT", &root));
+        let session = open(&project, &Home::new(), &[&format!("{dialect}:p.yaml")])
+            .unwrap_or_else(|error| panic!("{dialect} {text}: {error}"));
+        let wanted = if moves { elsewhere.root() } else { project.root() };
+        let (found, wanted) = (session.root().path.canonicalize(), wanted.canonicalize());
+        assert_eq!(found.unwrap(), wanted.unwrap(), "{dialect} {text}");
+    }
+    // Where such a key is an error, it says so, and does not move the root first.
+    let project = Project::new().dir(".git").file("s.json", r#"{"root":"/nowhere/at/all"}"#);
+    assert_eq!(open(&project, &Home::new(), &["srt:s.json"]).unwrap_err().code(), "unknown-key");
+}
+
+#[test]
 fn a_project_widens_nothing_through_any_system() {
     let wide = [
         (

@@ -9,6 +9,7 @@ pub mod agentao;
 pub mod bloom;
 mod claude;
 mod glob;
+mod manner;
 mod native;
 pub mod proxy;
 mod runner;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value as Json;
 
+pub use manner::{FilesOf, Lists, Manner, RootKey, Walls};
 pub use native::write_document;
 
 use crate::key::{Field as _, Row, Sourced, bare};
@@ -54,6 +56,15 @@ pub struct Dialect {
     pub read: fn(&[Input<'_>], &Surroundings<'_>) -> Readings,
     /// Writes a policy, if this dialect can say one.
     pub write: Option<fn(&Policy, &Surroundings<'_>) -> Written>,
+    /// How its files stand among others.
+    pub manner: Manner,
+}
+
+impl PartialEq for Dialect {
+    /// Names are unique in the table.
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
 }
 
 /// How much a text looks like one of a dialect.

@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::Value as Json;
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, Written, file_name,
-    has_any,
+    Dialect, DocumentedPlace, FilesOf, Input, Likeness, Manner, Reading, Readings, RootKey,
+    Surroundings, Written, file_name, has_any,
 };
 use crate::key::{Field, Row};
 use crate::name::Anchors;
@@ -22,6 +22,7 @@ pub(super) static NATIVE: Dialect = Dialect {
     places,
     read,
     write: Some(write),
+    manner: Manner { files: FilesOf::Ourselves, root: RootKey::AtTop, ..Manner::USUAL },
 };
 
 fn detect(source: &Source, node: Option<&Node>) -> Likeness {

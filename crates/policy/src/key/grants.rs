@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value as Json, json};
 
 use super::setting::bare;
-use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced};
+use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Silence, Sourced};
 use crate::layer::{Layer, Origin};
 use crate::text::Node;
 
@@ -72,16 +72,22 @@ impl<T: Covers> Grants<T> {
 }
 
 impl<T: Clone + Covers> Grants<T> {
-    /// Keeps what both lists open, in place of what is said below.
-    pub(crate) fn narrow(&mut self, other: &Self) {
+    /// Returns what both lists open.
+    pub(crate) fn common(&self, other: &Self) -> Vec<Sourced<T>> {
         let covered = self.entries().iter().filter(|entry| other.cover(&entry.value));
         let inside = other.entries().iter().filter(|entry| {
             self.cover(&entry.value)
                 && !self.values().any(|own| other.cover(own) && own.covers(&entry.value))
         });
-        let kept: Vec<_> = covered.chain(inside).cloned().collect();
-        if self.is_stated() {
-            *self = Self { explicit: None, default: Some(kept), said: self.said.take() };
+        covered.chain(inside).cloned().collect()
+    }
+
+    /// Puts other entries in the place of these, which stay a default if they were one.
+    pub(crate) fn replace(&mut self, entries: Vec<Sourced<T>>) {
+        if self.default.is_some() {
+            *self = Self { explicit: None, default: Some(entries), said: self.said.take() };
+        } else {
+            self.explicit = Some(entries);
         }
     }
 }
@@ -126,6 +132,17 @@ impl<T: Item + Covers> Field for Grants<T> {
             value: bare(&value.json()),
             origin,
         }));
+    }
+
+    fn narrow(&mut self, other: &Self, silence: Silence) {
+        if self.is_stated() && (other.is_stated() || silence == Silence::Closes) {
+            let common = self.common(other);
+            // A list that stands in place of what is said below also stands in for the other.
+            if other.default.is_some() {
+                self.default.get_or_insert_default();
+            }
+            self.replace(common);
+        }
     }
 
     fn rows(&self, key: &str, out: &mut Vec<Row>) {

@@ -104,12 +104,24 @@ pub trait Field: Clone + Default {
     fn into_default(self) -> Self;
     /// Takes back whatever is wider than `base`, and says what that was.
     fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>);
+    /// Takes back what is wider than what `other` says: another system speaks with the same voice,
+    /// and the stricter of the two holds (Ruling 2).
+    fn narrow(&mut self, other: &Self, silence: Silence);
     /// Lists the values in force.
     fn rows(&self, key: &str, out: &mut Vec<Row>);
     /// Describes the values for the JSON Schema.
     fn schema() -> Json;
     /// Describes the keys for the manual.
     fn docs(key: &str, about: &str, out: &mut Vec<KeyDoc>);
+}
+
+/// What it means that a system says nothing of something that could be opened.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Silence {
+    /// It stays closed: the system says all that it opens.
+    Closes,
+    /// Nothing: others may open it.
+    SaysNothing,
 }
 
 /// Joins a section's key and a field's.

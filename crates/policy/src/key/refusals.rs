@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::grants::{closing_list, list_doc, list_row, list_schema, read_list};
 use super::setting::bare;
-use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Sourced};
+use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Silence, Sourced};
 use crate::layer::Layer;
 use crate::text::Node;
 
@@ -90,6 +90,13 @@ impl<T: Item> Field for Refusals<T> {
             if !self.entries.contains(entry) {
                 self.entries.push(entry.clone());
             }
+        }
+    }
+
+    /// Refusals of two systems add up; what one of them lifts may not be the other's to lose.
+    fn narrow(&mut self, other: &Self, silence: Silence) {
+        if silence == Silence::Closes {
+            self.lifted.retain(|lift| other.lifted.iter().any(|also| also.value == lift.value));
         }
     }
 

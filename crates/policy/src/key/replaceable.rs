@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::grants::{closing_list, list_doc, list_row, list_schema, read_list};
 use super::setting::bare;
-use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Sourced};
+use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Silence, Sourced};
 use crate::layer::{Layer, Origin};
 use crate::text::Node;
 
@@ -82,6 +82,13 @@ impl<T: Item> Field for Replaceable<T> {
         let more = std::mem::replace(&mut self.entries, base.entries.clone());
         self.entries.extend(more.into_iter().filter(|entry| !base.entries.contains(entry)));
         self.replaced.clone_from(&base.replaced);
+    }
+
+    /// A list that adds to the built-in one means that one too.
+    fn narrow(&mut self, other: &Self, _silence: Silence) {
+        if other.replaced.is_none() && !other.entries.is_empty() {
+            self.replaced = None;
+        }
     }
 
     closing_list!();

@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::grants::{list_doc, list_row, list_schema, read_list};
 use super::setting::bare;
-use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Sourced};
+use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Silence, Sourced};
 use crate::text::Node;
 
 /// A rule that may stand in a list of rules.
@@ -90,6 +90,9 @@ impl<R: RuleItem> Field for RuleLists<R> {
             }
         }
     }
+
+    /// Lists are never joined: between them the strictest wins already.
+    fn narrow(&mut self, _other: &Self, _silence: Silence) {}
 
     fn rows(&self, key: &str, out: &mut Vec<Row>) {
         // What an untrusted list may not do is not shown as if it could: whoever reads the rows

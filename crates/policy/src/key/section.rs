@@ -64,6 +64,10 @@ macro_rules! section {
                 $($crate::key::Field::clamp(&mut self.$key, &base.$key, &$crate::key::below(key, stringify!($key)), ignored);)+
             }
 
+            fn narrow(&mut self, other: &Self, silence: $crate::key::Silence) {
+                $($crate::key::Field::narrow(&mut self.$key, &other.$key, silence);)+
+            }
+
             fn rows(&self, key: &str, out: &mut Vec<$crate::key::Row>) {
                 $($crate::key::Field::rows(&self.$key, &$crate::key::below(key, stringify!($key)), out);)+
             }

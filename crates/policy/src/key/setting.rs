@@ -2,7 +2,9 @@
 
 use serde_json::Value as Json;
 
-use super::{Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Sourced, Strictest, Strictness};
+use super::{
+    Field, Ignored, Item, KeyDoc, Reader, Row, RowForm, Silence, Sourced, Strictest, Strictness,
+};
 use crate::layer::Layer;
 use crate::text::Node;
 
@@ -77,6 +79,15 @@ impl<T: Item + Strictness> Field for Setting<T> {
             let Sourced { value, origin } = sourced.clone();
             ignored.push(Ignored { key: key.into(), value: bare(&value.json()), origin });
             *self = base.clone();
+        }
+    }
+
+    fn narrow(&mut self, other: &Self, _silence: Silence) {
+        if let (Some(own), Some(wanted)) = (self.sourced(), other.sourced())
+            && wanted.value.within(&own.value)
+            && !own.value.within(&wanted.value)
+        {
+            *self = other.clone();
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use super::{Field, Ignored, KeyDoc, Reader, Row, RowForm, Sourced};
+use super::{Field, Ignored, KeyDoc, Reader, Row, RowForm, Silence, Sourced};
 use crate::name::{EnvName, looks_secret};
 use crate::text::Node;
 
@@ -60,6 +60,15 @@ impl Field for Variables {
             if base.set.get(&name) != Some(&value) {
                 let shown = format!("{name}={}", shown(&name, &value.value));
                 ignored.push(Ignored { key: key.into(), value: shown, origin: value.origin });
+            }
+        }
+    }
+
+    fn narrow(&mut self, other: &Self, _silence: Silence) {
+        // Neither value is stricter, but an empty one hands nothing over, and it is the least.
+        for (name, own) in &mut self.set {
+            if let Some(wanted) = other.set.get(name).filter(|wanted| wanted.value < own.value) {
+                *own = wanted.clone();
             }
         }
     }

@@ -220,11 +220,12 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
     for statement in &mut said {
         statement.policy.drop_reserved(&mut ignored);
     }
+    let said = stack.between(said);
     let preset = chosen_preset(&said);
     let narrowing = trust == Trust::NotTrusted
         && stack.documents.iter().any(|(layer, _)| *layer == Layer::Project);
     let policy = if narrowing {
-        let without = statements(stack, &choice, |layer| layer != Layer::Project);
+        let without = stack.between(statements(stack, &choice, |layer| layer != Layer::Project));
         // The preset brings statements of its own, so it is settled before anything is merged.
         let allowed = chosen_preset(&without);
         let base = stack.fold(without, allowed);
@@ -313,30 +314,24 @@ fn statements(stack: &Stack, choice: &Choice, wanted: impl Fn(Layer) -> bool) ->
 }
 
 /// Returns the preset that the strongest statement names.
-fn chosen_preset(statements: &[Statement]) -> Preset {
-    let named = statements.iter().rev().find_map(|said| said.policy.preset.sourced());
+fn chosen_preset(statements: &[Policy]) -> Preset {
+    let named = statements.iter().rev().find_map(|said| said.preset.sourced());
     named.map_or(Preset::Confined, |preset| preset.value)
 }
 
 impl Stack {
     /// Merges statements on top of the built-in ones and those of the preset.
-    fn fold(&self, statements: Vec<Statement>, preset: Preset) -> Policy {
+    fn fold(&self, statements: Vec<Policy>, preset: Preset) -> Policy {
         let floor: Vec<Sourced<Require>> = statements
             .iter()
-            .filter_map(|said| said.policy.require.sourced())
+            .filter_map(|said| said.require.sourced())
             .filter(administrators)
             .cloned()
             .collect();
         let mut policy = self.with_profile(self.builtin.policy().clone());
         policy.merge(self.builtin.preset(preset).clone());
-        let mut chosen = Vec::new();
         for statement in statements {
-            let (rank, dialect, confines) =
-                (statement.rank, statement.dialect, statement.confines());
-            policy.merge(self.beside(statement, &chosen));
-            if confines {
-                chosen.push(Statement { rank, dialect, policy: policy.clone() });
-            }
+            policy.merge(statement);
         }
         // What the administrator requires nobody lowers.
         for floor in floor {

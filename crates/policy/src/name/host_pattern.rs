@@ -25,6 +25,11 @@ impl HostPattern {
     pub fn covers(&self, other: &Self) -> bool {
         self.0.covers(&other.0)
     }
+
+    /// Returns whether some connection falls under both patterns.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.0.meets(&other.0)
+    }
 }
 
 impl FromStr for HostPattern {
@@ -76,6 +81,11 @@ impl DeniedHost {
     /// Returns whether nothing of what `pattern` lets through is left by this refusal.
     pub fn cancels(&self, pattern: &HostPattern) -> bool {
         self.0.covers(&pattern.0)
+    }
+
+    /// Returns whether this refuses something that `pattern` lets through.
+    pub fn meets(&self, pattern: &HostPattern) -> bool {
+        self.0.meets(&pattern.0)
     }
 }
 
@@ -151,10 +161,17 @@ impl Shape {
         self.port.is_none_or(|only| only.number() == port)
     }
 
+    fn meets(&self, other: &Self) -> bool {
+        let one_port = self.port.is_none() || other.port.is_none() || self.port == other.port;
+        // Two targets nest or lie apart.
+        one_port && (self.target_covers(other) || other.target_covers(self))
+    }
+
     fn covers(&self, other: &Self) -> bool {
-        if self.port.is_some() && self.port != other.port {
-            return false;
-        }
+        (self.port.is_none() || self.port == other.port) && self.target_covers(other)
+    }
+
+    fn target_covers(&self, other: &Self) -> bool {
         match (&self.target, &other.target) {
             (Target::Any, _) => true,
             (Target::Name(scope, base), Target::Name(inner_scope, inner)) => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use super::{Commands, Env, Files, Limits, Network, Policy, Require, Tools};
+use crate::dialect::{Dialect, Walls};
 use crate::key::{Field, Item, Reader, Refusals, Setting, Sourced};
 use crate::layer::{Choice, Layer, Origin, Scope};
 use crate::name::{Anchors, ByteSize, Folder, Period};
@@ -15,7 +16,7 @@ use crate::text::{self, Diagnostic, Entry, Node, Severity, Source, Span, Value, 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
     /// The dialect of the file it was read from; none for what options and variables say.
-    pub dialect: Option<&'static str>,
+    pub dialect: Option<&'static Dialect>,
     /// Other texts whose statements come first.
     pub include: Vec<Sourced<Include>>,
     /// The project root it names; whoever loads the text decides what that starts from.
@@ -150,7 +151,8 @@ impl Document {
     /// Returns whether the text can confine at all. Agentao's `permissions.json`, which has no
     /// switch, decides about calls and builds no walls.
     pub(crate) fn confines(&self) -> bool {
-        self.dialect != Some("agentao") || !self.enabled.is_empty()
+        let always = |dialect: &Dialect| dialect.manner.walls == Walls::Always;
+        self.dialect.is_none_or(always) || !self.enabled.is_empty()
     }
 
     /// Returns every part of the text: for everyone, for each agent, for each task.

@@ -21,8 +21,8 @@ pub use limits::Limits;
 pub use network::{Budget, HttpRule, Network};
 pub use tools::{ToolRegex, Tools};
 
-use crate::key::{Setting, section};
-use crate::name::Folder;
+use crate::key::{Setting, Sourced, section};
+use crate::name::{Folder, PathPattern};
 
 section! {
     /// What may happen, and by whom each part of it was said.
@@ -62,12 +62,23 @@ section! {
 }
 
 impl Policy {
-    /// Takes off the list of hidden paths what a higher layer unhides.
+    /// Takes off the list of hidden paths what a higher layer unhides, and off the list of what
+    /// stays readable in them what a higher layer hides.
     ///
     /// Between an `unhide` and a `hide` of the same layer the stricter wins, and an `unhide` never
     /// reaches what a higher layer hides.
     pub(crate) fn apply_unhide(&mut self) {
         self.files.protect.apply_lifts();
+        let shut = |open: &Sourced<PathPattern>| {
+            let hides = self.files.hide.entries().iter();
+            let above = |hidden: &&Sourced<_>| hidden.origin.layer > open.origin.layer;
+            hides.filter(above).any(|hidden| hidden.value.covers(&open.value))
+        };
+        let readable = self.files.allow_read.entries();
+        if readable.iter().any(shut) {
+            let kept = readable.iter().filter(|open| !shut(open)).cloned().collect();
+            self.files.allow_read.replace(kept);
+        }
         let unhide = self.files.unhide.clone();
         self.files.hide.retain(|hidden| {
             !unhide.entries().iter().any(|open| {

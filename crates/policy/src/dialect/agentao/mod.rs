@@ -17,8 +17,8 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, file_name,
-    has_any, settled,
+    Dialect, DocumentedPlace, Input, Likeness, Manner, Reading, Readings, Surroundings, Walls, all,
+    file_name, has_any, settled,
 };
 use crate::key::{Reader, nearest};
 use crate::layer::Layer;
@@ -37,6 +37,11 @@ pub(super) static AGENTAO: Dialect = Dialect {
     places,
     read,
     write: Some(write::write),
+    manner: Manner {
+        walls: Walls::WithSwitch,
+        profile_folders: sandbox::profile_folders,
+        ..Manner::USUAL
+    },
 };
 
 fn detect(source: &Source, node: Option<&Node>) -> Likeness {

@@ -57,7 +57,7 @@ impl<'a> Profiles<'a> {
         match self.find(name) {
             None => Some(self.not_found(name)),
             Some(Profile::File(file)) => {
-                let problems = check(&file.path(), self.around);
+                let problems = check(&file.path(), &self.workspace(), self.around);
                 let wrong = |problem: &&Diagnostic| problem.severity() == Severity::Error;
                 let first = problems.iter().find(wrong)?;
                 let place = first.place().map_or_else(String::new, |place| format!(":{place}"));
@@ -159,7 +159,7 @@ impl<'a> Profiles<'a> {
             // own are checked by whoever reads them with care.
             let folder = self.holds.profiles_dir.as_ref();
             if folder.is_some_and(|folder| folder.layer != Layer::Project) {
-                problems.extend(check(&file.path(), self.around));
+                problems.extend(check(&file.path(), &self.workspace(), self.around));
             }
         }
         Some(profile)
@@ -168,6 +168,12 @@ impl<'a> Profiles<'a> {
     fn not_found(&self, name: &str) -> String {
         let names = self.names().join(", ");
         format!("profile `{}` not found (available: {names})", visible(name))
+    }
+
+    /// Returns the folder that profiles mean by `_RW1`.
+    fn workspace(&self) -> PathBuf {
+        let said = self.holds.workspace_root.as_ref().and_then(|said| said.value.as_ref());
+        said.map_or_else(|| self.around.anchors.root.clone(), Folder::path)
     }
 
     fn folder(&self) -> Option<PathBuf> {
@@ -194,10 +200,10 @@ pub(super) fn in_folder(folder: &Path, name: &str, around: &Surroundings<'_>) ->
 }
 
 /// Reads a profile's file and returns what is wrong with it.
-fn check(path: &Path, around: &Surroundings<'_>) -> Vec<Diagnostic> {
+fn check(path: &Path, workspace: &Path, around: &Surroundings<'_>) -> Vec<Diagnostic> {
     let name = path.to_string_lossy();
     match (around.read)(path) {
-        Ok(text) => seatbelt::check(&Source::new(&name, &text)),
+        Ok(text) => seatbelt::check(&Source::new(&name, &text), workspace, around),
         Err(why) => {
             let source = Source::new(&name, "");
             let message = format!("the profile cannot be read: {}", visible(&why));

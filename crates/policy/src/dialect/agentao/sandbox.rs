@@ -1,6 +1,7 @@
 //! `sandbox.json`: which profile confines, and what it may write.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::parse::parse;
 use super::profiles::Profiles;
@@ -86,6 +87,19 @@ pub fn merged(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Result<Sandbox
         }
     }
     settled(problems).map(|_| whole)
+}
+
+/// Returns the folders in which files look profiles up: the one that holds without the project's
+/// files, and the one that holds with them.
+pub(super) fn profile_folders(
+    inputs: &[Input<'_>],
+    around: &Surroundings<'_>,
+) -> Vec<(PathBuf, Layer)> {
+    let own: Vec<Input<'_>> =
+        inputs.iter().filter(|input| input.layer != Layer::Project).copied().collect();
+    let holds = [own.as_slice(), inputs].into_iter();
+    let said = holds.filter_map(|inputs| merged(inputs, around).ok()?.profiles_dir);
+    said.filter_map(|said| Some((said.value.as_ref()?.path(), said.layer))).collect()
 }
 
 impl Sandbox {

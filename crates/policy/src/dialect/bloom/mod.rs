@@ -16,7 +16,7 @@ mod write;
 use std::path::Path;
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Readings, Surroundings, file_name, settled,
+    Dialect, DocumentedPlace, Input, Likeness, Manner, Readings, Surroundings, file_name, settled,
 };
 use crate::layer::Layer;
 use crate::name::{Anchors, PathPattern};
@@ -32,6 +32,7 @@ pub(super) static BLOOM: Dialect = Dialect {
     places,
     read,
     write: Some(write::write),
+    manner: Manner::USUAL,
 };
 
 fn detect(source: &Source, node: Option<&Node>) -> Likeness {

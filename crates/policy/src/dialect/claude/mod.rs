@@ -19,15 +19,15 @@ mod permissions;
 mod sandbox;
 mod top;
 
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::srt::schema::{Fate, Key, Shape, Unknown, check_map, note};
 use super::srt::table::{
     CREDENTIALS, FILESYSTEM, NESTED, NETWORK, ON_MAC, PLUMBING, PROGRAM, SILENCED, TEXTS, key,
 };
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, file_name,
-    has_any, settled,
+    Dialect, DocumentedPlace, Input, Likeness, Manner, Reading, Readings, Surroundings, all,
+    file_name, has_any, settled,
 };
 use crate::key::Reader;
 use crate::layer::Layer;
@@ -43,6 +43,7 @@ pub(super) static CLAUDE: Dialect = Dialect {
     places,
     read,
     write: None,
+    manner: Manner::USUAL,
 };
 
 fn detect(source: &Source, node: Option<&Node>) -> Likeness {
@@ -182,19 +183,31 @@ impl Reserved {
     }
 }
 
-/// Returns what `/x` in a rule and `./x` in the sandbox section start from: the project that the
-/// file belongs to, or the user's own `~/.claude`.
+/// Returns what `/x` in a rule and `./x` in the sandbox section start from: the user's own
+/// `~/.claude`, however its file was named, or the project that the file belongs to.
 fn base(input: &Input<'_>, around: &Surroundings<'_>) -> PathBuf {
-    let home = around.anchors.home.as_ref().filter(|_| input.layer == Layer::User);
-    if let Some(home) = home {
-        return home.join(".claude");
-    }
-    let file = Path::new(input.source.name());
-    let folder = file.parent().filter(|folder| folder.is_absolute());
-    match folder {
-        Some(folder) if folder.ends_with(".claude") => folder.parent().unwrap_or(folder).into(),
+    let users = around.anchors.home.as_ref().map(|home| home.join(".claude"));
+    let file = without_dots(&around.cwd.join(input.source.name()));
+    let folder = file.parent().unwrap_or(Path::new("/"));
+    match users {
+        Some(users) if folder == users => users,
+        _ if folder.ends_with(".claude") => folder.parent().unwrap_or(folder).into(),
+        Some(users) if input.layer == Layer::User => users,
         Some(_) | None => around.anchors.root.clone(),
     }
+}
+
+/// Takes `.` and `..` out of a path, by its text alone.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            Component::Normal(_) | Component::Prefix(_) | Component::RootDir => plain.push(part),
+        }
+    }
+    plain
 }
 
 const MODES: Shape =

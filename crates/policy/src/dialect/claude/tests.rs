@@ -259,6 +259,8 @@ fn unknown_keys_warn_and_wrong_types_are_errors() {
         (r#"{"sandbox":{"enabled":"yes"}}"#,                             "wrong-type"),
         (r#"{"sandbox":{"network":{"deniedDomains":["a/b"]}}}"#,         "srt-domain"),
         (r#"{"sandbox":{"filesystem":{"denyRead":["/**/x"]}}}"#,         "path-reach"),
+        (r#"{"sandbox":{"filesystem":{"denyRead":[{"literal":true}]}}}"#, "missing-key"),
+        (r#"{"sandbox":{"filesystem":{"denyWrite":[{}]}}}"#,             "missing-key"),
     ];
     for (text, code) in cases {
         assert_eq!(errors(text), [code], "{text}");

@@ -14,7 +14,7 @@ mod write;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Dialect, DocumentedPlace, Input, Likeness, Readings, Surroundings, has_any};
+use super::{Dialect, DocumentedPlace, Input, Likeness, Manner, Readings, Surroundings, has_any};
 use crate::key::{Guard, Setting, Sourced};
 use crate::layer::{Layer, Origin};
 use crate::name::Invalid;
@@ -29,6 +29,7 @@ pub(super) static PROXY: Dialect = Dialect {
     places,
     read,
     write: Some(write::write),
+    manner: Manner::USUAL,
 };
 
 /// Reads the proxy's flag `--enable-sandboxing`, which may carry a value: `=false` switches off

@@ -7,7 +7,8 @@
 mod tests;
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, settled,
+    Dialect, DocumentedPlace, Input, Likeness, Manner, Reading, Readings, RootKey, Surroundings,
+    all, settled,
 };
 use crate::builtin::BuiltIn;
 use crate::key::{Reader, Refusals, Setting, Sourced};
@@ -24,6 +25,7 @@ pub(super) static RUNNER: Dialect = Dialect {
     places,
     read,
     write: None,
+    manner: Manner { root: RootKey::AtTop, ..Manner::USUAL },
 };
 
 fn detect(_source: &Source, node: Option<&Node>) -> Likeness {

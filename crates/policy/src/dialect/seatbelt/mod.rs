@@ -10,7 +10,7 @@
 //! | `rule`, `operation`, `filter`, `endpoint` | expressions | rules |
 //! | `string`, `place`, `regex` | strings | path patterns |
 //! | `lower` | rules | a policy |
-//! | `write`, `spell` | a policy | text |
+//! | `write`, `shut`, `spell` | a policy | text |
 
 mod endpoint;
 mod filter;
@@ -20,6 +20,7 @@ mod place;
 mod regex;
 mod rule;
 mod sexp;
+mod shut;
 mod spell;
 mod string;
 mod write;
@@ -30,11 +31,11 @@ mod tests;
 use std::path::Path;
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, file_name, settled,
+    Dialect, DocumentedPlace, Input, Likeness, Lists, Manner, Reading, Readings, Surroundings,
+    file_name, settled,
 };
 use crate::key::Reader;
 use crate::layer::Layer;
-use crate::name::Anchors;
 use crate::policy::{Document, Policy};
 use crate::text::{Diagnostic, Node, Source};
 
@@ -48,6 +49,7 @@ pub(super) static SEATBELT: Dialect = Dialect {
     places,
     read,
     write: Some(write::write),
+    manner: Manner { lists: Lists::Replace, ..Manner::USUAL },
 };
 
 /// Reads a profile in which parameters have these values: its `files` and `network`, and what its
@@ -70,19 +72,11 @@ pub fn read_profile(
     Ok((policy, settled(cx.into_problems())?))
 }
 
-/// Returns every reason not to use a profile, wherever the project lies.
-pub fn check(source: &Source) -> Vec<Diagnostic> {
-    let root = Path::new("/workspace");
-    let anchors = Anchors { root: root.into(), home: Some("/home/user".into()) };
-    let around = Surroundings {
-        anchors: &anchors,
-        cwd: root,
-        var: &|_| None,
-        kind: &|_| None,
-        list: &|_| Vec::new(),
-        read: &|_| Err("nothing is read here".into()),
-    };
-    read_profile(source, &Params::of_root(root), Layer::BuiltIn, &around).err().unwrap_or_default()
+/// Returns every reason not to use a profile for the folder `workspace`: the same as when it is
+/// read for good, because what a profile comes to depends on what lies at the paths it names.
+pub fn check(source: &Source, workspace: &Path, around: &Surroundings<'_>) -> Vec<Diagnostic> {
+    let params = Params::of_root(workspace);
+    read_profile(source, &params, Layer::BuiltIn, around).err().unwrap_or_default()
 }
 
 fn detect(source: &Source, _node: Option<&Node>) -> Likeness {

@@ -67,6 +67,8 @@ pub(super) enum Part {
     Content,
     /// What is known about files: times, modes, attributes.
     Detail,
+    /// Where they lie: removing and moving them.
+    Place,
 }
 
 /// Which ways of talking an operation is about.
@@ -122,9 +124,8 @@ pub(super) fn operation(name: &str) -> Option<Operation> {
             Operation::Read(Part::Detail)
         }
         "file-write*" => Operation::Write(Part::Whole),
-        "file-write-create" | "file-write-data" | "file-write-unlink" => {
-            Operation::Write(Part::Content)
-        }
+        "file-write-create" | "file-write-data" => Operation::Write(Part::Content),
+        "file-write-unlink" => Operation::Write(Part::Place),
         "file-clone" | "file-link" | "file-write-acl" | "file-write-flags" | "file-write-mode"
         | "file-write-owner" | "file-write-times" | "file-write-xattr" => {
             Operation::Write(Part::Detail)
@@ -139,13 +140,18 @@ pub(super) fn operation(name: &str) -> Option<Operation> {
         "dynamic-code-generation"
         | "file-ioctl"
         | "file-map-executable"
+        | "necp-client-open"
         | "process-exec-interpreter"
         | "socket-ioctl"
         | "socket-option*"
         | "socket-option-get"
         | "socket-option-set"
+        | "syscall*"
+        | "syscall-unix"
         | "sysctl*"
-        | "sysctl-read" => Operation::Always,
+        | "sysctl-read"
+        | "system*"
+        | "system-socket" => Operation::Always,
         "device*" => Operation::Walled(Wall::Devices),
         "pseudo-tty" => Operation::Walled(Wall::Terminals),
         "signal" => Operation::Walled(Wall::Signals),
@@ -270,7 +276,6 @@ const FOREIGN: &[&str] = &[
     "mach-task-read",
     "mach-task-special-port-set",
     "managed-preference-read",
-    "necp-client-open",
     "nvram*",
     "nvram-delete",
     "nvram-get",
@@ -287,11 +292,8 @@ const FOREIGN: &[&str] = &[
     "process-info-pidinfo",
     "process-info-rusage",
     "process-info-setcontrol",
-    "syscall*",
     "syscall-mach",
     "syscall-mig",
-    "syscall-unix",
-    "system*",
     "system-automount",
     "system-fsctl",
     "system-info",
@@ -301,7 +303,6 @@ const FOREIGN: &[&str] = &[
     "system-nfssvc",
     "system-pathconf",
     "system-sched",
-    "system-socket",
     "system-suspend-resume",
     "user-preference*",
     "user-preference-read",

@@ -7,6 +7,7 @@
 use super::place::{Place, Reach, depth, overlap};
 use super::regex;
 use super::rule::Verdict;
+use super::shut::{Shut, distinct};
 use super::spell;
 use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
 use crate::layer::Layer;
@@ -75,11 +76,32 @@ impl Writer<'_> {
     fn writing(&mut self, policy: &Policy) {
         self.text
             .push_str("(allow file-write-data (literal \"/dev/null\") (literal \"/dev/tty\"))\n");
-        for folder in policy.files.write.values() {
-            self.rule(Verdict::Allow, "file-write*", "files.write", folder.as_pattern());
+        let shut = Shut::new(policy);
+        for folder in &shut.open {
+            self.rule(Verdict::Allow, "file-write*", "files.write", folder);
         }
         for pattern in policy.files.protect.values() {
             self.rule(Verdict::Deny, "file-write*", "files.protect", pattern);
+        }
+        // Who may not read a file must not move it to where they may.
+        for hide in &shut.hidden {
+            self.rule(Verdict::Deny, "file-write*", "files.hide", hide);
+        }
+        for open in shut.readable {
+            let why = "it lies in a hidden path; it is readable there, but not writable";
+            self.lose("files.write", open.to_string(), why);
+        }
+        for pin in shut.pins {
+            match self.exactly(&pin) {
+                Some(filter) => {
+                    self.text.push_str(&format!("(deny file-write-unlink {filter})\n"));
+                }
+                None => self.lose("files.protect", pin.to_string(), NO_REGEX),
+            }
+        }
+        for pattern in shut.movable {
+            let why = "a folder above it can be moved there, and what lies in it is then open";
+            self.lose("files.protect", pattern.to_string(), why);
         }
     }
 
@@ -176,6 +198,20 @@ impl Writer<'_> {
         path.to_str().map(|path| format!("(subpath {})", quoted(path)))
     }
 
+    /// Writes a filter for what a pattern matches, without what lies below.
+    fn exactly(&self, pattern: &PathPattern) -> Option<String> {
+        let Some(path) = pattern.literal() else {
+            let text = spell::exact_regex_of(pattern);
+            let exact = Place { pattern: pattern.clone(), reach: Reach::Exact };
+            let same = regex::places(&text).is_ok_and(|places| places == [exact]);
+            return same.then(|| format!("(regex {})", quoted(&text)));
+        };
+        if path == self.around.anchors.root {
+            return Some("(literal (param \"_RW1\"))".into());
+        }
+        path.to_str().map(|path| format!("(literal {})", quoted(path)))
+    }
+
     fn lose(&mut self, key: &str, value: String, why: &'static str) {
         self.lost.push(Lost { key: key.into(), value, why });
     }
@@ -254,16 +290,6 @@ fn split(patterns: &[PathPattern]) -> (Vec<&PathPattern>, Vec<&PathPattern>) {
         patterns.iter().partition(|pattern| pattern.has_wildcard());
     globs.sort_by_key(|glob| depth(glob).unwrap_or(usize::MAX));
     (globs, plain)
-}
-
-fn distinct<'p>(patterns: impl Iterator<Item = &'p PathPattern>) -> Vec<PathPattern> {
-    let mut found: Vec<PathPattern> = Vec::new();
-    for pattern in patterns {
-        if !found.contains(pattern) {
-            found.push(pattern.clone());
-        }
-    }
-    found
 }
 
 fn is_everything(pattern: &PathPattern) -> bool {

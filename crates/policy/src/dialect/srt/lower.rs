@@ -204,8 +204,7 @@ fn masked(entry: &Node, instead: &str, cx: &mut Reader<'_>) {
 fn required<'n>(entry: &'n Node, key: &str, cx: &mut Reader<'_>) -> Option<&'n Node> {
     let found = entry.find(key);
     if found.is_none() {
-        let message = format!("this entry has no `{key}`");
-        cx.report(cx.complaint("missing-key", message, entry.span).expected(format!("`{key}`")));
+        cx.missing_key::<()>(key, entry);
     }
     found
 }

@@ -20,8 +20,8 @@ pub(super) mod table;
 mod write;
 
 use super::{
-    Dialect, DocumentedPlace, Input, Likeness, Reading, Readings, Surroundings, all, file_name,
-    has_any, settled,
+    Dialect, DocumentedPlace, Input, Likeness, Lists, Manner, Reading, Readings, Surroundings, all,
+    file_name, has_any, settled,
 };
 use crate::key::Reader;
 use crate::layer::Layer;
@@ -36,6 +36,7 @@ pub(super) static SRT: Dialect = Dialect {
     places,
     read,
     write: Some(write::write),
+    manner: Manner { lists: Lists::Replace, ..Manner::USUAL },
 };
 
 fn detect(source: &Source, node: Option<&Node>) -> Likeness {

@@ -127,7 +127,13 @@ pub(in crate::dialect) fn note(
 fn check_shape(node: &Node, shape: &Shape, field: &str, unknown: Unknown, cx: &mut Reader<'_>) {
     let wanted = match (shape, &node.value) {
         (Flag, Value::Bool(_)) | (Text | Path, Value::Text(_)) => return,
-        (Path, Value::Map(_)) => return check_map(node, &[table::PATH_ENTRY], field, unknown, cx),
+        (Path, Value::Map(_)) => {
+            if node.find("path").is_none() {
+                // Without it the entry would close nothing, and nobody would notice.
+                cx.missing_key::<()>("path", node);
+            }
+            return check_map(node, &[table::PATH_ENTRY], field, unknown, cx);
+        }
         (List(inner), Value::List(items)) => {
             return items.iter().for_each(|item| check_shape(item, inner, field, unknown, cx));
         }

@@ -1,89 +1,170 @@
-//! Two systems that speak with one voice: the stricter of them holds (Ruling 2).
+//! Several systems that speak with one voice: the strictest of them holds (Ruling 2).
 
 use super::Stack;
-use crate::key::{Field, Grants, Item, Setting, Strictness};
+use crate::dialect::{DIALECTS, Dialect, FilesOf, Lists};
+use crate::key::{Field as _, Grants, Setting, Silence, Strictness as _};
 use crate::layer::Layer;
-use crate::name::PathPattern;
-use crate::policy::Policy;
+use crate::name::{HostPattern, PathPattern};
+use crate::policy::{NetworkMode, Policy, Profile};
 
 /// What one text says for everyone, an agent or a task.
 pub(super) struct Statement {
     /// How strong it is.
-    pub(super) rank: (Layer, u8, Layer),
+    pub(super) rank: Rank,
     /// What the text is written in, if it is a file.
-    pub(super) dialect: Option<&'static str>,
+    pub(super) dialect: Option<&'static Dialect>,
     pub(super) policy: Policy,
 }
 
-impl Statement {
-    /// Returns whether a file says how far things are open: by a profile, or, in another system's
-    /// words, by its own lists. A native file that only adds to lists means the ones below it.
-    pub(super) fn confines(&self) -> bool {
-        let Policy { profile, files, network, .. } = &self.policy;
-        let lists = files.write.is_stated() || network.mode.sourced().is_some();
-        let foreign = self.dialect.is_some_and(|dialect| dialect != "native");
-        self.dialect.is_some() && profile.sourced().is_some() || foreign && lists
-    }
+/// The group of layers, for whom it is said, and the layer.
+pub(super) type Rank = (Layer, u8, Layer);
+
+/// What one system says in one layer, for everyone and for those who are chosen.
+struct System {
+    layer: Layer,
+    dialect: &'static Dialect,
+    policy: Policy,
 }
 
 impl Stack {
-    /// Returns a statement with what its profile supplies, no wider than what held when a file of
-    /// another system had spoken with the same voice (`chosen`). Within one system the later file
-    /// counts, as that system documents; and what a native file says besides its profile replaces
-    /// what profiles supply (Ruling 1).
-    pub(super) fn beside(&self, said: Statement, chosen: &[Statement]) -> Policy {
-        if !said.confines() {
-            return self.with_profile(said.policy);
+    /// Returns statements, weakest first, each with what its profile supplies and no wider than
+    /// what other systems say in the same layer, for whomever they say it. Within one system the
+    /// later file counts, as that system documents, and so do options, which come last. In which
+    /// order the systems were named makes no difference.
+    pub(super) fn between(&self, mut said: Vec<Statement>) -> Vec<Policy> {
+        let place = |dialect: Option<&'static Dialect>| {
+            dialect.map_or(DIALECTS.len(), |dialect| {
+                DIALECTS.iter().position(|known| *known == dialect).unwrap_or_default()
+            })
+        };
+        said.sort_by_key(|said| (said.rank, place(said.dialect))); // stable: see `statements`
+        let mut systems: Vec<System> = Vec::new();
+        for Statement { rank, dialect, policy } in &mut said {
+            *policy = self.with_profile(std::mem::take(policy));
+            if let Some(dialect) = *dialect {
+                System::hear(&mut systems, rank.2, dialect, policy);
+            }
         }
-        let Statement { rank, dialect, policy } = said;
-        let others = chosen.iter().filter(|other| other.rank == rank && other.dialect != dialect);
-        let others: Vec<&Policy> = others.map(|other| &other.policy).collect();
-        let mut whole = self.defaults(&policy).unwrap_or_default();
-        if dialect == Some("native") {
-            others.iter().for_each(|other| whole.narrow(other));
-            whole.merge(policy);
-        } else {
-            whole.merge(policy);
-            others.iter().for_each(|other| whole.narrow(other));
+        let narrowed = |Statement { rank, dialect, mut policy }: Statement| {
+            let others = systems.iter().filter(|other| other.layer == rank.2);
+            for other in others.filter(|other| dialect.is_some_and(|own| own != other.dialect)) {
+                policy.narrow_beside(other);
+            }
+            policy
+        };
+        said.into_iter().map(narrowed).collect()
+    }
+}
+
+impl System {
+    /// Adds what a system says for an agent or a task to what it says for everyone.
+    fn hear(systems: &mut Vec<Self>, layer: Layer, dialect: &'static Dialect, policy: &Policy) {
+        let same = |known: &&mut Self| known.layer == layer && known.dialect == dialect;
+        match systems.iter_mut().find(same) {
+            Some(known) => known.policy.merge(policy.clone()),
+            None => systems.push(Self { layer, dialect, policy: policy.clone() }),
         }
-        for other in others {
-            whole.profile = stricter(&whole.profile, &other.profile);
-        }
-        whole
+    }
+
+    /// Returns whether it says by lists of its own how far things are open, where others name a
+    /// profile.
+    fn confines_by_lists(&self) -> bool {
+        let Policy { profile, files, network, .. } = &self.policy;
+        let lists = files.write.is_stated() || network.mode.sourced().is_some();
+        self.dialect.manner.files == FilesOf::OneSystem && profile.sourced().is_none() && lists
     }
 }
 
 impl Policy {
-    /// Takes back what is opened here and not by `other`.
-    fn narrow(&mut self, other: &Self) {
-        let (files, network) = (&mut self.files, &mut self.network);
-        files.write.narrow(&other.files.write);
-        // What the other hides stays hidden; where it hides nothing there is nothing to re-open.
-        let hidden = |path: &PathPattern| other.files.hide.values().any(|hide| hide.covers(path));
-        let open = |path: &PathPattern| !hidden(path) || other.files.allow_read.cover(path);
+    /// Takes back what is opened here and not by another system.
+    fn narrow_beside(&mut self, other: &System) {
+        let (readable, asked) = (self.files.allow_read.clone(), self.network.ask.clone());
+        let allowed = self.network.allow.clone();
+        let profile = self.profile.clone();
+        self.narrow(&other.policy, Silence::SaysNothing);
+        let Policy { files, network, .. } = &other.policy;
+        if other.dialect.manner.lists == Lists::Replace {
+            // Its file is a whole policy: what it does not open is closed.
+            self.files.narrow(files, Silence::Closes);
+            self.network.narrow(network, Silence::Closes);
+            if network.local_binding.sourced().is_none() {
+                self.network.local_binding = Setting::default();
+            }
+        }
+        if matches!(network.mode.value(), NetworkMode::Monitor | NetworkMode::Disabled) {
+            self.network.allow = allowed.clone(); // every host is open there
+        }
+        self.files.allow_read = readable;
+        self.keep_hidden(&other.policy);
+        self.network.ask = asked;
+        self.keep_asking(&allowed, &other.policy);
+        // A name must not promise more than the lists hold.
+        let wider = match (profile.sourced(), other.policy.profile.sourced()) {
+            (Some(own), Some(theirs)) => {
+                !own.value.within(&theirs.value) && !theirs.value.within(&own.value)
+            }
+            (Some(own), None) => own.value != Profile::Readonly && other.confines_by_lists(),
+            (None, _) => false,
+        };
+        if wider {
+            self.profile = Setting::default();
+        }
+    }
+
+    /// Leaves out what is re-opened here and hidden by the other. Where that hides nothing, there
+    /// is nothing to re-open.
+    fn keep_hidden(&mut self, other: &Self) {
+        let hides = |hide: &PathPattern, path: &PathPattern| {
+            let (outer, inner) = (hide.fixed_prefix(), path.fixed_prefix());
+            let near = inner.starts_with(&outer) || outer.starts_with(&inner);
+            near && (hide == path || !path.covers(hide)) // the more specific of the two counts
+        };
+        let open = |path: &PathPattern| {
+            let hidden = other.files.hide.values().any(|hide| hides(hide, path));
+            !hidden || other.files.allow_read.cover(path)
+        };
+        let files = &mut self.files;
         if !files.allow_read.values().all(open) {
             let kept = files.allow_read.entries().iter().filter(|entry| open(&entry.value));
-            files.allow_read = Grants::new(kept.cloned().collect()).into_default();
+            let kept = kept.cloned().collect();
+            files.allow_read.replace(kept);
         }
-        network.mode = stricter(&network.mode, &other.network.mode);
-        network.allow.narrow(&other.network.allow);
-        network.host_ports.narrow(&other.network.host_ports);
-        network.publish.narrow(&other.network.publish);
-        network.unix.narrow(&other.network.unix);
-        network.local_binding = stricter(&network.local_binding, &other.network.local_binding);
     }
-}
 
-/// Returns the stricter of two settings, as the default of a profile; the first where they cannot
-/// be compared.
-fn stricter<T: Clone + Item + Strictness>(one: &Setting<T>, other: &Setting<T>) -> Setting<T> {
-    match (one.sourced(), other.sourced()) {
-        (Some(own), Some(wanted))
-            if wanted.value.within(&own.value) && !own.value.within(&wanted.value) =>
-        {
-            other.clone().into_default()
+    /// Asks where one of the two asks and the other does not refuse.
+    fn keep_asking(&mut self, allowed: &Grants<HostPattern>, other: &Self) {
+        let (own, theirs) = (&self.network, &other.network);
+        let opened = |asked: &Grants<HostPattern>, allowed: &Grants<HostPattern>| {
+            let entries = asked.entries().iter().chain(allowed.entries());
+            (asked.is_stated() || allowed.is_stated())
+                .then(|| Grants::new(entries.cloned().collect()))
+        };
+        let (Some(by_us), Some(by_them)) =
+            (opened(&own.ask, allowed), opened(&theirs.ask, &theirs.allow))
+        else {
+            return; // one of the two has no say
+        };
+        let mut asked = own.ask.common(&by_them);
+        for entry in theirs.ask.common(&by_us) {
+            if !asked.contains(&entry) {
+                asked.push(entry);
+            }
         }
-        (Some(_), None) => Setting::default(), // unset is the strictest
-        (Some(_), Some(_)) | (None, _) => one.clone(),
+        // What somebody asks about and cannot be named exactly is not let through unasked.
+        let questions: Vec<&HostPattern> = own.ask.values().chain(theirs.ask.values()).collect();
+        let settled = |host: &HostPattern| {
+            let mut near = questions.iter().filter(|question| question.meets(host));
+            near.all(|question| asked.iter().any(|entry| entry.value.covers(question)))
+        };
+        let unasked: Vec<_> =
+            self.network.allow.entries().iter().filter(|e| settled(&e.value)).cloned().collect();
+        if unasked.len() < self.network.allow.entries().len() {
+            self.network.allow.replace(unasked);
+        }
+        if self.network.ask.is_stated() {
+            self.network.ask.replace(asked);
+        } else if !asked.is_empty() {
+            self.network.ask = Grants::new(asked);
+        }
     }
 }

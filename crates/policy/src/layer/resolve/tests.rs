@@ -418,6 +418,25 @@ fn the_profiles_of_rules_are_files_too() {
 }
 
 #[test]
+fn what_a_higher_layer_hides_no_lower_one_keeps_readable() {
+    let opens = "files: { hide: ['~/k'], allow_read: ['~/k/pub'] }";
+    let readable = |layers: &[(Layer, &str)]| {
+        let policy = resolved(layers, Trust::NotTrusted).policy;
+        policy.files.allow_read.values().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(readable(&[(Layer::User, opens)]), ["/home/dev/k/pub"]);
+    for hides in
+        ["files: { hide: ['~/k'] }", "files: { hide: ['~/k/pub'] }", "files: { hide: ['~'] }"]
+    {
+        let project = (Layer::Project, hides);
+        assert_eq!(readable(&[(Layer::User, opens), project]), [""; 0], "{hides}");
+        assert_eq!(readable(&[project, (Layer::CommandLine, opens)]), ["/home/dev/k/pub"]);
+    }
+    let deeper = (Layer::Project, "files: { hide: ['~/k/pub/x'] }");
+    assert_eq!(readable(&[(Layer::User, opens), deeper]), ["/home/dev/k/pub"], "x is hidden in it");
+}
+
+#[test]
 fn lists_of_rules_shown_as_one_are_no_wider() {
     let layers = [
         (Layer::User, "commands: { rules: [{ tool: git, action: allow }] }"),

@@ -28,6 +28,10 @@ impl Lowering<'_> {
         if let Some(said) = said {
             out.policy.network.mode = Setting::new(said);
         }
+        if standing == Standing::First && mode == Some(NetworkMode::AllowList) {
+            // An empty list is a list too: nothing is reached.
+            out.policy.network.allow = Grants::new(Vec::new());
+        }
         let Some(domains) = section.domains.as_ref().filter(|list| !list.entries.is_empty()) else {
             return mode;
         };

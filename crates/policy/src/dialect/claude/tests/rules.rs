@@ -3,6 +3,31 @@
 use super::*;
 
 #[test]
+fn the_users_own_file_means_one_place_however_it_is_named() {
+    let text = r#"{"permissions":{"deny":["Read(/notes)"]}}"#;
+    #[rustfmt::skip]
+    let cases = [
+        // name                                     layer                 hidden
+        ("/home/dev/.claude/settings.json",         Layer::User,          "/home/dev/.claude/notes"),
+        ("/home/dev/.claude/settings.json",         Layer::CommandLine,   "/home/dev/.claude/notes"),
+        ("/home/dev/.claude/settings.json",         Layer::Environment,   "/home/dev/.claude/notes"),
+        ("/home/dev/x/../.claude/settings.json",    Layer::CommandLine,   "/home/dev/.claude/notes"),
+        ("../../../home/dev/.claude/settings.json", Layer::CommandLine,   "/home/dev/.claude/notes"),
+        ("/home/dev/my-settings.json",              Layer::User,          "/home/dev/.claude/notes"),
+        ("/srv/other/.claude/settings.json",        Layer::User,          "/srv/other/notes"),
+        ("/srv/other/.claude/settings.json",        Layer::CommandLine,   "/srv/other/notes"),
+        ("/proj/app/.claude/settings.json",         Layer::Project,       "/proj/app/notes"),
+        ("settings.json",                           Layer::CommandLine,   "/proj/app/notes"),
+    ];
+    for (name, layer, hidden) in cases {
+        let source = Source::new(name, text);
+        let readings = around(|around| read(&[Input { source: &source, layer }], around)).unwrap();
+        let files = &readings[0].document.policy.files;
+        assert_eq!(shown(files.hide.values()), [hidden], "{name} {layer}");
+    }
+}
+
+#[test]
 fn paths_start_where_claude_code_starts_them() {
     #[rustfmt::skip]
     let cases = [

@@ -9,7 +9,7 @@ use super::super::operation::{Operation, Part};
 use super::super::place::{depth, overlap};
 use super::super::rule::{Rules, Verdict, note};
 use super::super::string::Known;
-use super::ground::{Access, Entry, Ground};
+use super::ground::{Access, Entry, Ground, Pin};
 use super::{inexpressible, sourced};
 use crate::key::{Grants, Reader, Refusals};
 use crate::name::{Folder, PathPattern};
@@ -18,7 +18,7 @@ use crate::text::visible;
 
 /// Works out `files.hide` and `files.allow_read`.
 pub(super) fn reading(rules: &Rules, known: Known<'_>, policy: &mut Policy, cx: &mut Reader<'_>) {
-    let entries = survivors(take(Access::Read, rules, known, cx));
+    let entries = survivors(take(Access::Read, rules, known, cx).entries);
     let (mut hide, mut open) = (Vec::new(), Vec::new());
     for (at, entry) in entries.iter().enumerate() {
         let (before, found) = (&entries[..at], sourced(entry.pattern.clone(), entry.span, cx));
@@ -40,7 +40,8 @@ pub(super) fn reading(rules: &Rules, known: Known<'_>, policy: &mut Policy, cx: 
 
 /// Works out `files.write` and `files.protect`.
 pub(super) fn writing(rules: &Rules, known: Known<'_>, policy: &mut Policy, cx: &mut Reader<'_>) {
-    let entries = survivors(take(Access::Write, rules, known, cx));
+    let Ground { entries, pinned, .. } = take(Access::Write, rules, known, cx);
+    let entries = survivors(entries);
     let (mut write, mut protect) = (Vec::new(), Vec::new());
     for (at, entry) in entries.iter().enumerate() {
         let (before, after) = (&entries[..at], &entries[at + 1..]);
@@ -68,10 +69,28 @@ pub(super) fn writing(rules: &Rules, known: Known<'_>, policy: &mut Policy, cx: 
     }
     policy.files.write = Grants::new(write);
     policy.files.protect = Refusals::new(protect);
+    check_pinned(&pinned, policy, cx);
+}
+
+/// Complains about folders that must not be moved, unless that holds here: folders above something
+/// that is hidden or protected stay where they are.
+fn check_pinned(pinned: &[Pin], policy: &Policy, cx: &mut Reader<'_>) {
+    let files = &policy.files;
+    let closed: Vec<&PathPattern> = files.protect.values().chain(files.hide.values()).collect();
+    let shut = |path: &PathPattern| closed.iter().any(|closed| closed.covers(path));
+    for Pin { folder, inside, span } in pinned {
+        let open = files.write.values().any(|write| overlap(write.as_pattern(), folder));
+        if open && !shut(folder) && !inside.iter().any(shut) {
+            let shown = visible(&folder.to_string());
+            let message = format!("`{shown}` alone cannot be kept from being moved");
+            let hint = "(subpath \"…\") protects what it holds too";
+            inexpressible(cx, message, hint, *span);
+        }
+    }
 }
 
 /// Takes in every rule about one kind of access.
-fn take(access: Access, rules: &Rules, known: Known<'_>, cx: &mut Reader<'_>) -> Vec<Entry> {
+fn take<'k>(access: Access, rules: &Rules, known: Known<'k>, cx: &mut Reader<'_>) -> Ground<'k> {
     let mut ground = Ground::new(access, rules, known);
     for rule in &rules.rules {
         let part = match (access, rule.operation) {
@@ -93,13 +112,17 @@ fn take(access: Access, rules: &Rules, known: Known<'_>, cx: &mut Reader<'_>) ->
         };
         let content = part == Part::Content && access == Access::Read;
         let vague = rule.filter.as_ref().is_some_and(names_kinds);
-        if rule.verdict == Verdict::Deny && (part != Part::Whole && !content || vague) {
+        let pins = ground.pinned.len();
+        let before = ground.entries.len();
+        ground.take(rule, cx);
+        let only_pins = ground.pinned.len() > pins && ground.entries.len() == before;
+        if rule.verdict == Verdict::Deny && !only_pins && (part != Part::Whole && !content || vague)
+        {
             let what = if access == Access::Read { "file-read*" } else { "file-write*" };
             note(cx, "stricter", format!("this denies all of `{what}` there"), rule.span);
         }
-        ground.take(rule, cx);
     }
-    ground.entries
+    ground
 }
 
 fn names_kinds(filter: &Filter) -> bool {

@@ -1,11 +1,11 @@
 //! Everything that rules of one kind say of places, in their order.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
 
 use super::super::filter::{Filter, Test};
-use super::super::operation::Breadth;
+use super::super::operation::{Breadth, Operation, Part};
 use super::super::place::{Place, Reach, is_temporary, lies_in, overlap};
 use super::super::rule::{Rule, Rules, Verdict, note};
 use super::super::string::Known;
@@ -27,6 +27,18 @@ pub(super) struct Ground<'a> {
     budget: Budget,
     /// Every path the profile names: one that lies below another shows that to be a folder.
     named: BTreeSet<PathBuf>,
+    /// What the profile denies, by its spelling.
+    closed: BTreeMap<String, PathPattern>,
+    /// Folders that must stay where they are.
+    pub(super) pinned: Vec<Pin>,
+}
+
+/// A folder that must stay where it is, because something in it is denied.
+#[derive(Clone, Debug)]
+pub(super) struct Pin {
+    pub(super) folder: PathPattern,
+    pub(super) inside: Vec<PathPattern>,
+    pub(super) span: Span,
 }
 
 /// A tree of paths and what the rules say of it, unless a later one says otherwise.
@@ -52,8 +64,15 @@ impl<'a> Ground<'a> {
         for filter in rules.rules.iter().filter_map(|rule| rule.filter.as_ref()) {
             collect(filter, &mut named);
         }
-        let mut ground =
-            Self { entries: Vec::new(), access, known, taken: 0, budget: Budget::new(), named };
+        let mut closed = BTreeMap::new();
+        let denied = |rule: &&Rule| {
+            rule.verdict == Verdict::Deny && rule.operation != Operation::Write(Part::Place)
+        };
+        for filter in rules.rules.iter().filter(denied).filter_map(|rule| rule.filter.as_ref()) {
+            spelt(filter, &mut closed);
+        }
+        let (entries, pinned, budget) = (Vec::new(), Vec::new(), Budget::new());
+        let mut ground = Self { entries, access, known, taken: 0, budget, named, closed, pinned };
         if let Ok(Place { pattern, .. }) = Place::everything() {
             let (verdict, span) = (rules.default, rules.default_span);
             let breadth = Breadth::Several;
@@ -100,6 +119,13 @@ impl<'a> Ground<'a> {
     /// Takes in a place and gives back what its exceptions had before.
     fn take_term(&mut self, term: &Term, rule: &Rule, cx: &mut Reader<'_>) {
         let (verdict, span, breadth) = (rule.verdict, rule.span, rule.operation.breadth());
+        let moving = verdict == Verdict::Deny && rule.operation == Operation::Write(Part::Place);
+        if moving && term.place.reach == Reach::Exact {
+            let (folder, inside) = (&term.place.pattern, self.closed_in(&term.place.pattern));
+            if !inside.is_empty() {
+                return self.pinned.push(Pin { folder: folder.clone(), inside, span });
+            }
+        }
         let Some(pattern) = self.settle(&term.place, verdict, span, cx) else { return };
         if verdict == Verdict::Allow && self.access == Access::Write {
             if self.is_given(&pattern, span, cx) {
@@ -281,11 +307,31 @@ impl<'a> Ground<'a> {
         false
     }
 
+    /// Returns what is denied by name below a folder.
+    fn closed_in(&self, folder: &PathPattern) -> Vec<PathPattern> {
+        let above = format!("{}/", folder.to_string().trim_end_matches('/'));
+        let inside = self.closed.range(above.clone()..);
+        let inside = inside.take_while(|(closed, _)| closed.starts_with(&above));
+        inside.map(|(_, pattern)| pattern.clone()).collect()
+    }
+
     fn is_folder(&self, path: &Path) -> bool {
         let below = self.named.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded)).next();
         path == Path::new("/")
             || below.is_some_and(|below| below.starts_with(path))
             || (self.known.around.kind)(path) == Some(FileKind::Folder)
+    }
+}
+
+/// Collects the spelling of every place that a filter names.
+fn spelt(filter: &Filter, places: &mut BTreeMap<String, PathPattern>) {
+    match &filter.test {
+        Test::All(parts) | Test::Any(parts) => parts.iter().for_each(|part| spelt(part, places)),
+        Test::Path(found) => {
+            let patterns = found.iter().map(|place| &place.pattern);
+            places.extend(patterns.map(|pattern| (pattern.to_string(), pattern.clone())));
+        }
+        Test::Foreign | Test::Network(_) | Test::Not(_) | Test::Vnode => {}
     }
 }
 

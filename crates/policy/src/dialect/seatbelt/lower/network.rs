@@ -104,7 +104,12 @@ impl State {
                 self.take_sockets((*side, places), verdict, ways, filter.span, cx);
             }
             Test::Path(places) => {
-                self.take_sockets((Side::Remote, places), verdict, ways, filter.span, cx);
+                // A bare path is either end; the own one is meant where something is refused.
+                let side = match (verdict, ways) {
+                    (Verdict::Deny, Ways::All) => Side::Local,
+                    (Verdict::Allow | Verdict::Deny, _) => Side::Remote,
+                };
+                self.take_sockets((side, places), verdict, ways, filter.span, cx);
             }
             Test::All(_) | Test::Foreign | Test::Not(_) | Test::Vnode => {
                 let message = "connections cannot be told apart by this".into();
@@ -130,6 +135,9 @@ impl State {
         }
         if matches!(ways, Ways::All | Ways::Inbound) && !self.is_open(Ways::Inbound) {
             self.allow_inbound(end, ways, span, cx);
+        }
+        if ways == Ways::Bind && !self.is_open(Ways::Bind) {
+            allow_bind(end, span, cx);
         }
     }
 
@@ -205,6 +213,16 @@ impl State {
         span: Span,
         cx: &mut Reader<'_>,
     ) {
+        let made = match (ways, side) {
+            (Ways::Bind | Ways::Inbound, _) => self.is_open(ways),
+            (Ways::All, Side::Local) => self.is_open(Ways::Bind) || self.is_open(Ways::Inbound),
+            (Ways::All | Ways::Outbound, _) => false,
+        };
+        if verdict == Verdict::Deny && made {
+            let message = "where connections are open, making a socket cannot be refused".into();
+            let hint = "deny writing where it would lie: (deny file-write* (subpath \"…\"))";
+            return inexpressible(cx, message, hint, span);
+        }
         if !matches!(ways, Ways::All | Ways::Outbound) {
             let message = "whether a socket can be made is up to the rules on writing".into();
             return note(cx, "unix-socket", message, span);
@@ -257,6 +275,21 @@ impl State {
         network.host_ports = grants(self.host_ports, cx);
         network.publish = grants(self.publish, cx);
         network.unix = grants(self.unix, cx);
+    }
+}
+
+/// Only all addresses can be bound, or loopback alone, which is the sandbox's own.
+fn allow_bind(end: Narrow, span: Span, cx: &mut Reader<'_>) {
+    match end.host {
+        Where::Localhost => {
+            let message = "inside, servers bind to loopback anyway; no other address is opened";
+            note(cx, "localhost", message.into(), span);
+        }
+        Where::Anywhere => {
+            let message = "only all addresses and ports can be bound, not some of them".into();
+            let hint = "allow all with (allow network-bind), or loopback with \"localhost:*\"";
+            inexpressible(cx, message, hint, span);
+        }
     }
 }
 

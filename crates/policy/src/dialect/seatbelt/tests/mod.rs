@@ -10,7 +10,7 @@ mod writer;
 use super::*;
 use crate::dialect::{FileKind, Written};
 use crate::key::Sourced;
-use crate::name::PathPattern;
+use crate::name::{Anchors, PathPattern};
 use crate::policy::NetworkMode;
 
 pub(super) const ROOT: &str = "/proj/app";

@@ -94,10 +94,34 @@ fn connections_are_open_or_closed_by_the_last_rule() {
             "error: not-expressible",
         ),
         ("(allow network-outbound (target self))", "error: not-expressible"),
+        // Making a socket is up to the rules on writing, so refusing it must not seem to work.
+        ("(allow network*)(deny network-bind (local unix-socket))", "error: not-expressible"),
+        ("(allow network*)(deny network-bind (subpath \"/run/x\"))", "error: not-expressible"),
+        ("(allow network*)(deny network-inbound (local unix-socket))", "error: not-expressible"),
+        ("(allow network*)(deny network* (local unix-socket))", "error: not-expressible"),
+        ("(allow network*)(deny network* (subpath \"/run/x\"))", "error: not-expressible"),
+        ("(allow network-bind)(deny network-bind (local unix-socket))", "error: not-expressible"),
+        ("(deny network-bind (local unix-socket))", "deny-all"),
+        ("(allow network*)(deny network-outbound (remote unix-socket))", "disabled"),
+        ("(allow network-bind (local ip \"localhost:8080\"))", "deny-all"),
+        ("(allow network-bind (local ip \"*:*\"))", "deny-all bind"),
+        ("(allow network-bind (local ip \"*:8080\"))", "error: not-expressible"),
     ];
     for (rules, wanted) in table {
         assert_eq!(meaning(rules), wanted, "{rules}");
     }
     let (policy, _) = read_text("(version 1)(allow default)").unwrap();
     assert_eq!(policy.network.mode.value(), NetworkMode::Disabled);
+    for refused in ["network-bind (local unix-socket)", "network-inbound (local unix-socket)"] {
+        let problems = read_text(&format!("(version 1)(allow default)(deny {refused})")).err();
+        assert_eq!(codes(&problems.unwrap_or_default()), ["not-expressible"], "{refused}");
+    }
+    let (_, notes) = read_rules("(allow network-bind (local ip \"localhost:8080\"))").unwrap();
+    assert_eq!(codes(&notes), ["localhost"], "it is not dropped in silence");
+    for name in ["syscall-unix", "syscall*", "system-socket", "system*", "necp-client-open"] {
+        let problems = read_rules(&format!("(deny {name})")).err().unwrap_or_default();
+        assert_eq!(codes(&problems), ["not-expressible"], "{name}");
+        let (_, notes) = read_rules(&format!("(allow {name})")).unwrap();
+        assert_eq!(codes(&notes), ["opens-nothing"], "{name}");
+    }
 }

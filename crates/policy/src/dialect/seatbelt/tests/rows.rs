@@ -73,7 +73,7 @@ fn a060_a_profile_with_a_syntax_error_is_refused_at_every_door() {
     ];
     for (text, code, line, column) in broken {
         let source = Source::new("mine.sb", text);
-        let health = check(&source);
+        let health = with_world(|around| check(&source, Path::new(ROOT), around));
         let input = Input { source: &source, layer: Layer::User };
         let loading = with_world(|around| (SEATBELT.read)(&[input], around)).unwrap_err();
         let switching = read_text(text).unwrap_err();
@@ -87,7 +87,8 @@ fn a060_a_profile_with_a_syntax_error_is_refused_at_every_door() {
         }
     }
     for name in ["readonly", "workspace-write", "my-strict"] {
-        assert_eq!(check(&Source::new("good.sb", fixture(name))), []);
+        let source = Source::new("good.sb", fixture(name));
+        assert_eq!(with_world(|around| check(&source, Path::new(ROOT), around)), []);
     }
 }
 
@@ -183,20 +184,22 @@ fn e062_a_path_cannot_write_rules_of_its_own() {
         let folder = Folder::literal(Path::new(name)).unwrap();
         let mut policy = Policy::default();
         policy.files.write = Grants::new(vec![said(folder.clone())]);
-        policy.files.hide = Refusals::new(vec![said(folder.as_pattern().clone())]);
-        let glob: PathPattern = format!("{}/*/x", folder.as_pattern()).parse().unwrap();
+        let hide: PathPattern = format!("{}/h", folder.as_pattern()).parse().unwrap();
+        policy.files.hide = Refusals::new(vec![said(hide.clone())]);
+        let glob: PathPattern = format!("{}/**/x", folder.as_pattern()).parse().unwrap();
         policy.files.protect = Refusals::new(vec![said(glob.clone())]);
 
         let written = with_world(|around| write::write(&policy, around));
         assert_eq!(written.lost, [], "{name}");
         let (again, _) = read_text(&written.text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
         assert_eq!(shown(again.files.write.values()), [folder.to_string()], "{name}");
-        assert_eq!(shown(again.files.hide.values()), [folder.to_string()], "{name}");
-        assert_eq!(shown(again.files.protect.values()), [glob.to_string()], "{name}");
+        assert_eq!(shown(again.files.hide.values()), [hide.to_string()], "{name}");
+        let protect = [glob.to_string(), hide.to_string()];
+        assert_eq!(shown(again.files.protect.values()), protect, "{name}");
         assert_eq!(again.network.mode.value(), NetworkMode::DenyAll, "{name}");
         let plain = with_world(|around| write::write(&Policy::default(), around));
         let forms = |text: &str| sexp::parse(&Source::new("x.sb", text)).unwrap().len();
-        assert_eq!(forms(&written.text), forms(&plain.text) + 3, "{name}: rules were added");
+        assert_eq!(forms(&written.text), forms(&plain.text) + 5, "{name}: rules were added");
     }
     // The root's name is not even written.
     let mut policy = Policy::default();

@@ -19,9 +19,12 @@ fn what_the_language_can_say_comes_back() {
     let table = [
         ("files: { write: [.] }", " |  | /proj/app | "),
         (
-            "files: { write: [., /data], protect: [.git, '**/.env'] }",
-            " |  | /proj/app /data | /proj/app/.git /proj/app/**/.env",
+            "files: { write: [.], protect: [.git, '**/.env', '**/.git/hooks'] }",
+            " |  | /proj/app | /proj/app/.git /proj/app/**/.env /proj/app/**/.git/hooks",
         ),
+        ("files: { write: [., /data], protect: [.git] }", " |  | /proj/app /data | /proj/app/.git"),
+        // What is hidden is not writable either.
+        ("files: { write: [.], hide: [a/k] }", "/proj/app/a/k |  | /proj/app | /proj/app/a/k"),
         ("files: { hide: [~/.ssh], write: [] }", "/home/me/.ssh |  |  | "),
         ("files: { hide: [/], allow_read: [/usr, .] }", "/ | /usr /proj/app |  | "),
         ("files: { hide: [/a, /a/b/c], allow_read: [/a/b] }", "/a /a/b/c | /a/b |  | "),
@@ -68,6 +71,40 @@ fn what_the_language_cannot_say_is_listed_and_closed() {
         assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll, "{text}");
         assert_eq!(files(&policy)[1], [""; 0], "{text}: nothing is opened in its place");
     }
+}
+
+#[test]
+fn what_is_closed_cannot_be_moved_to_where_it_is_open() {
+    let text = "files: { write: [.], hide: [a/k, '**/.env'], protect: ['**/.git/hooks'] }";
+    let (written, _) = write_and_read(text);
+    for rule in [
+        "(deny file-write* (subpath \"/proj/app/a/k\"))",
+        "(deny file-write-unlink (literal (param \"_RW1\")))",
+        "(deny file-write-unlink (literal \"/proj/app/a\"))",
+        r#"(deny file-write-unlink (regex "^/proj/app/(.*/)?\\.git$"))"#,
+    ] {
+        let (before, _) =
+            written.text.split_once(rule).unwrap_or_else(|| panic!("{}", written.text));
+        assert!(before.contains("(allow file-write* "), "{rule}: it comes last");
+    }
+    assert_eq!(written.lost, []);
+    // Where that cannot be said, it is listed.
+    for (text, path) in [
+        ("files: { write: [.], protect: ['*/x'] }", "/proj/app/*/x"),
+        ("files: { write: [., /data], protect: ['**/.env'] }", "/proj/app/**/.env"),
+    ] {
+        let (written, _) = write_and_read(text);
+        let lost: Vec<&str> = written.lost.iter().map(|lost| &*lost.value).collect();
+        assert_eq!(lost, [path], "{text}");
+    }
+    // A profile that pins a folder for nothing's sake is refused.
+    let open = "(allow file-read*)(allow file-write* (subpath \"/a\"))";
+    let alone = format!("{open}(deny file-write-unlink (literal \"/a/b\"))");
+    assert!(read_rules(&alone).is_ok(), "one file is protected as it is");
+    let lifted = format!(
+        "{open}(deny file-write* (subpath \"/a/b/c\"))(deny file-write-unlink (literal \"/a/b\"))(allow file-write* (subpath \"/a/b/c\"))"
+    );
+    assert_eq!(codes(&read_rules(&lifted).unwrap_err()), ["not-expressible"]);
 }
 
 #[test]

@@ -1,16 +1,33 @@
 //! Files of several systems in one layer.
 
-use super::*;
+use proptest::prelude::*;
 
-/// Works out what two files of the user's say, each in its dialect.
-fn beside(files: [(&'static str, &str); 2]) -> Policy {
+use super::properties::{answers, any_document};
+use super::*;
+use crate::dialect;
+use crate::key::{Field, Row};
+
+/// Works out what files of the user's say, each in its dialect.
+fn beside(files: &[(&str, &str)]) -> Policy {
+    beside_for(files, &Choice::default())
+}
+
+fn beside_for(files: &[(&str, &str)], choice: &Choice) -> Policy {
     let mut stack = Stack::new(&anchors()).unwrap();
     for (dialect, text) in files {
         let source = Source::new("x.yaml", text);
         let document = Document::parse(&source, Layer::User, &anchors()).unwrap();
-        stack.push(Layer::User, Document { dialect: Some(dialect), ..document });
+        stack.push(Layer::User, Document { dialect: dialect::named(dialect), ..document });
     }
-    resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy
+    resolve(&stack, choice, Trust::NotTrusted).unwrap().policy
+}
+
+/// Returns every value that a person is shown, without where it came from.
+fn values(policy: &Policy) -> Vec<(String, Vec<serde_json::Value>)> {
+    let mut rows = Vec::new();
+    policy.rows("", &mut rows);
+    let value = |row: Row| (row.key, row.values.into_iter().map(|v| v.value).collect());
+    rows.into_iter().map(value).collect()
 }
 
 #[test]
@@ -33,26 +50,154 @@ fn of_two_systems_that_speak_with_one_voice_the_stricter_holds() {
         // Within one system the later file counts.
         (("agentao", tight),      ("agentao", loose),     vec!["/proj/app"],     Disabled,   "workspace-write"),
         (("native", tight),       ("native", loose),      vec!["/proj/app"],     Disabled,   "workspace-write"),
-        // A native file's own lists are no profile (Ruling 1).
-        (("agentao", tight),      ("native", moved),      vec!["/data"],         DenyAll,    "readonly"),
+        // A list of ours replaces what our own profiles supply, not what another system says.
+        (("agentao", tight),      ("native", moved),      vec![],                DenyAll,    "readonly"),
+        (("native", moved),       ("agentao", tight),     vec![],                DenyAll,    "readonly"),
         // Systems that say it in lists.
         (("agentao", tight),      ("srt", listed),        vec![],                DenyAll,    "readonly"),
         (("srt", listed),         ("agentao", loose),     vec!["/proj/app"],     AllowList,  "workspace-write-no-network"),
         (("srt", listed),         ("bloom", other),       vec!["/proj/app"],     AllowList,  "workspace-write-no-network"),
     ];
     for (earlier, later, write, mode, profile) in cases {
-        let policy = beside([earlier, later]);
-        assert_eq!(writes(&policy), write, "{earlier:?} {later:?}");
+        let policy = beside(&[earlier, later]);
+        let mut found = writes(&policy);
+        found.dedup(); // both systems say it
+        assert_eq!(found, write, "{earlier:?} {later:?}");
         assert_eq!(policy.network.mode.value(), mode, "{earlier:?} {later:?}");
         assert_eq!(policy.profile.value().to_string(), profile, "{earlier:?} {later:?}");
     }
-    let allow: Vec<String> = beside([("srt", listed), ("bloom", other)])
-        .network
-        .allow
-        .values()
-        .map(ToString::to_string)
-        .collect();
+    let both = beside(&[("srt", listed), ("bloom", other)]);
+    let mut allow: Vec<String> = both.network.allow.values().map(ToString::to_string).collect();
+    allow.dedup();
     assert_eq!(allow, ["b.test"], "what both allow");
+}
+
+#[test]
+fn the_stricter_holds_for_every_key_in_either_order() {
+    #[rustfmt::skip]
+    let cases = [
+        // wide                                       strict                                      key                    in force
+        ("preset: confined",                          "preset: runner",                           "preset",              "runner"),
+        ("require: external",                         "require: full",                            "require",             "full"),
+        ("tools: { enabled: false }",                 "tools: { enabled: true }",                 "tools.enabled",       "true"),
+        ("tools: { strict: false }",                  "tools: { strict: true }",                  "tools.strict",        "true"),
+        ("tools: { allow_parent: 2 }",                "tools: { allow_parent: 1 }",               "tools.allow_parent",  "1"),
+        ("tools: { exclude: [a, b] }",                "tools: { exclude: [b] }",                  "tools.exclude",       "b"),
+        ("tools: { roots: [/a] }",                    "tools: { roots: [/a/b] }",                 "tools.roots",         "/a/b"),
+        ("limits: { timeout: none }",                 "limits: { timeout: 5s }",                  "limits.timeout",      "5s"),
+        ("limits: { processes: 9 }",                  "limits: { processes: 3 }",                 "limits.processes",    "3"),
+        ("network: { strict: false }",                "network: { strict: true }",                "network.strict",      "true"),
+        ("network: { mode: disabled }",               "network: { mode: monitor }",               "network.mode",        "monitor"),
+        ("network: { budget: { upload: none } }",     "network: { budget: { upload: 1KiB } }",    "network.budget.upload", "1KiB"),
+        ("network: { local_binding: true }",          "network: { local_binding: false }",        "network.local_binding", "false"),
+        ("commands: { shell: judged }",               "commands: { shell: never }",               "commands.shell",      "never"),
+        ("env: { set: { T: x } }",                    "env: { set: { T: '' } }",                  "env.set",             r#"{"T":""}"#),
+        ("files: { unhide: ['~/.ssh', '~/.aws'] }",   "files: { unhide: ['~/.aws'] }",            "files.unhide",        "/home/dev/.aws"),
+        ("confirm: { timeout: none }",                "confirm: { timeout: 1s }",                 "confirm.timeout",     "1s"),
+    ];
+    let shown = |policy: &Policy, key: &str| {
+        let found = values(policy).into_iter().find(|(name, _)| name == key).unwrap().1;
+        found.iter().map(crate::key::bare).collect::<Vec<_>>().join(" ")
+    };
+    for (wide, strict, key, expected) in cases {
+        for dialects in [["native", "bloom"], ["srt", "proxy"], ["claude", "native"]] {
+            let [one, other] = dialects;
+            assert_eq!(shown(&beside(&[(one, strict)]), key), expected, "{key} alone");
+            for files in [[(one, wide), (other, strict)], [(other, strict), (one, wide)]] {
+                assert_eq!(shown(&beside(&files), key), expected, "{files:?}");
+            }
+        }
+    }
+    // Within one system the later file counts: the proxy's variables over its file.
+    let on = ["tools: { enabled: true }", "tools: { enabled: false }"].map(|text| ("proxy", text));
+    assert_eq!(shown(&beside(&on), "tools.enabled"), "false");
+    let pass = beside(&[("native", "env: { pass: [A, B] }"), ("srt", "env: { pass: [B] }")]);
+    let names: Vec<String> = pass.env.pass.values().map(ToString::to_string).collect();
+    assert!(names.contains(&"B".to_owned()) && !names.contains(&"A".to_owned()), "{names:?}");
+}
+
+#[test]
+fn what_one_system_says_for_an_agent_is_no_wider_than_another_says_for_all() {
+    let agents = "agents: { codex: { network: { mode: disabled }, limits: { timeout: none } } }";
+    let all = "network: { mode: deny-all }\nlimits: { timeout: 5s }";
+    let codex = Choice { agent: Some("codex".into()), task: None };
+    for files in [[("bloom", agents), ("native", all)], [("native", all), ("bloom", agents)]] {
+        let policy = beside_for(&files, &codex);
+        assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
+        assert_eq!(policy.limits.timeout.value().0.unwrap().to_string(), "5s");
+    }
+    let alone = beside_for(&[("bloom", agents)], &codex);
+    assert_eq!(alone.network.mode.value(), NetworkMode::Disabled, "nobody says otherwise");
+    // And the other way round: what one says for all is no wider than another says for the agent.
+    let agents = "agents: { codex: { files: { write: [.] }, network: { mode: deny-all } } }";
+    let all = "files: { write: [/] }\nnetwork: { mode: disabled }";
+    for files in [[("bloom", agents), ("claude", all)], [("claude", all), ("bloom", agents)]] {
+        let policy = beside_for(&files, &codex);
+        assert_eq!(policy.network.mode.value(), NetworkMode::DenyAll);
+        let mut found = writes(&policy);
+        found.dedup();
+        assert_eq!(found, ["/proj/app"]);
+    }
+}
+
+#[test]
+fn what_a_whole_policy_does_not_open_no_other_system_opens_beside_it() {
+    let open = "network: { unix: [/run/x], host_ports: [80], publish: [81], local_binding: true }";
+    let whole = "files: { write: [.] }\nnetwork: { mode: deny-all }";
+    for files in [[("claude", open), ("srt", whole)], [("srt", whole), ("claude", open)]] {
+        let Policy { network, .. } = beside(&files);
+        assert_eq!(network.unix.values().count(), 0, "{files:?}");
+        assert_eq!(network.host_ports.values().count() + network.publish.values().count(), 0);
+        assert!(!network.local_binding.value().0);
+    }
+    let Policy { network, .. } = beside(&[("claude", open), ("bloom", whole)]);
+    assert_eq!(network.unix.values().count(), 1, "Bloom does not speak of sockets");
+    // Where one opens every host, the other's list holds.
+    let (any, some) =
+        ("network: { mode: disabled }", "network: { mode: allow-list, allow: [a.test] }");
+    for files in [[("bloom", any), ("srt", some)], [("srt", some), ("bloom", any)]] {
+        let Policy { network, .. } = beside(&files);
+        assert_eq!(network.mode.value(), NetworkMode::AllowList);
+        assert_eq!(network.allow.values().count(), 1, "{files:?}");
+    }
+}
+
+#[test]
+fn a_host_that_one_system_asks_about_is_not_reached_unasked() {
+    let open = "network: { mode: allow-list, allow: [b.a.test, c.test] }";
+    for asks in [
+        "network: { mode: allow-list, allow: [b.a.test, c.test], ask: [b.a.test] }",
+        "network: { mode: allow-list, allow: [b.a.test, c.test], ask: ['*.a.test'] }",
+        "network: { mode: allow-list, allow: [b.a.test, c.test], ask: ['*.a.test:80'] }",
+    ] {
+        for files in [[("srt", open), ("bloom", asks)], [("bloom", asks), ("srt", open)]] {
+            let Policy { network, .. } = beside(&files);
+            let host = "b.a.test".parse().unwrap();
+            let open = network.allow.values().any(|entry| entry.matches(&host, 80));
+            let asked = network.ask.values().any(|entry| entry.matches(&host, 80));
+            assert!(!open || asked, "{files:?}");
+            let other = "c.test".parse().unwrap();
+            assert!(network.allow.values().any(|entry| entry.matches(&other, 443)), "{files:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+
+    #[test]
+    fn the_order_of_systems_makes_no_difference(
+        a in any_document(), b in any_document(), c in any_document(), agent in any::<bool>(),
+    ) {
+        let choice = Choice { agent: agent.then(|| "codex".into()), task: None };
+        let [a, b, c] = [("native", &*a), ("srt", &*b), ("agentao", &*c)];
+        let one = beside_for(&[a, b, c], &choice);
+        for order in [[c, b, a], [b, c, a], [a, c, b]] {
+            let other = beside_for(&order, &choice);
+            prop_assert_eq!(values(&one), values(&other));
+            prop_assert_eq!(answers(&one), answers(&other));
+        }
+    }
 }
 
 #[test]
@@ -69,9 +214,9 @@ fn rules_beside_a_switch_that_is_off_hold_and_confine_nothing() {
         let mut stack = Stack::new(&anchors()).unwrap();
         stack.push(
             Layer::User,
-            Document { enabled: off(), dialect: Some("agentao"), ..parse("{}") },
+            Document { enabled: off(), dialect: dialect::named("agentao"), ..parse("{}") },
         );
-        stack.push(Layer::User, Document { dialect: Some(dialect), ..parse(rules) });
+        stack.push(Layer::User, Document { dialect: dialect::named(dialect), ..parse(rules) });
         resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap()
     };
     let Resolved { policy, unconfined, .. } = with("agentao");

@@ -114,7 +114,7 @@ fn quoted(items: &[&str]) -> String {
 }
 
 /// A text for everyone with, perhaps, another one for an agent.
-fn any_document() -> impl Strategy<Value = String> {
+pub(super) fn any_document() -> impl Strategy<Value = String> {
     (any_text(), prop::option::of(any_text())).prop_map(|(base, agent)| match agent {
         Some(agent) => {
             let agent = agent.replace("version: 1\n", "").replace('\n', "\n    ");
@@ -129,7 +129,7 @@ fn any_document() -> impl Strategy<Value = String> {
 }
 
 /// What may happen, asked one thing at a time; each answer is a rank, a higher one is wider.
-fn answers(policy: &Policy) -> Vec<(String, i64)> {
+pub(super) fn answers(policy: &Policy) -> Vec<(String, i64)> {
     let mut answers = Vec::new();
     let below = |entry: &str, path: &str| Path::new(path).starts_with(entry);
     for path in [
