@@ -131,6 +131,7 @@ const BEFORE_A_CODE: [&str; 16] = [
     "code\": \"",
     "Unreadable::new(\"",
     "refusal(\"",
+    "refusal( \"",
 ];
 
 #[test]
