@@ -154,7 +154,8 @@ impl Report {
     fn compare_trees(&mut self, text: &str, script: &shell::Script<'_>, theirs: Tree) {
         let mut trees = (Tree::of_ours(script), theirs);
         // Bash decodes these when it reads them.
-        if text.contains("$'") || text.contains("$\"") {
+        let joined = text.replace("\\\n", "");
+        if joined.contains("$'") || joined.contains("$\"") {
             trees = (trees.0.counts(), trees.1.counts());
             self.tree_counted += 1;
         }
