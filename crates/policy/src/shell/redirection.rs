@@ -80,11 +80,16 @@ impl<'t> Parser<'_, 't> {
             let from = self.at;
             let mut to = self.name_end(from);
             if to > from && self.byte(to) == b'[' {
-                to += 1;
+                let inside = to + 1;
+                to = inside;
                 while self.byte(to).is_ascii_alphanumeric() {
                     to += 1;
                 }
-                to += usize::from(self.byte(to) == b']');
+                // `{a[}` and `{a[]}` are words like others.
+                if to == inside || self.byte(to) != b']' {
+                    return None;
+                }
+                to += 1;
             }
             self.at = to;
             if to == from || !self.take(b"}") {
