@@ -125,6 +125,8 @@ const BEFORE_A_CODE: [&str; 16] = [
     "Name, \"",
     "Structure, \"",
     "Answer::Ask, \"",
+    "Answer::Deny, \"",
+    "ruled.answer, \"",
     "self.asking(), \"",
     "true => (\"",
     "false => (\"",
@@ -144,6 +146,7 @@ fn the_guide_lists_every_reason_code_and_no_other() {
     let mut files = rust_files("crates/policy/src/decide");
     files.extend(rust_files("crates/policy/src/shell"));
     files.extend(rust_files("crates/policy/src/patch"));
+    files.extend(rust_files("crates/policy/src/permission"));
     files.push(repository().join("crates/cli/src/command/check/jsonl.rs"));
     let named = ["crates/policy/src/jail/place.rs", "crates/policy/src/url/judge.rs"];
     let mut codes = BTreeSet::new();

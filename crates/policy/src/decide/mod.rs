@@ -38,7 +38,9 @@ use crate::command::tool::Knowledge;
 use crate::jail::{Ground, Lookup, Standing};
 use crate::key::Sourced;
 use crate::name::{CommandName, ToolPattern};
-use crate::permission::{Decision, Permissions, PrefixRules, SHELL_TOOLS, ShellCall, ToolCall};
+use crate::permission::{
+    Decision, Permissions, PrefixRules, SHELL_TOOLS, ShellCall, Spoken, ToolCall,
+};
 use crate::policy::{Policy, Preset, Profile, ShellUse};
 use crate::shell;
 use crate::text::Span;
@@ -150,11 +152,15 @@ impl Judge {
     /// Decides a tool call in the folder `cwd`: shell text as a command, any other by rules and
     /// mode alone.
     pub fn decide_tool(&self, call: &ToolCall<'_>, cwd: &str, lookup: &dyn Lookup) -> Decision {
-        let text = call.args.get("command").and_then(|command| command.as_str());
-        let Some(text) = text.filter(|_| SHELL_TOOLS.contains(&call.tool)) else {
+        if !SHELL_TOOLS.contains(&call.tool) {
             return self.permissions.decide(call);
+        }
+        let Some(command) = Spoken::of(call.args) else {
+            // A shell that is given something else than a command: nobody can tell what it runs.
+            return self.permissions.decide(call).at_least(Answer::Ask);
         };
-        let asked = Call { command: Asked::Shell(text), cwd };
+        let asked = Call { command: command.asked(), cwd };
+        let text = &asked.text();
         let shell = ShellCall { tool: Some(call.tool), args: call.args, text };
         let mut found = self.find(&asked, lookup, Trace::Off);
         let notes = found.notes.take().unwrap_or_default();
