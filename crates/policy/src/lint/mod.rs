@@ -5,6 +5,7 @@
 
 mod calls;
 mod files;
+mod lists;
 mod network;
 
 use std::path::Path;
@@ -37,6 +38,8 @@ pub struct Context<'a> {
     pub cwd: &'a Path,
     /// The profile files that were read and found whole.
     pub checked: &'a [Folder],
+    /// What the texts say for the agent or task alone that the policy is for.
+    pub own: &'a [&'a Policy],
 }
 
 /// Looks a resolved policy over.
@@ -69,7 +72,7 @@ struct Finding {
     origin: Option<Origin>,
 }
 
-const CHECKS: [Check; 13] = [
+const CHECKS: [Check; 14] = [
     Check {
         code: "L001-no-rules",
         explanation: "The walls stand, but no command is refused or asked about: whatever a wall \
@@ -146,6 +149,12 @@ const CHECKS: [Check; 13] = [
         explanation: "The built-in list hides credentials because no build needs to read them; \
                       taking one off it hands it to every command.",
         find: files::credentials_unhidden,
+    },
+    Check {
+        code: "L014-list-closes-nothing",
+        explanation: "Lists that open add up: one that is empty, or repeats what holds already, \
+                      takes nothing back of what is open for everyone.",
+        find: lists::idle,
     },
 ];
 
