@@ -114,7 +114,7 @@ fn the_guide_and_the_readme_show_what_happens() {
 }
 
 /// What stands in front of a reason's code in the sources.
-const BEFORE_A_CODE: [&str; 16] = [
+const BEFORE_A_CODE: [&str; 19] = [
     "code: \"",
     "ask(\"",
     "refuse(\"",

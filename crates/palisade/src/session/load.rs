@@ -59,6 +59,9 @@ pub(super) struct ProjectContent {
 const MAX_INCLUDES: usize = 8;
 const MAX_FILES: usize = 64;
 const MAX_BYTES: usize = 4 << 20;
+/// The same for what a project brings: nobody has looked at it yet.
+const MAX_PROJECT_FILES: usize = 16;
+const MAX_PROJECT_BYTES: usize = 1 << 20;
 
 pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
     let places = request.places();
@@ -192,12 +195,28 @@ impl<'a> Loader<'a> {
         let here = texts.last().map(|text| text.path.clone()).unwrap_or_default();
         for Reading { layer, document, notes } in &readings {
             including.push(here.clone());
-            let mut included = Vec::new();
-            for Sourced { value, origin } in &document.include {
+            let (mut included, mut read) = (Vec::new(), 0);
+            for (at, Sourced { value, origin }) in document.include.iter().enumerate() {
+                let project = self.content.iter().map(|(_, text)| text.text().len());
+                let (files, bytes) = (project.len() + at, project.sum::<usize>() + read);
+                let many = files >= MAX_PROJECT_FILES || bytes > MAX_PROJECT_BYTES;
+                let before = document.include.iter().take(at);
+                let why = if *layer == Layer::Project && many {
+                    "with too many others"
+                } else if before.clone().any(|known| known.value == *value) {
+                    "twice"
+                } else {
+                    ""
+                };
+                if !why.is_empty() {
+                    let path = value.path.to_string().into();
+                    return Err(OpenError::Include { path, why }.named_in(origin));
+                }
                 let folder = here.parent().unwrap_or(Path::new("/"));
                 let group = self.included(value, folder, *layer);
                 let group = group.and_then(|group| self.expanded(group));
                 let (dialect, texts) = group.map_err(|error| error.named_in(origin))?;
+                read += texts.iter().map(|text| text.source.text().len()).sum::<usize>();
                 included.push(Group::Texts(dialect, texts));
                 // They are all read before the first is understood.
                 if self.files.len() + included.len() > MAX_FILES {

@@ -14,7 +14,7 @@ pub(crate) mod world;
 
 use std::path::{Path, PathBuf};
 
-use palisade_policy::dialect::Written;
+use palisade_policy::dialect::{Lost, Written};
 use palisade_policy::key::{Field, Ignored, Refusals, Row, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
 use palisade_policy::name::{Anchors, Folder};
@@ -244,9 +244,20 @@ pub fn revoke(request: &Request) -> Result<(ProjectRoot, bool), OpenError> {
 pub fn export(session: &Session, request: &Request, dialect: &str) -> Option<Written> {
     let write = palisade_policy::dialect::named(dialect)?.write?;
     let anchors = Anchors { root: session.root.path.clone(), home: request.places().home };
-    Some(world::with_surroundings(request, &anchors, Place::Named, |around| {
+    let mut written = world::with_surroundings(request, &anchors, Place::Named, |around| {
         write(session.policy(), around)
-    }))
+    });
+    // The policy in force is one agent's and one task's, or nobody's.
+    let why = "what is said for it alone is not written; name it to have it written";
+    let others = |key: &str, names: Vec<&str>, chosen: Option<&str>| {
+        let others = names.into_iter().filter(|name| chosen != Some(name));
+        let lost = others.map(|name| Lost::new(key, name.to_owned(), why));
+        lost.collect::<Vec<_>>()
+    };
+    let agents = others("agents", session.stack.agents(), session.agent());
+    let tasks = others("tasks", session.stack.tasks(), session.task());
+    written.lost.splice(0..0, agents.into_iter().chain(tasks));
+    Some(written)
 }
 
 impl From<TrustError> for OpenError {

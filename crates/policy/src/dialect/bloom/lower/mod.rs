@@ -44,6 +44,7 @@ pub(super) fn readings(
         if let Some(origin) = disabled.filter(|_| file.layer != Layer::System) {
             let off = Sourced { value: false, origin: origin.clone() };
             document.enabled = [(Scope::Base, off)].into();
+            document.unsaid.clear();
         }
         let mut notes = std::mem::take(&mut file.problems);
         notes.extend(more);
@@ -55,7 +56,8 @@ pub(super) fn readings(
 
 /// Starts a file's document: its switches, and its tasks.
 fn document(file: &File, files: &[File]) -> Document {
-    let mut document = Document { enabled: switches(files, file.layer), ..Document::default() };
+    let (enabled, unsaid) = switches(files, file.layer);
+    let mut document = Document { enabled, unsaid, ..Document::default() };
     for (name, agent) in &file.tasks {
         document.tasks.entry(name.clone()).or_default().agent.clone_from(agent);
     }

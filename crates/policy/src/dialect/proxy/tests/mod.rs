@@ -208,7 +208,13 @@ fn a136_switches_that_do_nothing_are_pointed_out() {
 fn a205_the_file_is_found_where_it_is_documented_as_the_operators() {
     let places = among(&[], |around| (PROXY.places)(around));
     let path = "/proj/app/src/config/config.yaml".into();
-    assert_eq!(places, [DocumentedPlace { path, layer: Layer::User }]);
+    assert_eq!(places, [DocumentedPlace { path, layer: Layer::Project }], "in the project");
+    let outside = among(&[], |around| {
+        let cwd = Path::new("/srv/proxy");
+        (PROXY.places)(&Surroundings { cwd, ..*around })
+    });
+    let path = "/srv/proxy/config/config.yaml".into();
+    assert_eq!(outside, [DocumentedPlace { path, layer: Layer::User }], "the operator's");
     let likeness = |name: &str, text: &str| {
         let source = Source::new(name, text);
         detect(&source, text::parse(&source).ok().as_ref())
