@@ -90,6 +90,7 @@ fn what_shells_read_differently_is_refused() {
         "[[ a && ]]",
         "{a[$x]}>f rm",
         "{a[]}>f rm",
+        "{a[1\\\n]}>f rm",
         "echo $'\\ufdd0'",
         "echo $(cat <<A)\nb\nA",
         "for ((;$(cat <<A\n\"\nA\n);)); do b; done",
