@@ -41,6 +41,8 @@ pub(super) struct Loaded {
     pub(super) files: Vec<LoadedFile>,
     pub(super) project: Option<ProjectContent>,
     pub(super) warnings: Vec<Warning>,
+    /// Folders of profiles that files name, and who says so.
+    pub(super) profile_folders: Vec<(PathBuf, Layer)>,
 }
 
 /// The exact content of a project's policy files.
@@ -100,7 +102,7 @@ pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
     }
     loader.add_options()?;
     loader.add_profiles()?;
-    let Loader { stack, mut files, content, choices, notes, .. } = loader;
+    let Loader { stack, mut files, content, choices, notes, profile_folders, .. } = loader;
     files.sort_by_key(|file| file.layer);
     let warnings = root.warnings.iter().cloned().map(Warning::Root).chain(notes).collect();
     let project = (!content.is_empty()).then(|| ProjectContent {
@@ -112,7 +114,7 @@ pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
         ignored,
         choices,
     });
-    Ok(Loaded { root, root_origin, stack, files, project, warnings })
+    Ok(Loaded { root, root_origin, stack, files, project, warnings, profile_folders })
 }
 
 pub(super) struct Loader<'a> {

@@ -8,6 +8,7 @@ mod load;
 mod locate;
 mod profile;
 mod request;
+mod status;
 #[cfg(test)]
 mod tests;
 pub(crate) mod world;
@@ -42,6 +43,7 @@ pub struct Session {
     files: Vec<LoadedFile>,
     project: Option<ProjectFiles>,
     warnings: Vec<Warning>,
+    profile_folders: Vec<(PathBuf, Layer)>,
 }
 
 /// A project's own policy files, and whether the user agreed to them.
@@ -90,7 +92,7 @@ impl Session {
     /// Anything unreadable or invalid, in any layer. Nothing was run, and there is no policy to
     /// fall back to.
     pub fn open(request: &Request) -> Result<Self, OpenError> {
-        let Loaded { root, root_origin, stack, files, project, mut warnings } =
+        let Loaded { root, root_origin, stack, files, project, mut warnings, profile_folders } =
             load::load(request)?;
         let choice = request.choice();
         let project = project.map(|content| ProjectFiles::new(content, request, &mut warnings));
@@ -122,7 +124,7 @@ impl Session {
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
         let home = request.places().home;
-        Ok(Self { root, home, resolved, stack, files, project, warnings })
+        Ok(Self { root, home, resolved, stack, files, project, warnings, profile_folders })
     }
 
     /// Works out what the project's files open, for everyone they speak of and whatever options

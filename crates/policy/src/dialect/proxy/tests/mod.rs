@@ -85,18 +85,32 @@ fn a133_a_bare_section_has_the_documented_defaults() {
     assert!(!tools.strict.value().0);
     assert_eq!(tools.allow_parent.value().0, 0);
     assert_eq!(tools.exclude.values().count(), 0);
-    for tool in ["write_file", "apply_patch", "fsWrite", "generate_image", "bash", "container.exec"]
-    {
-        assert!(tools.intercepts(tool), "{tool} is watched");
-    }
+    let patterns: Vec<String> = tools.patterns.values().map(ToString::to_string).collect();
+    assert_eq!(patterns, PATTERNS, "the documented ones first, then those of its code");
     for tool in ["read_file", "list_files", "containerXexec", "write_file_2"] {
         assert!(!tools.intercepts(tool), "{tool} is not");
     }
     let parameters: Vec<&str> = tools.path_parameters.values().map(|name| &*name.0).collect();
-    for name in ["path", "file_path", "target_file", "patch", "diff", "targets", "cwd"] {
-        assert!(parameters.contains(&name), "{name}");
-    }
+    assert_eq!(parameters, PARAMETERS, "the documented ones first, then those of its code");
 }
+
+#[rustfmt::skip]
+const PATTERNS: [&str; 29] = [
+    "write_to_file", "write_file", "fsWrite", "replace_in_file", "str_replace", "strReplace",
+    "edit_file", "patch_file", "apply_diff", "apply_patch", "delete_file", "deleteFile",
+    "remove_file", "create_file", "move_file", "rename_file", "copy_file", "insert_content",
+    "search_and_replace", "generate_image",
+    "Execute", "execute_command", "run_shell_command", "run_terminal_command", "exec_command",
+    "bash", "shell", "local_shell", r"container\.exec",
+];
+
+#[rustfmt::skip]
+const PARAMETERS: [&str; 23] = [
+    "path", "file_path", "filepath", "file", "target", "target_file", "destination", "dest",
+    "source", "src", "fileName", "filePath", "image", "patch", "diff", "paths", "files",
+    "file_list", "targets",
+    "cwd", "workdir", "directory", "dir",
+];
 
 #[test]
 fn a133_a_full_section_is_read_and_the_other_sections_are_not() {
