@@ -4,6 +4,9 @@
 //! program that would run, every file that would be touched and every host that would be reached,
 //! and holds each against the policy. The strictest finding is the verdict.
 
+mod builtin;
+mod change;
+mod child;
 mod concern;
 mod disk;
 mod evaluated;
@@ -12,6 +15,7 @@ mod feed;
 mod foreign;
 mod function;
 mod host;
+mod matched;
 mod perform;
 mod printed;
 mod program;
@@ -21,6 +25,8 @@ mod simple;
 mod split;
 mod strict;
 mod trace;
+mod trap;
+mod unseen;
 mod variable;
 mod verdict;
 mod walk;
@@ -155,6 +161,7 @@ impl Judge {
             Asked::Shell(text) => walk.shell_text(text, &Input::Inherited),
             Asked::Words(text) => walk.words(text),
         }
+        walk.uncalled();
         self.working_folder(&mut walk, call, lookup);
         (Verdict::of(walk.reasons), walk.trace.into_steps())
     }
