@@ -4,6 +4,9 @@
 //! program that would run, every file that would be touched and every host that would be reached,
 //! and holds each against the policy. The strictest finding is the verdict.
 
+mod builtin;
+mod change;
+mod child;
 mod concern;
 mod disk;
 mod evaluated;
@@ -13,6 +16,7 @@ mod foreign;
 mod function;
 mod harm;
 mod host;
+mod matched;
 pub(crate) mod notes;
 mod perform;
 mod printed;
@@ -23,6 +27,8 @@ mod simple;
 mod split;
 mod strict;
 mod trace;
+mod trap;
+mod unseen;
 mod variable;
 mod verdict;
 mod walk;
@@ -245,6 +251,7 @@ impl Judge {
             Asked::Shell(text) => walk.shell_text(text, &Input::Inherited),
             Asked::Words(text) => walk.words(text),
         }
+        walk.uncalled();
         self.working_folder(walk, call, lookup);
     }
 

@@ -32,7 +32,9 @@ impl Walk<'_> {
         let text = &*program.text;
         let name = text.rsplit('/').next().unwrap_or_default().trim();
         let nothing = text.contains('/') || program.certainty == Certainty::Known;
-        if name.is_empty() && nothing {
+        let odd = text.trim() != text || text.contains('=') && !text.contains('/');
+        let odd = odd || self.judge.style == Style::Runner && text.starts_with('-');
+        if name.is_empty() && nothing || odd && program.certainty == Certainty::Known {
             self.report(Reason {
                 answer: Answer::Deny,
                 code: "no-program",
@@ -71,7 +73,11 @@ impl Walk<'_> {
                 Standing::Root | Standing::Inside | Standing::Granted => false,
                 // Anybody may have put it there.
                 Standing::Temp | Standing::Device | Standing::Unknowable(_) => true,
-                Standing::Outside(_) => !is_installed(&path.path, self.judge.home()),
+                Standing::Outside(_) => {
+                    // What a person installed for themselves is no part of the machine.
+                    let home = self.judge.home().filter(|_| self.judge.style == Style::Confined);
+                    !is_installed(&path.path, home)
+                }
             };
             real = Some(path.path);
         }
@@ -83,6 +89,10 @@ impl Walk<'_> {
         let real = real.filter(|real| real != name && !real.is_empty() && !many.contains(&&**real));
         if let Some(real) = &real {
             self.deny_listed(real, program.span);
+        }
+        if doubtful && self.judge.style == Style::Runner {
+            let message = format!("`{}` is outside project root", program.text.replace(HOLE, "…"));
+            self.refuse("outside-root", Axis::Path, message, program.span);
         }
         if doubtful && self.judge.style == Style::Confined {
             self.report(Reason {
