@@ -240,6 +240,7 @@ fn a131_ignored_violations_change_no_rule() {
     assert_eq!(problems(r#"{"ignoreViolations":["*"]}"#)[0].code(), "wrong-type");
 }
 
+/// The loading half of the row; `run --settings` takes the file in the issue about running.
 #[test]
 fn a202_a_file_with_the_three_keys_of_bloom_loads() {
     let policy = in_force(include_str!("../fixtures/bloom-three-keys.json"));
