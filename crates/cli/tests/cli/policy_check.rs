@@ -147,6 +147,14 @@ fn a_file_can_be_checked_where_there_is_no_project() {
     let mut command = world.command(env!("CARGO_BIN_EXE_palisade"));
     command.args(["policy", "check"]).arg(file).current_dir(world.home.root());
     assert_eq!(world.finish(&mut command).code, Some(0));
+    // A file that lies beside the project is a person's to name.
+    std::fs::write(world.home.path("beside.yaml"), "version: 1\n").unwrap();
+    let folder = world.home.root().file_name().unwrap().to_str().unwrap();
+    let up = format!("../{folder}/beside.yaml");
+    for command in ["check", "import"] {
+        let ran = world.run(&["policy", command, &up]);
+        assert_eq!(ran.code, Some(0), "{up}: {}", ran.stderr);
+    }
     let ran = world.run(&["policy", "check", "p.yaml", "--root", "gone"]);
     assert!(ran.stderr.contains("error[root-missing]"), "{}", ran.stderr);
     assert_eq!(ran.code, Some(125));

@@ -143,7 +143,8 @@ fn a069_status_tells_all_there_is() {
     assert_eq!((rule.profile.as_str(), rule.origin.place.unwrap().line), ("readonly", 5));
     assert_eq!(status.problems, [""; 0]);
 
-    let mut switched = session(&home(text), &project);
+    let kept = home(text);
+    let mut switched = session(&kept, &project);
     let shadow = switched.set_default_profile("mine").unwrap().unwrap();
     assert_eq!(shadow.profile, "readonly", "whoever switches is told");
 

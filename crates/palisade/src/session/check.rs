@@ -1,7 +1,7 @@
 //! Looking at one file, without any of the others.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::dialect::{self, Reading};
 use palisade_policy::key::{Field, Grants};
@@ -139,7 +139,11 @@ impl Request {
     /// Every problem of the file.
     pub fn check_file(&self, named: &str, root: &Path) -> Result<Checked, OpenError> {
         // The lines of a faulty file are printed, so a file of the project leads to no other place.
-        let lies_in = self.cwd.join(&*Include::new(named).path).starts_with(root);
+        let path = self.cwd.join(&*Include::new(named).path);
+        // A path that climbs out is one that a person typed, and is theirs.
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        let real = if climbs { path.canonicalize().unwrap_or(path) } else { path };
+        let lies_in = real.starts_with(root);
         let place = if lies_in { Place::InProject { root, uid: self.uid() } } else { Place::Named };
         self.check(read_named(&self.cwd, self.layer(), place, named)?, root)
     }

@@ -328,8 +328,8 @@ fn a_long_list_of_includes_is_refused_before_it_is_read() {
         let mut project = Project::new().file(".palisade/policy.yaml", &policy);
         let mut person = Project::new().file("sub/policy.yaml", &policy);
         for n in 0..count {
-            project = project.file(&format!("s{n}.json"), text);
-            person = person.file(&format!("s{n}.json"), text);
+            project = project.file(format!("s{n}.json"), text);
+            person = person.file(format!("s{n}.json"), text);
         }
         assert_eq!(open(&project, &Home::new(), &[]).is_ok(), project_may, "{count}");
         assert_eq!(

@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 pub use lost::{Effect, Lost, Written};
 pub(crate) use lost::{brought, left_out, refuses, shared_temp};
-pub use manner::{FilesOf, Lists, Manner, RootKey, Walls};
+pub use manner::{FilesOf, FindFolders, Lists, Manner, RootKey, Walls};
 pub use native::write_document;
 
 use crate::layer::Layer;

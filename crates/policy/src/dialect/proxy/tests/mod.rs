@@ -94,14 +94,15 @@ fn a133_a_bare_section_has_the_documented_defaults() {
     assert_eq!(parameters, PARAMETERS, "the documented ones first, then those of its code");
 }
 
+/// The documented patterns, and then the names of shell tools that the proxy's code knows.
 #[rustfmt::skip]
-const PATTERNS: [&str; 29] = [
+const PATTERNS: [&str; 31] = [
     "write_to_file", "write_file", "fsWrite", "replace_in_file", "str_replace", "strReplace",
     "edit_file", "patch_file", "apply_diff", "apply_patch", "delete_file", "deleteFile",
     "remove_file", "create_file", "move_file", "rename_file", "copy_file", "insert_content",
     "search_and_replace", "generate_image",
-    "Execute", "execute_command", "run_shell_command", "run_terminal_command", "exec_command",
-    "bash", "shell", "local_shell", r"container\.exec",
+    "execute", "execute_command", "run_shell_command", "run_terminal_command", "run_terminal_cmd",
+    "exec_command", "bash", "shell", "ShellTool", "local_shell", r"container\.exec",
 ];
 
 #[rustfmt::skip]
