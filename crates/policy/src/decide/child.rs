@@ -80,7 +80,11 @@ impl Walk<'_> {
     pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
         match shell::parse(text) {
             Ok(script) => self.list(script.text, &script.body, input),
-            Err(unparsed) => {
+            Err(mut unparsed) => {
+                if is_too_deep(text) {
+                    unparsed.code = "too-deep";
+                    unparsed.message = "parentheses are nested too deep".to_owned();
+                }
                 // A mistake in the syntax is something to ask about; what is too much to read, or
                 // not what it looks like, is not.
                 let asks = self.judge.style == Style::Confined && !is_refusal(unparsed.code);
@@ -132,6 +136,19 @@ impl Walk<'_> {
 /// Whether a word is a bundle of short options with this one among them.
 pub(super) fn is_flag(text: &str, flag: char) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains(flag)
+}
+
+/// Whether a text that cannot be read opens more parentheses than anybody could follow.
+fn is_too_deep(text: &str) -> bool {
+    let mut depth = 0_usize;
+    text.bytes().any(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 4 * shell::MAX_DEPTH
+    })
 }
 
 /// What is not read at all, however well it is written.

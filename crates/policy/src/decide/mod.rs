@@ -147,7 +147,11 @@ impl Judge {
     }
 
     fn walk(&self, call: &Call<'_>, lookup: &dyn Lookup, trace: Trace) -> (Verdict, Vec<Step>) {
-        let mut walk = Walk::new(self, lookup, call.cwd, trace);
+        let written = match call.command {
+            Asked::Shell(text) => text,
+            Asked::Argv(_) | Asked::Words(_) => "",
+        };
+        let mut walk = Walk::new(self, lookup, (call.cwd, written), trace);
         match call.command {
             Asked::Argv(argv) => self.argv(&mut walk, argv),
             Asked::Shell(_) if self.shell_use == ShellUse::Never => {

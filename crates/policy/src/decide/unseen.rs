@@ -11,6 +11,11 @@ impl Walk<'_> {
     pub(super) fn unseen(&mut self, name: &str, args: &[Arg<'_>], span: Span) {
         match versionless(name) {
             "find" | "gfind" => self.searched(args, span),
+            "make" | "gmake" => {
+                for file in ["Makefile", "makefile", "GNUmakefile"] {
+                    self.run_taken(&Arg::known(file, span));
+                }
+            }
             "vim" | "vi" | "nvim" | "ex" | "view" => {
                 self.code_behind(args, &["-c", "--cmd", "-S"]);
                 let glued = |arg: &&Arg<'_>| {
