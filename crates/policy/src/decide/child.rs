@@ -13,9 +13,9 @@ use crate::shell;
 /// Which shell reads a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Speech {
-    /// Bash, or one that has what it has.
+    /// Bash.
     Bash,
-    /// Some shell: it may be bash, and may be one that knows POSIX alone.
+    /// Some shell: it may be bash, and may be one that differs from it wherever POSIX lets it.
     Posix,
 }
 
@@ -105,7 +105,7 @@ impl Walk<'_> {
     /// Notes what a program hands on to the shells that it starts.
     pub(super) fn hand_on(&mut self, name: &str, args: &[Arg<'_>]) {
         self.child_speech = match versionless(name) {
-            "bash" | "rbash" | "zsh" | "ksh" | "mksh" => Speech::Bash,
+            "bash" | "rbash" => Speech::Bash,
             _ => Speech::Posix,
         };
         match name {

@@ -206,7 +206,10 @@ impl Walk<'_> {
         self.deeper(span, |walk| {
             walk.mapped(mapping, |walk| {
                 let redirected = walk.redirections(source, redirections);
-                walk.command(source, body, redirected.as_ref().unwrap_or(input));
+                let input = redirected.as_ref().unwrap_or(input);
+                if let Some(failed) = walk.command(source, body, input) {
+                    join(&mut walk.scope, &failed);
+                }
             });
         });
         let left = self.frames.pop().and_then(|frame| frame.left);

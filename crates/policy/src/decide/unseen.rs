@@ -32,6 +32,12 @@ impl Walk<'_> {
                 let unknown = operands.skip(1).find(|arg| is_unknown(arg)).map(|arg| arg.span);
                 unknown.into_iter().for_each(|span| self.unseen_code(span));
             }
+            "python" if args.first().is_some_and(|flag| flag.text == "-m") => {
+                if let Some(module) = args.get(1).and_then(Arg::as_known) {
+                    let file = format!("{}.py", module.replace('.', "/"));
+                    self.run_taken(&Arg::known(file, span));
+                }
+            }
             interpreter
                 if SHELLS.contains(&interpreter)
                     || matches!(interpreter, "python" | "perl" | "ruby" | "node" | "php") =>
