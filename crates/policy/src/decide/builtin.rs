@@ -49,7 +49,7 @@ impl Walk<'_> {
         match name {
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declared(name, args),
             "read" | "mapfile" | "readarray" => self.taken_in(name, args, input),
-            "source" | "." => Rc::make_mut(&mut self.scope).forget_all(),
+            "source" | "." => self.forget_all(),
             "alias" => {
                 for arg in args {
                     let value = arg.text.find('=').and_then(|at| arg.tail(at + 1));
@@ -78,7 +78,7 @@ impl Walk<'_> {
                         args.iter().for_each(|arg| scope.undefine(&arg.text));
                     }
                     if arg.text.contains(HOLE) {
-                        Rc::make_mut(&mut self.scope).forget_all();
+                        self.forget_all();
                     } else if self.scope.variable(base(&arg.text)).is_some() || arg.text == "IFS" {
                         self.overwrite(base(&arg.text), &Value::unknown(), arg);
                     }
@@ -109,9 +109,9 @@ impl Walk<'_> {
             "shift" => {
                 let by = args.first().map_or(Some(1), |arg| arg.as_known()?.parse().ok());
                 let scope = Rc::make_mut(&mut self.scope);
-                let rest = scope.parameters.take();
-                scope.parameters =
-                    rest.zip(by).map(|(rest, by)| rest.into_iter().skip(by).collect());
+                let rest = scope.parameters().zip(by);
+                let rest = rest.map(|(rest, by)| rest.iter().skip(by).cloned().collect());
+                scope.set_parameters(rest);
             }
             "shopt" => self.shopt(args),
             "enable" => {
@@ -136,6 +136,12 @@ impl Walk<'_> {
         }
         Rc::make_mut(&mut self.scope).assign(name.into(), value.clone());
         self.retrap(Some(name));
+    }
+
+    /// Forgets every value, and judges what depends on them.
+    fn forget_all(&mut self) {
+        Rc::make_mut(&mut self.scope).forget_all();
+        self.retrap(None);
     }
 
     /// A name that only running tells may be any, and may hold a subscript that runs.
@@ -175,7 +181,7 @@ impl Walk<'_> {
                 None => (&*arg.text, None),
             };
             if name.contains(HOLE) {
-                Rc::make_mut(&mut self.scope).forget_all();
+                self.forget_all();
                 continue;
             }
             let plain = name == base(name) && !fails;
@@ -269,7 +275,8 @@ impl Walk<'_> {
         if let Some(after) = after {
             let settled = after.iter().all(|arg| arg.certainty != Certainty::Many);
             let parameters = settled.then(|| after.iter().map(Value::from).collect());
-            Rc::make_mut(&mut self.scope).parameters = parameters;
+            Rc::make_mut(&mut self.scope).set_parameters(parameters);
+            self.retrap(None);
         }
     }
 

@@ -48,18 +48,21 @@ impl Walk<'_> {
     /// plain characters and simple wildcards.
     fn marks<'t>(&mut self, text: &'t str, word: &Word<'t>, quoting: Quoting) -> Option<Vec<Mark>> {
         let mut marks = Vec::new();
-        // Quotes around the whole make nothing literal in here.
-        let mark = |c: char| match (quoting, c) {
-            (Quoting::Quoted, '*') => Some(Mark::Any),
-            (Quoting::Quoted, '?') => Some(Mark::One),
-            (Quoting::Quoted, '\'' | '"') => None,
-            (Quoting::Quoted | Quoting::Bare, c) => Some(Mark::Char(c)),
+        let wild = |c: char| match c {
+            '*' => Some(Mark::Any),
+            '?' => Some(Mark::One),
+            '[' | '(' | '\\' | '\'' | '"' => None,
+            c => Some(Mark::Char(c)),
         };
         for piece in &word.pieces {
             match piece {
+                // Quotes around the whole make nothing literal in here.
+                Piece::Quoted(part) if quoting == Quoting::Bare => {
+                    marks.extend(part.chars().map(Mark::Char));
+                }
                 Piece::Literal(part) | Piece::Quoted(part) => {
                     for c in part.chars() {
-                        marks.push(mark(c)?);
+                        marks.push(wild(c)?);
                     }
                 }
                 Piece::Glob { text: pattern, .. } => match &**pattern {
@@ -97,12 +100,8 @@ fn apply(value: &Value, marks: &[Mark]) -> Option<Value> {
         [Char('%'), Char('%'), pattern @ ..] => cut(value, pattern, Cut::LongEnd),
         [Char('%'), pattern @ ..] => cut(value, pattern, Cut::ShortEnd),
         [Char('/'), rest @ ..] => replaced(value, rest),
-        [Char('^'), Char('^')] | [Char('@'), Char('U')] => {
-            cased(value, |text| text.to_ascii_uppercase())
-        }
-        [Char(','), Char(',')] | [Char('@'), Char('L')] => {
-            cased(value, |text| text.to_ascii_lowercase())
-        }
+        [Char('^'), Char('^')] | [Char('@'), Char('U')] => cased(value, str::to_ascii_uppercase),
+        [Char(','), Char(',')] | [Char('@'), Char('L')] => cased(value, str::to_ascii_lowercase),
         [Char('^')] | [Char('@'), Char('u')] => {
             cased(value, |text| first(text, char::to_ascii_uppercase))
         }
@@ -172,8 +171,9 @@ fn cut_shape(shape: &str, pattern: &[Mark], cut: Cut) -> Option<String> {
         }
         // `%.*`: up to the last dot, which lies in the name if it is written there.
         (Cut::ShortEnd, [Mark::Char('.'), Mark::Any]) => {
-            let at = rest.rfind('.').filter(|at| !rest[*at..].contains(['/', '*', '?', '[']));
-            return match at {
+            let plain =
+                |at: &usize| rest.get(*at..).is_some_and(|end| !end.contains(['/', '*', '?', '[']));
+            return match rest.rfind('.').filter(plain) {
                 Some(at) => shape.get(..wild + at).map(str::to_owned),
                 None if !known.contains('.') || known == "./" => Some(shape.to_owned()),
                 None => None,
@@ -287,27 +287,31 @@ fn matches(text: &str, pattern: &[Mark]) -> bool {
     // Where the last `*` stood, and what it may swallow one character more of.
     let mut retry: Option<(&str, &[Mark])> = None;
     loop {
-        match (marks, rest.chars().next()) {
+        let mut chars = rest.chars();
+        let next = chars.next();
+        match (marks, next) {
             ([Mark::Any, after @ ..], _) => {
                 marks = after;
                 retry = Some((rest, after));
                 continue;
             }
             ([Mark::Char(mark), after @ ..], Some(c)) if *mark == c => {
-                (marks, rest) = (after, &rest[c.len_utf8()..]);
+                (marks, rest) = (after, chars.as_str());
                 continue;
             }
-            ([Mark::One, after @ ..], Some(c)) => {
-                (marks, rest) = (after, &rest[c.len_utf8()..]);
+            ([Mark::One, after @ ..], Some(_)) => {
+                (marks, rest) = (after, chars.as_str());
                 continue;
             }
             ([], None) => return true,
             _ => {}
         }
         let Some((from, after)) = retry else { return false };
-        let Some(c) = from.chars().next() else { return false };
-        let from = &from[c.len_utf8()..];
-        (rest, marks) = (from, after);
-        retry = Some((from, after));
+        let mut swallowed = from.chars();
+        if swallowed.next().is_none() {
+            return false;
+        }
+        (rest, marks) = (swallowed.as_str(), after);
+        retry = Some((swallowed.as_str(), after));
     }
 }

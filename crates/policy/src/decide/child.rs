@@ -13,9 +13,9 @@ use crate::shell;
 /// Which shell reads a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Speech {
-    /// Bash, or one that has what it has.
+    /// Bash.
     Bash,
-    /// Some shell: it may be bash, and may be one that knows POSIX alone.
+    /// Some shell: it may be bash, and may be one that differs from it wherever POSIX lets it.
     Posix,
 }
 
@@ -80,8 +80,12 @@ impl Walk<'_> {
     pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
         match shell::parse(text) {
             Ok(script) => self.list(script.text, &script.body, input),
-            Err(unparsed) => {
+            Err(mut unparsed) => {
                 self.note_broken(text);
+                if is_too_deep(text) {
+                    unparsed.code = "too-deep";
+                    unparsed.message = "parentheses are nested too deep".to_owned();
+                }
                 // A mistake in the syntax is something to ask about; what is too much to read, or
                 // not what it looks like, is not.
                 let asks = self.judge.style == Style::Confined && !is_refusal(unparsed.code);
@@ -102,7 +106,7 @@ impl Walk<'_> {
     /// Notes what a program hands on to the shells that it starts.
     pub(super) fn hand_on(&mut self, name: &str, args: &[Arg<'_>]) {
         self.child_speech = match versionless(name) {
-            "bash" | "rbash" | "zsh" | "ksh" | "mksh" => Speech::Bash,
+            "bash" | "rbash" => Speech::Bash,
             _ => Speech::Posix,
         };
         match name {
@@ -133,6 +137,19 @@ impl Walk<'_> {
 /// Whether a word is a bundle of short options with this one among them.
 pub(super) fn is_flag(text: &str, flag: char) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains(flag)
+}
+
+/// Whether a text that cannot be read opens more parentheses than anybody could follow.
+fn is_too_deep(text: &str) -> bool {
+    let mut depth = 0_usize;
+    text.bytes().any(|byte| {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > 4 * shell::MAX_DEPTH
+    })
 }
 
 /// What is not read at all, however well it is written.

@@ -312,7 +312,7 @@ impl Walk<'_> {
         let all = matches!(&*parameter.name, "@" | "*")
             && parameter.operation == Operation::Value
             && parameter.subscript.is_none();
-        let parameters = self.scope.parameters.as_ref().filter(|_| all)?;
+        let parameters = self.scope.parameters().filter(|_| all)?;
         // What is not in quotes is split once more, and `"$*"` is one word.
         let whole = parameter.quoting == Quoting::Quoted && &*parameter.name == "@";
         let plain = |value: &Value| {
@@ -323,7 +323,7 @@ impl Walk<'_> {
         let split = parameter.quoting == Quoting::Bare
             && self.scope.variable("IFS").is_none()
             && parameters.iter().all(plain);
-        (whole || split).then(|| parameters.clone())
+        (whole || split).then(|| parameters.to_vec())
     }
 
     /// `${TMPDIR:-/tmp}`: the name says as much as the default does.
@@ -336,7 +336,7 @@ impl Walk<'_> {
 
     /// Returns the value of a variable.
     pub(super) fn named(&self, name: &str) -> Value {
-        if let (Some(parameters), Ok(at)) = (&self.scope.parameters, name.parse::<usize>())
+        if let (Some(parameters), Ok(at)) = (self.scope.parameters(), name.parse::<usize>())
             && at > 0
         {
             return parameters.get(at - 1).cloned().unwrap_or_else(|| Value::known(""));

@@ -43,20 +43,30 @@ impl Walk<'_> {
         let takes = self.tainted && (name == "tee" || SOURCES.binary_search(&name).is_ok())
             || from_outside
             || name == "mkfifo";
+        let reads = acts.iter().any(|act| matches!(act, Act::Read(_)));
         for act in acts {
             let Act::Write(file) = act else { continue };
             if takes {
                 self.take(file, Source::Elsewhere);
-            } else if let ("tee", Input::Text(value, ..)) = (name, input)
-                && value.certainty == Certainty::Known
-            {
-                for path in self.places(&file.text) {
-                    self.disk.write(path, value.text.clone());
-                }
+            } else if matches!(name, "tee" | "dd" | "sponge") && !reads {
+                self.keep(file, input);
             }
         }
         if self.tainted || !self.disk.is_empty() {
             self.carry(name, acts);
+        }
+    }
+
+    /// A file becomes what comes in.
+    fn keep(&mut self, file: &Arg<'_>, input: &Input) {
+        for path in self.places(&file.text) {
+            match input {
+                Input::Text(value, ..) if value.certainty == Certainty::Known => {
+                    self.disk.write(path, value.text.clone());
+                }
+                Input::Text(..) | Input::Pipe => self.disk.take(path, Source::Running),
+                Input::File(..) | Input::Inherited => {}
+            }
         }
     }
 
@@ -176,12 +186,21 @@ impl Walk<'_> {
 
 /// Whether a redirection puts output into a file.
 pub(super) fn writes(redirection: &Redirection<'_>) -> bool {
-    matches!(
-        redirection.operator,
+    let target = redirection.target.settled();
+    match redirection.operator {
         RedirectionOperator::Write
-            | RedirectionOperator::Clobber
-            | RedirectionOperator::Append
-            | RedirectionOperator::WriteBoth
-            | RedirectionOperator::AppendBoth
-    ) && redirection.target.settled().is_none_or(|file| file != "/dev/null")
+        | RedirectionOperator::Clobber
+        | RedirectionOperator::Append
+        | RedirectionOperator::ReadWrite
+        | RedirectionOperator::WriteBoth
+        | RedirectionOperator::AppendBoth => target.is_none_or(|file| file != "/dev/null"),
+        RedirectionOperator::DuplicateOutput => target.is_none_or(|file| {
+            let number = file.trim_end_matches('-');
+            file != "/dev/null" && !number.bytes().all(|byte| byte.is_ascii_digit())
+        }),
+        RedirectionOperator::Read
+        | RedirectionOperator::DuplicateInput
+        | RedirectionOperator::Heredoc
+        | RedirectionOperator::HereString => false,
+    }
 }

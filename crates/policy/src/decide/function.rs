@@ -11,7 +11,7 @@ use crate::shell::{self, Command, CommandKind, Piece, Word};
 use crate::text::Span;
 
 /// Most calls of functions that are followed into them.
-const MOST_CALLS: u32 = 64;
+const MOST_CALLS: u32 = 256;
 /// Longest function that calls are followed into.
 const LONGEST: usize = 16 << 10;
 
@@ -112,6 +112,7 @@ impl Walk<'_> {
             }
             self.calls += 1;
             if self.calls > MOST_CALLS {
+                self.raise(Concern::Unclear, span);
                 return self.unfollowed(name);
             }
             bodies += 1;
@@ -154,7 +155,12 @@ impl Walk<'_> {
     /// A function that leaves this shell is called by others.
     pub(super) fn hand_out(&mut self, name: &str) {
         for function in self.functions.iter_mut().filter(|function| function.name == name) {
-            self.reasons.append(&mut function.found);
+            let found = std::mem::take(&mut function.found);
+            let new = found.into_iter().filter(|reason| !self.reasons.contains(reason));
+            let new: Vec<Reason> = new.collect();
+            self.reasons.extend(new);
+            let fresh = function.steps.fresh();
+            self.trace.append(std::mem::replace(&mut function.steps, fresh));
         }
     }
 
@@ -200,7 +206,10 @@ impl Walk<'_> {
         self.deeper(span, |walk| {
             walk.mapped(mapping, |walk| {
                 let redirected = walk.redirections(source, redirections);
-                walk.command(source, body, redirected.as_ref().unwrap_or(input));
+                let input = redirected.as_ref().unwrap_or(input);
+                if let Some(failed) = walk.command(source, body, input) {
+                    join(&mut walk.scope, &failed);
+                }
             });
         });
         let left = self.frames.pop().and_then(|frame| frame.left);

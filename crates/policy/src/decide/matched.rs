@@ -1,5 +1,6 @@
 //! What a pattern of file names matches on the disk, where a link among it leads elsewhere.
 
+use super::Style;
 use super::perform::Deed;
 use super::verdict::Reason;
 use super::walk::Walk;
@@ -14,7 +15,8 @@ impl Walk<'_> {
     /// Returns why a pattern is refused for a link that it matches, if the disk can be seen.
     pub(super) fn matched(&self, path: &Arg<'_>, deed: Deed, cwd: &str) -> Option<Reason> {
         let wild = path.text.find(['*', '?', '['])?;
-        if path.certainty != Certainty::Pattern || deed == Deed::Read {
+        let harmless = deed == Deed::Read && self.judge.style == Style::Confined;
+        if path.certainty != Certainty::Pattern || harmless {
             return None;
         }
         let (known, rest) = path.text.split_at_checked(wild)?;
@@ -23,7 +25,7 @@ impl Walk<'_> {
         });
         let (end, behind) = rest.split_once('/').map_or((rest, None), |(end, b)| (end, Some(b)));
         // A link at the end is what is deleted, and not what it leads to.
-        if behind.is_none() && deed != Deed::Write {
+        if behind.is_none() && matches!(deed, Deed::Delete(_)) {
             return None;
         }
         let sight = self.sight();

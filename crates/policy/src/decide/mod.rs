@@ -219,15 +219,20 @@ impl Judge {
         call: &Call<'_>,
         lookup: &dyn Lookup,
     ) -> Option<Answer> {
-        let mut walk = Walk::new(self, lookup, call.cwd, Trace::Off);
+        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), Trace::Off);
         walk.notes = Some(Box::default());
         self.find_in(&mut walk, call, lookup);
         let notes = walk.notes.take().unwrap_or_default();
         rules.judge(&notes, &walk.reasons)
     }
 
-    fn find<'j>(&'j self, call: &Call<'_>, lookup: &'j dyn Lookup, trace: Trace) -> Walk<'j> {
-        let mut walk = Walk::new(self, lookup, call.cwd, trace);
+    fn find<'j>(
+        &'j self,
+        call: &Call<'j>,
+        lookup: &'j dyn Lookup,
+        trace: Trace,
+    ) -> Walk<'j> {
+        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), trace);
         // Where nobody asks for notes, none are taken.
         if !self.permissions.is_silent() {
             walk.notes = Some(Box::default());
@@ -323,6 +328,14 @@ impl Call<'_> {
                 words.join(" ")
             }
         }
+    }
+}
+
+/// Returns the text as a person wrote it, where it is shell text.
+fn written<'c>(call: &Call<'c>) -> &'c str {
+    match call.command {
+        Asked::Shell(text) => text,
+        Asked::Argv(_) | Asked::Words(_) => "",
     }
 }
 

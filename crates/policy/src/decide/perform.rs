@@ -269,6 +269,17 @@ impl Walk<'_> {
         place.hidden().is_none() && place.protected().is_none()
     }
 
+    /// Writes a path for a message; what is not known stands there as it is written.
+    fn shown<'p>(&self, path: &'p Arg<'_>) -> Cow<'p, str> {
+        if !path.text.contains(HOLE) {
+            return Cow::Borrowed(&path.text);
+        }
+        match self.as_written(path.span) {
+            Some(text) => Cow::Owned(text.trim_matches('"').to_owned()),
+            None => Cow::Owned(path.text.replace(HOLE, "…")),
+        }
+    }
+
     /// Whether a pattern may match a link that the text itself made, or names that begin with a dot
     /// where the text says that it does.
     fn may_be_other(&self, path: &Arg<'_>, deed: Deed) -> bool {
@@ -342,7 +353,7 @@ impl Walk<'_> {
             (jail::Answer::Yes, Deed::Delete(_)) => place.may_delete(),
             (refused, _) => refused,
         };
-        let shown = shown(path);
+        let shown = self.shown(path);
         let reason = |answer, code, message, origin, hint: Option<&str>| Reason {
             answer,
             code,
@@ -409,14 +420,6 @@ impl Walk<'_> {
             }
         }
     }
-}
-
-/// Writes a path for a message; most are judged without one.
-fn shown<'p>(path: &'p Arg<'_>) -> Cow<'p, str> {
-    if path.text.contains(HOLE) {
-        return Cow::Owned(path.text.replace(HOLE, "…"));
-    }
-    Cow::Borrowed(&path.text)
 }
 
 /// Whether a path lies in what git keeps; locks that were left behind are nobody's work.

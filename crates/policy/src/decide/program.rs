@@ -32,9 +32,11 @@ impl Walk<'_> {
         let text = &*program.text;
         let name = text.rsplit('/').next().unwrap_or_default().trim();
         let nothing = text.contains('/') || program.certainty == Certainty::Known;
-        let odd = text.trim() != text || text.contains('=') && !text.contains('/');
-        let odd = odd || self.judge.style == Style::Runner && text.starts_with('-');
-        if name.is_empty() && nothing || odd && program.certainty == Certainty::Known {
+        // What starts programs without a shell may still hand these words to one.
+        let odd = self.judge.style == Style::Runner
+            && (text.trim() != text || text.starts_with('-') || text.contains('='))
+            && program.certainty == Certainty::Known;
+        if name.is_empty() && nothing || odd {
             self.report(Reason {
                 answer: Answer::Deny,
                 code: "no-program",

@@ -11,7 +11,7 @@ pub(super) struct Scope {
     cwds: Vec<String>,
     variables: Vec<Variable>,
     /// `$1` and those behind it; none if nobody knows them.
-    pub(super) parameters: Option<Vec<Value>>,
+    parameters: Option<Vec<Value>>,
     /// Variables that do not become what they are given: `readonly`, `declare -i`, those that a
     /// trap may change at any time.
     odd: Vec<String>,
@@ -128,9 +128,7 @@ impl Scope {
     }
 
     pub(super) fn assign(&mut self, name: Cow<'_, str>, mut value: Value) {
-        let lost = value.text.len() > LONGEST_VALUE
-            || is_special(&name)
-            || self.odd.iter().any(|odd| *odd == name);
+        let lost = value.text.len() > LONGEST_VALUE || is_special(&name) || self.is_odd(&name);
         if lost {
             value = Value::unknown();
         }
@@ -179,7 +177,7 @@ impl Scope {
 
     /// From here on a variable does not become what it is given.
     pub(super) fn set_apart(&mut self, name: &str) {
-        if !self.odd.iter().any(|odd| odd == name) {
+        if !self.is_odd(name) {
             self.odd.push(name.to_owned());
         }
     }
@@ -195,8 +193,9 @@ impl Scope {
 
     /// Begins a function, and returns what its end needs.
     pub(super) fn begin_function(&mut self, parameters: Option<Vec<Value>>) -> Outer {
-        let parameters = std::mem::replace(&mut self.parameters, parameters);
-        Outer { parameters, locals: std::mem::take(&mut self.locals) }
+        let outer = self.parameters.take();
+        self.set_parameters(parameters);
+        Outer { parameters: outer, locals: std::mem::take(&mut self.locals) }
     }
 
     /// Ends a function: what is its own goes with it.
@@ -206,6 +205,19 @@ impl Scope {
             self.variables.extend(hidden);
         }
         self.parameters = outer.parameters;
+    }
+
+    /// Returns `$1` and those behind it, where they are known.
+    pub(super) fn parameters(&self) -> Option<&[Value]> {
+        self.parameters.as_deref()
+    }
+
+    pub(super) fn set_parameters(&mut self, parameters: Option<Vec<Value>>) {
+        self.parameters = parameters.filter(|_| !self.is_odd("@"));
+    }
+
+    fn is_odd(&self, name: &str) -> bool {
+        self.odd.iter().any(|odd| odd == name)
     }
 
     pub(super) fn define(&mut self, function: &str) {
@@ -234,6 +246,10 @@ impl Scope {
         for name in changed {
             self.set_apart(&name);
             self.forget(&name);
+        }
+        if self.parameters != after.parameters {
+            self.set_apart("@");
+            self.parameters = None;
         }
         if self.cwds != after.cwds {
             self.adrift = true;

@@ -16,13 +16,10 @@ impl Lookup for Sight<'_> {
         if let Some((_, target)) = self.links.iter().rev().find(|(name, _)| name == path) {
             return Entry::Link(target.clone());
         }
-        match self.disk.look(path) {
-            // The folder of a link was made before it.
-            Entry::Absent if self.links.iter().any(|(name, _)| below(name, path).is_some()) => {
-                Entry::Folder
-            }
-            entry => entry,
-        }
+        let entry = self.disk.look(path);
+        // The folder of a link was made before it.
+        let holds = || self.links.iter().any(|(name, _)| below(name, path).is_some());
+        if entry == Entry::Absent && holds() { Entry::Folder } else { entry }
     }
 
     fn entries(&self, folder: &str) -> Option<Vec<String>> {

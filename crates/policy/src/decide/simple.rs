@@ -47,6 +47,10 @@ impl Walk<'_> {
             self.expand(text, word, &mut argv);
         }
         let run_alone = argv.is_empty();
+        // Redirections alone.
+        if run_alone && simple.assignments.is_empty() {
+            return None;
+        }
         if simple.assignments.is_empty() {
             let given = std::mem::take(&mut self.given);
             let failure = self.call(&argv, span, input);
@@ -148,8 +152,9 @@ impl Walk<'_> {
         self.note_outer(manner);
         match effect {
             Effect::Folder => {
-                let home = (name != "popd").then(|| self.judge.home().unwrap_or("/").to_owned());
-                if acts.is_empty() {
+                let home = (name == "cd").then(|| self.judge.home().unwrap_or("/").to_owned());
+                let turns = |arg: &Arg<'_>| name != "cd" && arg.text.starts_with(['+', '-']);
+                if acts.is_empty() || args.iter().any(turns) {
                     Rc::make_mut(&mut self.scope).enter(home.into_iter().collect());
                 }
                 self.retrap(None);

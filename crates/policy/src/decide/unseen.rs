@@ -11,6 +11,11 @@ impl Walk<'_> {
     pub(super) fn unseen(&mut self, name: &str, args: &[Arg<'_>], span: Span) {
         match versionless(name) {
             "find" | "gfind" => self.searched(args, span),
+            "make" | "gmake" => {
+                for file in ["Makefile", "makefile", "GNUmakefile"] {
+                    self.run_taken(&Arg::known(file, span));
+                }
+            }
             "vim" | "vi" | "nvim" | "ex" | "view" => {
                 self.code_behind(args, &["-c", "--cmd", "-S"]);
                 let glued = |arg: &&Arg<'_>| {
@@ -26,6 +31,12 @@ impl Walk<'_> {
                 let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
                 let unknown = operands.skip(1).find(|arg| is_unknown(arg)).map(|arg| arg.span);
                 unknown.into_iter().for_each(|span| self.unseen_code(span));
+            }
+            "python" if args.first().is_some_and(|flag| flag.text == "-m") => {
+                if let Some(module) = args.get(1).and_then(Arg::as_known) {
+                    let file = format!("{}.py", module.replace('.', "/"));
+                    self.run_taken(&Arg::known(file, span));
+                }
             }
             interpreter
                 if SHELLS.contains(&interpreter)

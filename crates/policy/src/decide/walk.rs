@@ -29,10 +29,15 @@ const MOST_DEPTH: u32 = 24;
 /// Most rounds of a loop over known values that are looked at one by one.
 const MOST_ROUNDS: usize = 8;
 
+/// Longest part of a text that is shown in a message as it is written.
+const LONGEST_SHOWN: usize = 60;
+
 /// One decision under way.
 pub(super) struct Walk<'j> {
     pub(super) judge: &'j Judge,
     pub(super) lookup: &'j dyn Lookup,
+    /// The text that a person wrote, if it is one.
+    written: &'j str,
     pub(super) scope: Rc<Scope>,
     pub(super) disk: Disk,
     pub(super) reasons: Vec<Reason>,
@@ -98,10 +103,16 @@ pub(super) enum Input {
 pub(super) type AfterFailure = Option<Rc<Scope>>;
 
 impl<'j> Walk<'j> {
-    pub(super) fn new(judge: &'j Judge, lookup: &'j dyn Lookup, cwd: &str, trace: Trace) -> Self {
+    pub(super) fn new(
+        judge: &'j Judge,
+        lookup: &'j dyn Lookup,
+        (cwd, written): (&str, &'j str),
+        trace: Trace,
+    ) -> Self {
         Self {
             judge,
             lookup,
+            written,
             scope: Rc::new(Scope::new(cwd)),
             disk: Disk::default(),
             reasons: Vec::new(),
@@ -151,6 +162,14 @@ impl<'j> Walk<'j> {
             Mapping::Shift(by) => Span::new(span.start() + by, span.end() + by),
             Mapping::Whole(whole) => whole,
         }
+    }
+
+    /// Returns a part of the text at hand as a person wrote it.
+    pub(super) fn as_written(&self, span: Span) -> Option<&'j str> {
+        let Mapping::Shift(_) = self.mapping else { return None };
+        let span = self.place(span);
+        let text = self.written.get(span.start()..span.end())?;
+        (!text.is_empty() && text.len() <= LONGEST_SHOWN && !text.contains('\n')).then_some(text)
     }
 
     /// Counts one step. `None` when the call amounts to more than can be looked at, which denies.

@@ -33,7 +33,8 @@ impl Walk<'_> {
         for redirection in redirections.iter().filter(|redirection| writes(redirection)) {
             elsewhere = true;
             let target = self.value(text, &redirection.target);
-            let output = matches!(redirection.descriptor, None | Some(Descriptor::Number(1)));
+            let output = matches!(redirection.descriptor, None | Some(Descriptor::Number(1)))
+                && redirection.operator != RedirectionOperator::ReadWrite;
             let appends = matches!(
                 redirection.operator,
                 RedirectionOperator::Append | RedirectionOperator::AppendBoth

@@ -231,6 +231,10 @@ fn a018_a_link_that_leads_outside_is_denied_with_and_without_a_slash() {
         assert_eq!(verdict.answer(), Answer::Deny, "{path}");
     }
     assert_eq!(of_argv_on(&runner, &["cat", "fine"], &tree).answer(), Answer::Allow);
+    for (text, expected) in [("cat l*", Answer::Deny), ("cat f*", Answer::Allow)] {
+        let verdict = runner.decide(&Call { command: Asked::Shell(text), cwd: ROOT }, &tree);
+        assert_eq!(verdict.answer(), expected, "{text}");
+    }
 }
 
 #[test]

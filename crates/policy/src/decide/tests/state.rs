@@ -56,6 +56,9 @@ fn e008_a_value_that_is_cut_is_what_is_left_of_it() {
             "x=src; rm -rf \"${x/src}\"/*",
             "x=src; rm -rf \"${x/src/}/\"",
             "x=src; rm -rf \"${x//?/}/\"",
+            "x=src; rm -rf ${x/s*//etc}",
+            "x=src; rm -rf ${x#[a-z]*}/etc",
+            "x=src; rm -rf \"${x#[s]rc}\"/etc",
             "x=/etc/src; rm -rf ${x%/*}",
             "x=a-c; bash ${x#a} 'touch /etc/x'",
             "x='\\x72\\x6d'; ${x@E} -rf /",
@@ -77,8 +80,7 @@ fn e008_a_value_that_is_cut_is_what_is_left_of_it() {
             "find src -name '*.c' | while read -r f; do touch \"${f%.c}.o\"; done",
             "x=src/a.c; touch ${x%.c}.o ${x##*/} ${x%/*}/b",
             "x=build-a; rm -rf ${x#build-} ${x:0:5} ${x/a/b} ${x^^}",
-            "rm -rf \"build/${x:-a}\" || true",
-        ][..7],
+        ],
     );
 }
 
@@ -97,6 +99,7 @@ fn e004_what_echo_and_printf_print_is_read_as_they_print_it() {
             "printf '\\x74ouch /etc/x' > s; sh s",
             "printf '#\\ntouch /etc/x' | sh",
             "sh -c \"echo '# x\\ntouch /etc/x' | sh\"",
+            "zsh -c \"echo '#\\ntouch /etc/x' | sh\"",
             "echo -nEe '#\\ntouch /etc/x' | bash",
             "echo() { printf 'touch /etc/x'; }; echo ls | sh",
         ],
@@ -146,6 +149,8 @@ fn e008_every_way_to_change_the_folder_is_followed() {
             "env cd src; touch ../y",
             "nohup cd src && touch ../y",
             "f() { rm -rf build; }; cd /etc; f",
+            "f() { d=src; } > no/where; d=/etc; f; rm -rf $d",
+            "trap 'set -- /etc' DEBUG; set -- src; rm -rf $1",
             "if false; then die() { exit; }; fi; cd src || die; touch ../y",
         ],
     );
@@ -222,6 +227,8 @@ fn e008_names_that_only_running_tells_leave_no_value_known() {
             "d=src; trap 'rm -rf $d' EXIT; d=/etc",
             "d=src; f() { rm -rf $d; }; trap f EXIT; d=/etc",
             "trap 'rm -rf build' EXIT; cd /etc",
+            "d=build; trap 'rm -rf \"$d\"' EXIT; . ./env",
+            "d=build; trap 'rm -rf \"$d\"' EXIT; export $(cat f)",
             "d=src; shopt -s lastpipe; echo /etc | read d; rm -rf $d",
             "d=/etc; { d=src; } < nowhere; rm -rf $d",
             "d=/etc; d=src > no/where; rm -rf $d",
