@@ -391,7 +391,9 @@ fn may_vanish(piece: &Piece<'_>, value: &Value, making: &Making, next: Option<&P
     let changes = matches!(piece, Piece::Parameter(found) if found.operation == Operation::Changed);
     let slash =
         matches!(next, Some(Piece::Literal(text) | Piece::Quoted(text)) if text.starts_with('/'));
-    changes && slash && making.text.is_empty() && value.certainty != Certainty::Known
+    (changes && value.certainty != Certainty::Known || value.may_be_empty())
+        && slash
+        && making.text.is_empty()
 }
 
 fn is_quoted(piece: &Piece<'_>) -> bool {

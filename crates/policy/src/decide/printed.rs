@@ -38,7 +38,7 @@ impl Walk<'_> {
                 Input::Inherited | Input::File(..) | Input::Pipe => None,
             },
             "base64" => decoded(args, input),
-            "git" if is(0, "rev-parse") && short_name(args) => Some(Value::token()),
+            "git" if names_revision(args) => Some(Value::revision()),
             // Words without a `/`: they name nothing outside, wherever they are put.
             "date" | "nproc" | "hostname" | "whoami" | "uname" | "id" | "wc" | "arch" => {
                 args.iter().all(|arg| !arg.text.contains('/')).then(Value::token)
@@ -48,10 +48,26 @@ impl Walk<'_> {
     }
 }
 
-/// `git rev-parse --short HEAD`: letters and digits, and no name of a branch with a `/` in it.
-fn short_name(args: &[Arg<'_>]) -> bool {
-    args.iter().skip(1).any(|arg| arg.text == "--short" || arg.text.starts_with("--short="))
-        && args.iter().skip(1).all(|arg| arg.text == "HEAD" || arg.text.starts_with("--short"))
+/// `git rev-parse --short HEAD`, `git describe`: a name that git allows for a commit or a branch,
+/// which begins with no `/` and holds no `..`.
+fn names_revision(args: &[Arg<'_>]) -> bool {
+    let Some((command, rest)) = args.split_first() else { return false };
+    let has = |option: &str| rest.iter().any(|arg| arg.text.starts_with(option));
+    let plain = rest.iter().all(|arg| arg.text == "HEAD" || arg.text.starts_with("--"));
+    plain
+        && match &*command.text {
+            "rev-parse" => {
+                rest.iter().all(|arg| {
+                    arg.text == "HEAD"
+                        || ["--short", "--abbrev-ref", "--verify", "--quiet"]
+                            .iter()
+                            .any(|option| arg.text.starts_with(option))
+                }) && (has("--short") || has("--abbrev-ref"))
+            }
+            "describe" => !has("--contains") && !has("--dirty=") && !has("--broken="),
+            "branch" => rest.len() == 1 && has("--show-current"),
+            _ => false,
+        }
 }
 
 /// The name that stands for every name that `mktemp` makes.

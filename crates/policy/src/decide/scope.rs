@@ -59,6 +59,9 @@ pub(super) enum Environment {
 /// Longest value that is followed; a longer one is as good as unknown.
 pub(super) const LONGEST_VALUE: usize = 4096;
 
+/// What stands for the name of a commit or a branch.
+const REVISION: &str = "0000000";
+
 /// Most working folders that are kept apart; beyond that the folder is not known.
 const MOST_CWDS: usize = 4;
 /// Longest working folder that is followed.
@@ -78,6 +81,16 @@ impl Value {
     /// A value that is not known, but is one plain word without `/`: a number, a date.
     pub(super) fn token() -> Self {
         Self { text: "1000".to_owned(), certainty: Certainty::Pattern }
+    }
+
+    /// The name of a commit or a branch: it leads nowhere else, but may be nothing at all.
+    pub(super) fn revision() -> Self {
+        Self { text: REVISION.to_owned(), certainty: Certainty::Pattern }
+    }
+
+    /// Whether this may turn out to be nothing, although it stands for something.
+    pub(super) fn may_be_empty(&self) -> bool {
+        self.certainty == Certainty::Pattern && self.text == REVISION
     }
 }
 

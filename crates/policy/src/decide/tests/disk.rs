@@ -150,6 +150,9 @@ fn code_that_only_running_tells_is_asked_about() {
             "python3 $o 'open(\"/etc/x\",\"w\")'",
             "make -f \"$x\"",
             "rm\u{a0}-rf x",
+            "rm -rf \"$(git rev-parse --short HEAD)\"/etc",
+            "v=$(git describe); rm -rf $v/etc",
+            "v=$(git rev-parse --show-cdup --short); touch $v/x",
         ],
     );
     assert_allowed(
@@ -165,6 +168,8 @@ fn code_that_only_running_tells_is_asked_about() {
             "make -f build.mk",
             "echo 'a\u{a0}b'",
             "f=\"out-$(git rev-parse --short HEAD).txt\"; echo x > \"$f\"",
+            "v=$(git describe --tags --always); echo x > \"app-$v.txt\"",
+            "b=$(git rev-parse --abbrev-ref HEAD); mkdir -p \"logs/$b\"",
             "f=out-$(date +%F).txt; echo x > $f",
         ],
     );
