@@ -2,10 +2,12 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io::{self, Read as _};
 use std::path::PathBuf;
 
 use clap::Args;
 use palisade::policy::decide::{Asked, Call};
+use palisade::policy::interception::{Door, MAX_TEXT};
 use palisade::{Request, Session};
 
 use crate::args::Subject;
@@ -25,6 +27,21 @@ pub(crate) struct Asking {
     #[arg(long, value_name = "TEXT", conflicts_with = "argv", allow_hyphen_values = true)]
     shell: Option<OsString>,
 
+    /// Tool that a model calls, instead of a command
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["shell", "argv"], requires = "args")]
+    tool: Option<String>,
+
+    /// Arguments of the tool, as JSON; `-` takes them from standard input
+    #[arg(long, value_name = "JSON", requires = "tool", allow_hyphen_values = true)]
+    args: Option<String>,
+
+    /// Judge the tool call as the proxy does, and not as hooks do
+    ///
+    /// Hooks judge every call, and strictly. The proxy judges if `tools.enabled` says so, strictly
+    /// if `tools.strict` does, and refuses commands that the documented rules call dangerous.
+    #[arg(long, requires = "tool")]
+    proxy: bool,
+
     /// Program and its arguments; no shell reads them
     #[arg(last = true, value_name = "ARGV")]
     argv: Vec<OsString>,
@@ -35,6 +52,14 @@ pub(crate) struct Asking {
 pub(crate) enum Given {
     Argv(Vec<String>),
     Shell(String),
+}
+
+/// The tool call that a person gave.
+#[derive(Debug)]
+pub(crate) struct GivenTool<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) arguments: String,
+    pub(crate) door: Door,
 }
 
 impl Asking {
@@ -70,6 +95,14 @@ impl Asking {
         self.shell.is_some() || !self.argv.is_empty() || env::args_os().any(|arg| arg == "--")
     }
 
+    /// Returns the tool call, if one was given.
+    pub(crate) fn tool(&self) -> Result<Option<GivenTool<'_>>, Failure> {
+        let (Some(name), Some(args)) = (&self.tool, &self.args) else { return Ok(None) };
+        let arguments = if args == "-" { read_arguments()? } else { args.clone() };
+        let door = if self.proxy { Door::Proxy } else { Door::Hook };
+        Ok(Some(GivenTool { name, arguments, door }))
+    }
+
     /// Returns the call. Bytes that are no text become a character that every text is refused for.
     pub(crate) fn command(&self) -> Given {
         let text = |given: &OsString| match given.to_str() {
@@ -81,6 +114,17 @@ impl Asking {
             None => Given::Argv(self.argv.iter().map(text).collect()),
         }
     }
+}
+
+/// Reads a little more than is judged, so that what is too long is seen to be.
+fn read_arguments() -> Result<String, Failure> {
+    let most = u64::try_from(MAX_TEXT).unwrap_or(u64::MAX).saturating_add(1);
+    let mut text = String::new();
+    io::stdin().lock().take(most).read_to_string(&mut text).map_err(|error| {
+        Failure::io("args", "cannot read the arguments from standard input", &error)
+            .hint("they must be JSON in UTF-8")
+    })?;
+    Ok(text)
 }
 
 impl Given {

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry as MapEntry;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use palisade_apply::HostLookup;
 use palisade_policy::decide::{Answer, Asked, Call, Judge, Step, Verdict};
+use palisade_policy::interception::{self, Door, Interception, Seen, ToolVerdict};
 use palisade_policy::jail::{Lookup, NoLookup, Side, judge_lexically};
 use palisade_policy::patch::{self, Naming};
 use palisade_policy::permission::{Decision, PrefixRules, ToolCall};
@@ -17,6 +19,7 @@ use crate::session::{Existence, OpenError, Request, Session};
 #[derive(Clone, Debug)]
 pub struct Guard {
     judge: Judge,
+    interception: Interception,
     root: String,
     sight: Sight,
 }
@@ -63,6 +66,28 @@ impl Guard {
         self.judge.decide_tool(call, cwd, &HostLookup)
     }
 
+    /// Decides a tool call in the folder `cwd`, by everything that stands in its arguments, as
+    /// hooks and MCP servers do: always, and strictly. `arguments` is JSON.
+    pub fn tool_call(&self, tool: &str, arguments: &str, cwd: &str) -> ToolVerdict {
+        self.tool_call_at(Door::Hook, &interception::Call { tool, arguments, cwd })
+    }
+
+    /// Decides a tool call as it is decided at `door`. An error of ours denies.
+    pub fn tool_call_at(&self, door: Door, call: &interception::Call<'_>) -> ToolVerdict {
+        let judge = || self.interception.judge(call, door, &self.judge, self.lookup());
+        catch_unwind(AssertUnwindSafe(judge))
+            .unwrap_or_else(|_| ToolVerdict::failed(call.tool, &self.root))
+    }
+
+    /// Decides a tool call, and tells everything that was looked at.
+    pub fn explain_tool_call(
+        &self,
+        door: Door,
+        call: &interception::Call<'_>,
+    ) -> (ToolVerdict, Vec<Seen>) {
+        self.interception.explain(call, door, &self.judge, self.lookup())
+    }
+
     /// Returns the profile that the rules pick for a call; none leaves the policy's own.
     pub fn profile(&self, command: Asked<'_>, cwd: &str) -> Option<Profile> {
         self.judge.profile(&Call { command, cwd }, &HostLookup)
@@ -80,8 +105,10 @@ impl Guard {
     fn with(session: &Session, sight: Sight) -> Self {
         let root = session.root().path.to_string_lossy().into_owned();
         let home = session.home().map(|home| home.to_string_lossy().into_owned());
-        let judge = Judge::new(session.policy(), &root, home.as_deref(), sight.lookup());
-        Self { judge, root, sight }
+        let (policy, home, lookup) = (session.policy(), home.as_deref(), sight.lookup());
+        let judge = Judge::new(policy, &root, home, lookup);
+        let interception = Interception::new(policy, &root, home, lookup);
+        Self { judge, interception, root, sight }
     }
 }
 
@@ -160,6 +187,23 @@ impl Judges {
     pub fn patch(&mut self, text: &str, root: &str) -> Result<Verdict, OpenError> {
         let guard = self.guard(root)?;
         Ok(guard.patch(text, Naming::InPatch, &guard.root))
+    }
+
+    /// Decides a tool call in the project at `root`.
+    ///
+    /// # Errors
+    ///
+    /// When the policy that holds there cannot be used.
+    pub fn tool_call(
+        &mut self,
+        door: Door,
+        tool: &str,
+        arguments: &str,
+        root: &str,
+    ) -> Result<ToolVerdict, OpenError> {
+        let guard = self.guard(root)?;
+        let call = interception::Call { tool, arguments, cwd: &guard.root };
+        Ok(guard.tool_call_at(door, &call))
     }
 
     fn guard(&mut self, root: &str) -> Result<&Guard, OpenError> {

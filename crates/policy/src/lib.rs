@@ -18,6 +18,7 @@
 //! | [`decide`] | May it happen? |
 //! | [`gates`] | Has the agent looked, and may it read more? |
 //! | [`permission`] | What do rules and modes say about it? |
+//! | [`interception`] | What stands in a tool call, and may it happen? |
 //! | [`jail`] | Where does a path lead, and what may be done there? |
 //! | [`patch`] | Which files does a patch touch, and may it? |
 //! | [`url`] | Whom does a URL reach? |
@@ -31,6 +32,7 @@ pub mod command;
 pub mod decide;
 pub mod dialect;
 pub mod gates;
+pub mod interception;
 pub mod jail;
 pub mod key;
 pub mod layer;

@@ -2,6 +2,7 @@
 
 mod jsonl;
 mod report;
+mod tool;
 
 use std::mem::ManuallyDrop;
 
@@ -15,12 +16,13 @@ use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
 pub(super) use report::{carets, json, one};
+pub(super) use tool::told as told_tool;
 
-/// Decide whether a command may run, and say why not
+/// Decide whether a command or a tool call may run, and say why not
 ///
 /// Runs nothing. The command is read as the shell would read it; every program in it, every file
 /// it names and everything it runs in turn is held against the policy, and the strictest finding
-/// is the verdict.
+/// is the verdict. Of a tool call every path, patch and command in its arguments is.
 ///
 /// Exit codes: 0 allow, 3 ask, 126 deny, 125 a policy file cannot be used, 2 wrong usage.
 ///
@@ -33,10 +35,10 @@ pub(crate) struct CheckArgs {
     /// Read requests from standard input, one JSON object a line, and answer each with one
     ///
     /// A request is {"id","kind":"command","cmd","shell","root"}, {"id","kind":"path","path",
-    /// "root"}, {"id","kind":"patch","patch","root"}, {"id","kind":"url","url" or "host","allow"} or
-    /// {"id","kind":"policy","policy","cmd"}; an answer {"id","verdict","code"}. The root need not
-    /// exist.
-    #[arg(long, conflicts_with_all = ["shell", "argv", "json"])]
+    /// "root"}, {"id","kind":"patch","patch","root"}, {"id","kind":"url","url" or "host","allow"},
+    /// {"id","kind":"policy","policy","cmd"} or {"id","kind":"toolcall","name","arguments","root"};
+    /// an answer {"id","verdict","code"}. The root need not exist.
+    #[arg(long, conflicts_with_all = ["shell", "argv", "tool", "json"])]
     jsonl: bool,
 
     /// With --jsonl, decide as if the first program were not known by name
@@ -55,6 +57,9 @@ impl CheckArgs {
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         if self.jsonl {
             return jsonl::run(&self.asking, self.without_tools);
+        }
+        if let Some(tool) = self.asking.tool()? {
+            return tool::run(&self.asking, &tool, self.format(), ui);
         }
         if !self.asking.is_given() {
             return Ok(super::nothing_asked(ui));

@@ -2,20 +2,22 @@
 
 use palisade::Guard;
 use palisade::policy::decide::{Step, Verdict};
+use palisade::policy::interception::{Call, Seen, ToolVerdict};
 use palisade::policy::text::visible;
 use serde_json::{Value as Json, json};
 
 use super::check;
 use crate::args::Output;
-use crate::asking::Asking;
+use crate::asking::{Asking, GivenTool};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
-/// Tell step by step how a command is decided
+/// Tell step by step how a command or a tool call is decided
 ///
 /// Runs nothing. Lists every program that the command would start, in order, with what was found
-/// about each, and the verdict at the end: the same as `palisade check` gives.
+/// about each, and the verdict at the end: the same as `palisade check` gives. Of a tool call it
+/// lists every path, patch and command in the arguments.
 ///
 /// Exit codes: as `palisade check`.
 ///
@@ -35,6 +37,9 @@ impl ExplainArgs {
     }
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        if let Some(tool) = self.asking.tool()? {
+            return self.run_tool(&tool, ui);
+        }
         if !self.asking.is_given() {
             return Ok(super::nothing_asked(ui));
         }
@@ -51,6 +56,52 @@ impl ExplainArgs {
         }
         Ok(check::exit(verdict.answer()))
     }
+
+    fn run_tool(&self, tool: &GivenTool<'_>, ui: &Ui) -> Result<Exit, Failure> {
+        let (session, cwd) = self.asking.open()?;
+        let call = Call { tool: tool.name, arguments: &tool.arguments, cwd: &cwd };
+        let (verdict, seen) = Guard::new(session).explain_tool_call(tool.door, &call);
+        match self.format() {
+            Format::Human => {
+                super::warn(ui, session);
+                ui.data(&human_tool(&verdict, &seen))?;
+            }
+            Format::Json => {
+                let mut told = check::told_tool(&verdict);
+                let seen = seen.iter().map(|seen| {
+                    json!({
+                        "what": seen.what.word(),
+                        "pointer": seen.pointer,
+                        "text": seen.text,
+                        "answer": seen.answer.word(),
+                    })
+                });
+                told["steps"] = seen.collect();
+                ui.json(&told)?;
+            }
+        }
+        Ok(check::exit(verdict.answer))
+    }
+}
+
+/// Lists every path, patch and command that was found, and what was found about the call.
+fn human_tool(verdict: &ToolVerdict, seen: &[Seen]) -> String {
+    let mut out = String::new();
+    for (at, seen) in seen.iter().enumerate() {
+        let Seen { what, pointer, text, answer } = seen;
+        let line = text.lines().next().unwrap_or_default();
+        let (what, pointer, line) = (what.word(), visible(pointer), visible(line));
+        out.push_str(&format!("{}. {answer}  {what} in {pointer}: {line}\n", at + 1));
+    }
+    let told = verdict.findings.iter().map(|finding| (finding.reason.answer.word(), finding));
+    let passed = verdict.passed.iter().map(|finding| ("passed", finding));
+    for (word, finding) in told.chain(passed) {
+        let message = visible(&finding.reason.message);
+        out.push_str(&format!("   {word}: {message} [{}]\n", finding.reason.code));
+    }
+    out.push_str(&format!("the call was: {}\n", verdict.outcome));
+    out.push_str(&format!("verdict: {}\n", verdict.answer));
+    out
 }
 
 fn human(verdict: &Verdict, steps: &[Step], text: &str) -> String {

@@ -212,6 +212,28 @@ impl Judge {
         (verdict, walk.trace.into_steps())
     }
 
+    /// Decides one call, and returns the words of every command in it.
+    pub(crate) fn decide_listing(
+        &self,
+        call: &Call<'_>,
+        lookup: &dyn Lookup,
+    ) -> (Verdict, Vec<Vec<String>>) {
+        let mut walk = Walk::new(self, lookup, call.cwd, Trace::Off);
+        walk.notes = Some(Box::default());
+        walk.asked = call.text();
+        self.find_in(&mut walk, call, lookup);
+        let notes = walk.notes.take().unwrap_or_default();
+        let reasons = std::mem::take(&mut walk.reasons);
+        let shell = ShellCall { tool: None, args: &Map::new(), text: &walk.asked };
+        let verdict = self.permissions.settle(&shell, reasons, &notes);
+        (verdict, notes.parts.into_iter().map(|part| part.argv).collect())
+    }
+
+    /// Returns whether rules, a mode or the denials of one run have a say.
+    pub(crate) fn has_rules(&self) -> bool {
+        !self.permissions.is_silent()
+    }
+
     /// Returns what rules about the first words of commands say; none if they say nothing.
     pub fn judge_prefixes(
         &self,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufWriter, Read as _, Write as _};
 
 use palisade::policy::decide::{Answer, Asked, Verdict};
+use palisade::policy::interception::Door;
 use palisade::policy::patch;
 use palisade::policy::permission::PrefixRules;
 use palisade::policy::text::visible;
@@ -93,6 +94,34 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
                 answer["files"] = paths.collect::<BTreeSet<_>>().into_iter().collect();
             }
             answer
+        }
+        "toolcall" => {
+            let Some(root) = root else { return refused("bad-root") };
+            let Some(name) = text("name") else { return refused("bad-request") };
+            let arguments = match &request["arguments"] {
+                Json::String(text) => text.clone(),
+                object @ Json::Object(_) => object.to_string(),
+                Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) => {
+                    return refused("bad-request");
+                }
+            };
+            let door = match &request["proxy"] {
+                Json::Bool(true) => Door::Proxy,
+                Json::Bool(false) | Json::Null => Door::Hook,
+                Json::Number(_) | Json::String(_) | Json::Array(_) | Json::Object(_) => {
+                    return refused("bad-request");
+                }
+            };
+            match judges.tool_call(door, name, &arguments, root) {
+                Ok(verdict) => {
+                    let mut told = super::tool::told(&verdict);
+                    let first = verdict.findings.first().map(|finding| finding.reason.code);
+                    told["id"] = id.clone();
+                    told["code"] = first.into();
+                    told
+                }
+                Err(error) => refused(error.code()),
+            }
         }
         "policy" => {
             let Some(rules) = PrefixRules::read(&request["policy"]) else {

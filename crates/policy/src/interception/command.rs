@@ -1,0 +1,237 @@
+//! The commands that stand in a call's arguments.
+
+use super::arguments::{Arguments, Node, Step, Value};
+use super::parameter::{Holds, Part};
+use super::spelling::folded;
+use super::tool::Sort;
+
+/// A command of a call.
+#[derive(Debug, Eq, PartialEq)]
+pub(super) enum Found {
+    Shell(String),
+    Argv(Vec<String>),
+    /// There is one, and it cannot be read.
+    Unreadable,
+}
+
+/// Most commands that are judged in one call.
+const MOST: usize = 256;
+
+/// Returns every command in the arguments, each with the number of its parameter; none if there
+/// are too many.
+pub(super) fn commands(
+    arguments: &Arguments<'_>,
+    holds: &[Holds],
+    sort: Sort,
+) -> Option<Vec<(usize, Found)>> {
+    let looking = Looking { nodes: &arguments.nodes, holds, sort };
+    let mut found = Vec::new();
+    for (at, node) in arguments.nodes.iter().enumerate() {
+        let (Step::Key(_), Some(Holds::Command(part))) = (&node.step, holds.get(at)) else {
+            continue;
+        };
+        looking.at(at, *part, &mut found);
+        if found.len() > MOST {
+            return None;
+        }
+    }
+    Some(found)
+}
+
+struct Looking<'l> {
+    nodes: &'l [Node<'l>],
+    holds: &'l [Holds],
+    sort: Sort,
+}
+
+impl Looking<'_> {
+    fn at(&self, at: usize, part: Part, found: &mut Vec<(usize, Found)>) {
+        let Some(node) = self.nodes.get(at) else { return };
+        match (part, &node.value) {
+            (_, Value::Plain(_)) => {}
+            (Part::Environment, Value::Map | Value::List) => {
+                found.extend(self.environment(at).map(|argv| (at, Found::Argv(argv))));
+            }
+            (Part::Environment, Value::Text(_)) | (_, Value::Map) => {}
+            (Part::Whole, Value::Text(text)) => {
+                if self.sort == Sort::Shell || !is_verb(text) {
+                    found.push((at, self.with_arguments(at, text)));
+                }
+            }
+            (Part::Code, Value::Text(text)) => found.push((at, self.code(at, text))),
+            (Part::Lines, Value::Text(text)) => found.push((at, Found::Shell(text.to_string()))),
+            (Part::Arguments | Part::Input, _) if self.beside(at, is_main).is_some() => {}
+            (Part::Arguments | Part::Input, Value::Text(text)) => {
+                found.push((at, Found::Shell(text.to_string())));
+            }
+            (Part::Lines, Value::List) => {
+                self.list(at, found, |words| vec![Found::Shell(words.join("\n"))])
+            }
+            (Part::Whole | Part::Arguments | Part::Input | Part::Code, Value::List) => {
+                self.list(at, found, readings);
+            }
+        }
+    }
+
+    /// Reads a list of words, or of such lists.
+    fn list(
+        &self,
+        at: usize,
+        found: &mut Vec<(usize, Found)>,
+        read: impl Fn(Vec<String>) -> Vec<Found> + Copy,
+    ) {
+        let (mut words, mut lists, mut objects) = (Vec::new(), Vec::new(), 0);
+        for (item, node) in self.inside(at) {
+            match &node.value {
+                Value::Text(text) => words.push(text.to_string()),
+                Value::Plain(text) => words.push((*text).to_owned()),
+                Value::List => lists.push(item),
+                Value::Map => objects += 1,
+            }
+        }
+        if !words.is_empty() && (!lists.is_empty() || objects > 0) {
+            found.push((at, Found::Unreadable));
+        } else if !words.is_empty() {
+            found.extend(read(words).into_iter().map(|command| (at, command)));
+        }
+        // What stands in objects goes by its own names.
+        for list in lists {
+            self.list(list, found, readings);
+        }
+    }
+
+    fn with_arguments(&self, at: usize, program: &str) -> Found {
+        let is_arguments = |part| part == Part::Arguments;
+        let Some((other, node)) = self.beside(at, is_arguments) else {
+            return Found::Shell(program.to_owned());
+        };
+        match &node.value {
+            Value::Text(text) => Found::Shell(format!("{program} {text}")),
+            Value::List => {
+                let mut argv = vec![program.to_owned()];
+                for (_, node) in self.inside(other) {
+                    match &node.value {
+                        Value::Text(text) => argv.push(text.to_string()),
+                        Value::Plain(text) => argv.push((*text).to_owned()),
+                        Value::List | Value::Map => return Found::Unreadable,
+                    }
+                }
+                let is_program = !program.trim().contains(char::is_whitespace);
+                if is_program || argv.len() == 1 { Found::Argv(argv) } else { spread(argv) }
+            }
+            Value::Plain("null") => Found::Shell(program.to_owned()),
+            Value::Plain(_) | Value::Map => Found::Unreadable,
+        }
+    }
+
+    /// Code runs in what its language says; without a word about that, in a shell.
+    fn code(&self, at: usize, text: &str) -> Found {
+        let language = self.siblings(at).find_map(|(_, node)| match (&node.step, &node.value) {
+            (Step::Key(key), Value::Text(text))
+                if matches!(&*folded(key), "language" | "lang" | "interpreter") =>
+            {
+                Some(text.to_ascii_lowercase())
+            }
+            _ => None,
+        });
+        let (program, option) = match language.as_deref() {
+            None | Some("" | "bash" | "sh" | "shell" | "zsh") => return Found::Shell(text.into()),
+            Some("python" | "python3" | "py") => ("python3", "-c"),
+            Some("javascript" | "js" | "node") => ("node", "-e"),
+            Some("ruby" | "rb") => ("ruby", "-e"),
+            Some("perl") => ("perl", "-e"),
+            Some("php") => ("php", "-r"),
+            Some(_) => return Found::Unreadable,
+        };
+        Found::Argv(vec![program.into(), option.into(), text.into()])
+    }
+
+    /// Variables are judged as if `env` set them.
+    fn environment(&self, at: usize) -> Option<Vec<String>> {
+        let mut argv = vec!["env".to_owned()];
+        for (_, node) in self.inside(at) {
+            let value = match &node.value {
+                Value::Text(text) => &**text,
+                Value::Plain(text) => text,
+                Value::List | Value::Map => continue,
+            };
+            argv.push(match &node.step {
+                Step::Key(key) => format!("{key}={value}"),
+                Step::Top | Step::Item(_) => value.to_owned(),
+            });
+        }
+        argv.push("true".to_owned());
+        (argv.len() > 2).then_some(argv)
+    }
+
+    /// Returns the values directly inside of a list or an object.
+    fn inside(&self, at: usize) -> impl Iterator<Item = (usize, &Node<'_>)> {
+        // All that stands in it follows it, and goes by a number that is not lower.
+        let after = self.nodes.iter().enumerate().skip(at + 1);
+        after.take_while(move |(_, node)| node.parent >= at).filter(move |(_, n)| n.parent == at)
+    }
+
+    fn siblings(&self, at: usize) -> impl Iterator<Item = (usize, &Node<'_>)> {
+        let parent = self.nodes.get(at).map_or(0, |node| node.parent);
+        self.inside(parent).filter(move |(other, _)| *other != at)
+    }
+
+    /// Returns the first value beside this one that is such a part of a command.
+    fn beside(&self, at: usize, fits: fn(Part) -> bool) -> Option<(usize, &Node<'_>)> {
+        self.siblings(at).find(|(other, _)| match self.holds.get(*other) {
+            Some(Holds::Command(part)) => fits(*part),
+            Some(
+                Holds::Path(_) | Holds::Perhaps(_) | Holds::Uri(_) | Holds::Patch | Holds::Nothing,
+            )
+            | None => false,
+        })
+    }
+}
+
+fn is_main(part: Part) -> bool {
+    matches!(part, Part::Whole | Part::Lines | Part::Code)
+}
+
+/// Returns what a list of words may mean: arguments, or text for a shell.
+fn readings(words: Vec<String>) -> Vec<Found> {
+    const OPERATORS: [&str; 8] = ["&&", "||", ";", "|", "&", ">", ">>", "<"];
+    let alone = words.len() == 1 && words.iter().any(|word| word.trim().contains(' '));
+    let joined = words.iter().any(|word| OPERATORS.contains(&&**word));
+    if alone || joined {
+        let text = Found::Shell(words.join(" "));
+        if alone { vec![text] } else { vec![text, Found::Argv(words)] }
+    } else {
+        vec![Found::Argv(words)]
+    }
+}
+
+/// Text for a shell, with arguments behind it that it does not read again.
+fn spread(argv: Vec<String>) -> Found {
+    let mut words = argv.into_iter();
+    let mut text = words.next().unwrap_or_default();
+    for word in words {
+        text.push_str(&format!(" '{}'", word.replace('\'', r"'\''")));
+    }
+    Found::Shell(text)
+}
+
+/// Whether a word tells an editor what to do: many call that a command.
+fn is_verb(text: &str) -> bool {
+    const VERBS: [&str; 14] = [
+        "append",
+        "create",
+        "delete",
+        "edit",
+        "insert",
+        "list",
+        "open",
+        "read",
+        "rename",
+        "replace",
+        "str_replace",
+        "undo_edit",
+        "view",
+        "write",
+    ];
+    VERBS.contains(&text)
+}

@@ -1,0 +1,329 @@
+//! Tool calls: what stands in their arguments, and may it happen?
+//!
+//! A model asks for a tool by its name and hands over arguments as JSON. [`Interception::judge`]
+//! finds every path, patch and command in them, wherever it stands and however it is spelled, and
+//! holds each against the policy. The strictest finding is the verdict. It is the same for hooks,
+//! for MCP and for the proxy; [`Door`] tells them apart.
+//!
+//! | Module | Question it answers |
+//! | --- | --- |
+//! | `tool` | Whose arguments are looked at? |
+//! | `arguments` | What stands in them? |
+//! | `parameter`, `spelling` | What does a parameter hold? |
+//! | `path` | Which paths may a text mean? |
+//! | `command` | Which commands stand in them? |
+//! | `walk` | May all of that happen? |
+//! | `danger`, `danger_rules` | Which commands are called dangerous? |
+//! | `verdict` | How is it told? |
+//! | `access` | Which tools may a model and an agent use? |
+//! | `order` | Who is asked first? |
+
+mod access;
+mod arguments;
+mod command;
+mod danger;
+mod danger_rules;
+mod order;
+mod parameter;
+mod path;
+mod spelling;
+mod tool;
+mod verdict;
+mod walk;
+
+#[cfg(test)]
+mod tests;
+
+pub use access::{Access, AccessPolicies, AccessPolicy, DefaultAccess, User};
+pub use arguments::MAX_TEXT;
+pub use danger::Dangers;
+pub use order::{Stage, Turn};
+pub use verdict::{Finding, Outcome, ToolVerdict, Violation};
+
+use std::sync::OnceLock;
+
+use serde_json::{Map, Value as Json};
+
+use crate::decide::{Answer, Axis, Judge};
+use crate::jail::Lookup;
+use crate::key::{Grants, Sourced};
+use crate::layer::{Layer, Origin};
+use crate::permission::{Decision, Nature, Source, ToolCall};
+use crate::policy::{Policy, Preset, Tools};
+use crate::text::visible;
+use parameter::Parameters;
+use tool::{Attention, Sort};
+use walk::{Aim, Strictness, Walk, reason};
+
+/// A tool call, as a model makes it.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'c> {
+    /// The tool's name.
+    pub tool: &'c str,
+    /// Its arguments, as JSON.
+    pub arguments: &'c str,
+    /// The folder in which the tool works, absolute.
+    pub cwd: &'c str,
+}
+
+/// Where a call is judged (Ruling 31).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Door {
+    /// In a hook or an MCP server: always, and strictly.
+    Hook,
+    /// In the proxy: if `tools.enabled`, strictly if `tools.strict`, and by the rules about
+    /// dangerous commands as well.
+    Proxy,
+}
+
+/// A policy about tool calls, made ready. Built once, asked for every call.
+#[derive(Clone, Debug)]
+pub struct Interception {
+    tools: Tools,
+    parameters: Parameters,
+    /// Decides where a folder above the root counts as inside.
+    widened: Option<Box<Judge>>,
+    /// Whether the preset is a mode, which has a say about every tool.
+    mode: Mode,
+    /// Compiled when the first command is judged.
+    dangers: OnceLock<Dangers>,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Mode {
+    None,
+    Some,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Seen {
+    /// What it is.
+    pub what: What,
+    /// The JSON pointer of the parameter.
+    pub pointer: String,
+    /// Its text.
+    pub text: String,
+    /// What was decided about it.
+    pub answer: Answer,
+}
+
+/// What was looked at.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum What {
+    /// A path, or several.
+    Path,
+    /// A patch.
+    Patch,
+    /// A command.
+    Command,
+}
+
+impl Interception {
+    /// Makes a policy ready for the project at `root`.
+    pub fn new(policy: &Policy, root: &str, home: Option<&str>, lookup: &dyn Lookup) -> Self {
+        let mode = match policy.preset.value() {
+            Preset::Confined | Preset::Runner => Mode::None,
+            Preset::AgentaoFullAccess
+            | Preset::AgentaoPlan
+            | Preset::AgentaoReadOnly
+            | Preset::AgentaoWorkspaceWrite => Mode::Some,
+        };
+        let wider = above(root, home, policy.tools.allow_parent.value().0);
+        Self {
+            tools: policy.tools.clone(),
+            parameters: Parameters::new(&policy.tools),
+            widened: wider.and_then(|folder| {
+                let mut policy = policy.clone();
+                let mut write = policy.files.write.entries().to_vec();
+                let origin = Origin::of(Layer::BuiltIn);
+                write.push(Sourced { value: folder.parse().ok()?, origin });
+                policy.files.write = Grants::new(write);
+                Some(Box::new(Judge::new(&policy, root, home, lookup)))
+            }),
+            mode,
+            dangers: OnceLock::new(),
+        }
+    }
+
+    /// Decides one call.
+    pub fn judge(
+        &self,
+        call: &Call<'_>,
+        door: Door,
+        judge: &Judge,
+        lookup: &dyn Lookup,
+    ) -> ToolVerdict {
+        self.decide(call, door, judge, lookup, None).0
+    }
+
+    /// Decides one call, and tells everything that was looked at.
+    pub fn explain(
+        &self,
+        call: &Call<'_>,
+        door: Door,
+        judge: &Judge,
+        lookup: &dyn Lookup,
+    ) -> (ToolVerdict, Vec<Seen>) {
+        let (verdict, seen) = self.decide(call, door, judge, lookup, Some(Vec::new()));
+        (verdict, seen.unwrap_or_default())
+    }
+
+    fn decide(
+        &self,
+        call: &Call<'_>,
+        door: Door,
+        judge: &Judge,
+        lookup: &dyn Lookup,
+        seen: Option<Vec<Seen>>,
+    ) -> (ToolVerdict, Option<Vec<Seen>>) {
+        let mut verdict = ToolVerdict {
+            answer: Answer::Allow,
+            outcome: Outcome::Disabled,
+            findings: Vec::new(),
+            passed: Vec::new(),
+            tool: String::new(),
+            root: String::new(),
+        };
+        if door == Door::Proxy && !self.tools.enabled.value().0 {
+            return (verdict, seen);
+        }
+        let strict = door == Door::Hook || self.tools.strict.value().0;
+        let strictness = if strict { Strictness::Strict } else { Strictness::Lenient };
+        let attention = tool::attention(&self.tools, call.tool);
+        let aim = match attention {
+            Attention::Intercepted(sort) => Aim::Change(sort),
+            Attention::Excluded | Attention::Reads | Attention::Harmless | Attention::Unknown => {
+                Aim::Read
+            }
+        };
+        let judge = self.widened.as_deref().unwrap_or(judge);
+        let mut walk = Walk {
+            judge,
+            lookup,
+            parameters: &self.parameters,
+            dangers: (door == Door::Proxy).then_some(&self.dangers),
+            strictness,
+            aim,
+            cwd: call.cwd,
+            findings: Vec::new(),
+            passed: Vec::new(),
+            judged: 0,
+            seen,
+        };
+        verdict.outcome = self.look(&mut walk, call, attention);
+        if attention != Attention::Excluded {
+            self.apply_rules(&mut walk, call, judge, lookup);
+        }
+        walk.sorted();
+        verdict.answer =
+            walk.findings.first().map_or(Answer::Allow, |finding| finding.reason.answer);
+        verdict.findings = walk.findings;
+        verdict.passed = walk.passed;
+        verdict.tool = call.tool.to_owned();
+        verdict.root = judge.root().to_owned();
+        (verdict, walk.seen)
+    }
+
+    fn look(&self, walk: &mut Walk<'_>, call: &Call<'_>, attention: Attention) -> Outcome {
+        match attention {
+            Attention::Excluded => return Outcome::Excluded,
+            Attention::Harmless => return Outcome::NotIntercepted,
+            Attention::Unknown => {
+                let message = format!("the tool `{}` is not known", visible(call.tool));
+                let mut unknown = reason("tool-unknown", Axis::Name, message);
+                let hint = "add it to tools.patterns to have it judged, or to tools.exclude";
+                unknown.hint = Some(hint.to_owned());
+                walk.doubt(unknown, String::new(), call.tool);
+                return Outcome::NotIntercepted;
+            }
+            Attention::Reads => {
+                walk.text(call.arguments);
+                return Outcome::NotIntercepted;
+            }
+            Attention::Intercepted(_) => walk.text(call.arguments),
+        }
+        if walk.judged > 0 || !walk.findings.is_empty() {
+            return Outcome::Judged;
+        }
+        let message = "the call names no path, no patch and no command".to_owned();
+        let mut nothing = reason("no-paths", Axis::Path, message);
+        nothing.hint = Some("name the file in a parameter such as `path`".to_owned());
+        walk.doubt(nothing, String::new(), call.tool);
+        Outcome::NothingFound
+    }
+
+    /// Holds a call against the rules of the policy. Commands have been held against them already.
+    fn apply_rules(
+        &self,
+        walk: &mut Walk<'_>,
+        call: &Call<'_>,
+        judge: &Judge,
+        lookup: &dyn Lookup,
+    ) {
+        let is_command = walk.aim == Aim::Change(Sort::Shell) && walk.judged > 0;
+        if is_command || !judge.has_rules() {
+            return;
+        }
+        let empty = Map::new();
+        let read: Option<Json> = serde_json::from_str(call.arguments).ok();
+        let arguments = match &read {
+            Some(Json::Object(map)) => Some(map),
+            None if call.arguments.trim().is_empty() => Some(&empty),
+            Some(_) | None => None,
+        };
+        let Some(args) = arguments else {
+            let message = "there are rules about arguments, and these cannot be read".to_owned();
+            let unreadable = reason("arguments-unreadable", Axis::Rule, message);
+            return walk.refuse(unreadable, String::new(), call.tool, None);
+        };
+        let asked = ToolCall { tool: call.tool, args, nature: Nature::of(call.tool) };
+        let decision = judge.decide_tool(&asked, call.cwd, lookup);
+        // Where neither rule nor mode speaks, what was found in the arguments is all there is.
+        let is_silent = self.mode == Mode::None && decision.source == Source::ModePreset;
+        if decision.answer != Answer::Allow && !is_silent {
+            walk.refuse(by(decision), String::new(), call.tool, None);
+        }
+    }
+}
+
+impl What {
+    /// Returns the word that programs read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Path => "path",
+            Self::Patch => "patch",
+            Self::Command => "command",
+        }
+    }
+}
+
+/// The reason that a decision of the rules is.
+fn by(decision: Decision) -> crate::decide::Reason {
+    let Decision { answer, tag, justification, origin, .. } = decision;
+    let message = match justification {
+        Some(why) => format!("{tag}: {why}"),
+        None => format!("{tag} says so"),
+    };
+    crate::decide::Reason { answer, origin, ..reason("rule", Axis::Rule, message) }
+}
+
+/// Returns the folder some levels above the root, but neither `/` nor the home folder, nor what
+/// holds it; none if there is no such folder.
+fn above(root: &str, home: Option<&str>, levels: u8) -> Option<String> {
+    let holds_home = |folder: &str| {
+        home.is_some_and(|home| {
+            home.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })
+    };
+    let mut found = None;
+    let mut folder = root.trim_end_matches('/');
+    for _ in 0..levels {
+        folder = folder.rsplit_once('/').map_or("", |(parent, _)| parent);
+        if folder.is_empty() || holds_home(folder) {
+            break;
+        }
+        found = Some(folder.to_owned());
+    }
+    found
+}

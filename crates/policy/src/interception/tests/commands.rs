@@ -1,0 +1,113 @@
+//! Commands in arguments.
+
+use super::*;
+use Answer::{Allow, Deny};
+
+const SHELLS: [&str; 11] = [
+    "bash",
+    "Execute",
+    "ShellTool",
+    "exec_command",
+    "execute_command",
+    "run_shell_command",
+    "run_terminal_command",
+    "run_terminal_cmd",
+    "shell",
+    "local_shell",
+    "container.exec",
+];
+
+#[test]
+fn a154_a_command_is_judged_even_where_the_folder_is_inside() {
+    for tool in SHELLS {
+        for name in ["cwd", "workdir", "directory", "workingDirectory"] {
+            let call = |command: &str, folder: &str| {
+                hook(tool, json!({ "command": command, name: folder })).answer
+            };
+            assert_eq!(call("rm -rf /etc/x", "src"), Deny, "{tool} {name}");
+            assert_eq!(call("rm -rf build", "src"), Allow, "{tool} {name}");
+            assert_eq!(call("ls", "/etc"), Deny, "{tool} {name}");
+            assert_eq!(call("touch ../x", "src"), Allow, "{tool} {name}: it starts in src");
+            assert_eq!(call("touch ../../x", "src"), Deny, "{tool} {name}");
+        }
+    }
+}
+
+#[test]
+fn a155_a_redirection_to_the_system_is_blocked() {
+    for tool in SHELLS {
+        let verdict = hook(tool, json!({ "command": "echo x > /etc/passwd" }));
+        assert_eq!(verdict.answer, Deny, "{tool}");
+        let violation = verdict.violation().unwrap();
+        assert_eq!(violation.metadata["path"], "/etc/passwd", "{tool}");
+        let verdict = hook(tool, json!({ "command": "echo x > notes.txt" }));
+        assert_eq!(verdict.answer, Allow, "{tool}");
+    }
+}
+
+#[test]
+fn commands_are_found_in_every_shape() {
+    #[rustfmt::skip]
+    let cases = [
+        json!({ "command": "rm -rf /etc" }),
+        json!({ "cmd": "rm -rf /etc" }),
+        json!({ "script": "cd src\nrm -rf /etc" }),
+        json!({ "code": "rm -rf /etc" }),
+        json!({ "code": "import shutil; shutil.rmtree('/etc')", "language": "python" }),
+        json!({ "input": "rm -rf /etc" }),
+        json!({ "args": "rm -rf /etc" }),
+        json!({ "command": ["rm", "-rf", "/etc"] }),
+        json!({ "command": ["bash", "-lc", "rm -rf /etc"] }),
+        json!({ "command": ["rm -rf /etc"] }),
+        json!({ "command": ["ls", "&&", "rm", "-rf", "/etc"] }),
+        json!({ "commands": ["cd /etc", "rm -rf x"] }),
+        json!({ "commands": [["ls"], ["rm", "-rf", "/etc"]] }),
+        json!({ "commands": [{ "command": "rm -rf /etc" }] }),
+        json!({ "command": "rm", "args": ["-rf", "/etc"] }),
+        json!({ "command": "rm", "args": "-rf /etc" }),
+        json!({ "command": "sudo rm", "args": ["-rf", "/etc"] }),
+        json!({ "action": { "type": "exec", "command": ["rm", "-rf", "/etc"] } }),
+        json!({ "command": ["rm", ["-rf"]] }),
+        json!({ "code": "rm", "language": "brainfuck" }),
+        json!({ "command": "ls", "commandLine": "rm -rf /etc" }),
+    ];
+    for arguments in cases {
+        let verdict = hook("shell", arguments.clone());
+        assert_eq!(verdict.answer, Deny, "{arguments}: {:?}", codes(&verdict));
+    }
+    for arguments in [
+        json!({ "command": "ls", "args": ["-l"] }),
+        json!({ "command": ["ls", "-l"], "timeout_ms": 1000, "env": null }),
+        json!({ "commands": ["cd src", "ls"] }),
+        json!({ "command": "ls", "env": { "CI": "1" } }),
+        json!({ "code": "print(1)", "language": "python" }),
+    ] {
+        let verdict = hook("shell", arguments.clone());
+        assert_eq!(verdict.answer, Allow, "{arguments}: {:?}", codes(&verdict));
+    }
+    let verdict = hook("shell", json!({ "command": "ls", "env": { "LD_PRELOAD": "./a.so" } }));
+    assert_ne!(verdict.answer, Allow, "variables run things too");
+    let verdict = World::new("").text(Door::Hook, "shell", "rm -rf /etc");
+    assert_eq!(verdict.answer, Deny, "plain text");
+    let many = json!({ "commands": vec![json!({ "command": "ls" }); 300] });
+    assert_eq!(codes(&hook("shell", many)), ["arguments-too-many"]);
+}
+
+#[test]
+fn an_editor_tells_what_to_do_by_a_command_too() {
+    let verdict = hook("str_replace_editor", json!({ "command": "create", "path": "a" }));
+    assert_eq!(verdict.answer, Allow);
+    let verdict = hook("str_replace_editor", json!({ "command": "rm -rf /etc", "path": "a" }));
+    assert_eq!(verdict.answer, Deny);
+}
+
+#[test]
+fn what_was_looked_at_can_be_told() {
+    let world = World::new("");
+    let arguments = r#"{"command":"ls","cwd":"src"}"#;
+    let call = Call { tool: "bash", arguments, cwd: ROOT };
+    let (verdict, seen) = world.interception.explain(&call, Door::Hook, &world.judge, &NoLookup);
+    assert_eq!(verdict.answer, Allow);
+    let seen: Vec<(&str, &str)> = seen.iter().map(|it| (it.what.word(), &*it.pointer)).collect();
+    assert_eq!(seen, [("path", "/cwd"), ("command", "/command")]);
+}

@@ -1,0 +1,51 @@
+//! Patches in arguments.
+
+use super::*;
+use Answer::{Allow, Deny};
+
+#[test]
+fn a151_every_target_of_a_patch_is_checked() {
+    #[rustfmt::skip]
+    let cases = [
+        // patch                                                                       answer  because
+        ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",                                    Allow,  "unified"),
+        ("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n--- a/y\n+++ /etc/y\n@@ -1 +1 @@\n-a\n+b\n", Deny, "the second file"),
+        ("diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to y\n",      Allow,  "a rename"),
+        ("diff --git a/x b/y\nsimilarity index 100%\nrename from x\nrename to ../y\n",   Deny,   "a rename out"),
+        ("diff --git a/x b/y\nsimilarity index 100%\ncopy from /etc/x\ncopy to y\n",     Deny,   "a copy in"),
+        ("diff --git a/../x b/../x\ndeleted file mode 100644\n",                        Deny,   "a delete"),
+        ("*** Begin Patch\n*** Add File: src/a\n+x\n*** End Patch\n",                  Allow,  "a body"),
+        ("*** Begin Patch\n*** Add File: /etc/a\n+x\n*** End Patch\n",                 Deny,   "a body, add"),
+        ("*** Begin Patch\n*** Delete File: ../a\n*** End Patch\n",                    Deny,   "a body, delete"),
+        ("*** Begin Patch\n*** Update File: a\n*** Move to: ../a\n@@\n-a\n+b\n*** End Patch\n", Deny, "a body, move"),
+        ("*** Begin Patch\n*** Update File: .git/config\n@@\n-a\n+b\n*** End Patch\n",  Deny,   "a protected file"),
+    ];
+    for (patch, answer, because) in cases {
+        for (tool, name) in [
+            ("apply_patch", "patch"),
+            ("apply_diff", "diff"),
+            ("apply_patch", "input"),
+            ("patch_file", "unifiedDiff"),
+        ] {
+            let verdict = hook(tool, json!({ name: patch }));
+            assert_eq!(verdict.answer, answer, "{tool} {name}: {because}");
+        }
+        let verdict = World::new("").text(Door::Hook, "apply_patch", patch);
+        assert_eq!(verdict.answer, answer, "as plain text: {because}");
+        for arguments in [
+            json!({ "command": ["apply_patch", patch] }),
+            json!({ "command": format!("apply_patch <<'EOF'\n{patch}EOF\n") }),
+            json!({ "cmd": ["bash", "-lc", format!("apply_patch <<'EOF'\n{patch}EOF\n")] }),
+        ] {
+            assert_eq!(hook("shell", arguments.clone()).answer, answer, "{arguments}: {because}");
+        }
+    }
+}
+
+#[test]
+fn blocks_to_search_and_replace_need_a_path_beside_them() {
+    let blocks = "<<<<<<< SEARCH\na\n=======\nb\n>>>>>>> REPLACE\n";
+    assert_eq!(hook("replace_in_file", json!({ "path": "a", "diff": blocks })).answer, Allow);
+    assert_eq!(hook("replace_in_file", json!({ "path": "../a", "diff": blocks })).answer, Deny);
+    assert_eq!(hook("replace_in_file", json!({ "diff": blocks })).answer, Deny);
+}

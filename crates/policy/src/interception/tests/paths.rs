@@ -1,0 +1,137 @@
+//! How paths are spelled.
+
+use super::*;
+use Answer::{Allow, Deny};
+
+#[test]
+fn a207_addresses_images_and_code_are_not_taken_for_paths() {
+    let jpeg = format!("/9j/{}", "4AAQSkZJRgABAQ".repeat(20));
+    #[rustfmt::skip]
+    let cases = [
+        // name      value                                        answer  because
+        ("image",    "https://example.com/a.png",                 Allow,  "an address"),
+        ("image",    "data:image/png;base64,iVBORw0KGgo/AAA/BBB", Allow,  "an image"),
+        ("image",    jpeg.as_str(),                               Allow,  "an image, bare"),
+        ("source",   "fn main() {\n    println!(\"/etc/x\");\n}",  Allow,  "code"),
+        ("source",   "// see /etc/x\nlet a = 1;",                 Allow,  "code with a remark"),
+        ("source",   "const root = '/etc';",                      Allow,  "code in one line"),
+        ("target",   "es2022",                                    Allow,  "a word"),
+        ("target",   "x86_64-unknown-linux-gnu",                  Allow,  "a word"),
+        ("target",   "git+ssh://example.com/a/b.git",             Allow,  "an address"),
+        ("image",    "/etc/a.png",                                Deny,   "a path"),
+        ("source",   "../../a.rs",                                Deny,   "a path"),
+        ("target",   "~/x",                                       Deny,   "a path"),
+        ("target",   "/etc/cron.d/a(1)",                          Deny,   "a path with odd letters"),
+        ("image",    "file:///etc/a.png",                         Deny,   "a path, as an address"),
+        ("target",   "x://a/../../../../../etc/x",                Deny,   "an address that climbs"),
+        ("source",   "C:\\Windows\\system.ini",                   Deny,   "a path of Windows"),
+        ("path",     "/etc/(a)",                                  Deny,   "a path is always one"),
+    ];
+    for (name, value, answer, because) in cases {
+        let verdict = hook("generate_image", json!({ "path": "out.png", name: value }));
+        assert_eq!(verdict.answer, answer, "{name}={value}: {because}");
+    }
+    let verdict = hook("generate_image", json!({ "image": "https://example.com/a.png" }));
+    assert_eq!(codes(&verdict), ["no-paths"], "an address does not stand in for a path");
+}
+
+#[test]
+fn uris_are_read_as_the_paths_they_stand_for() {
+    #[rustfmt::skip]
+    let cases = [
+        ("file:///srv/dev/app/a",           Allow),
+        ("file://localhost/srv/dev/app/a",  Allow),
+        ("file:/srv/dev/app/a",             Allow),
+        ("FILE:///srv/dev/app/a%20b",       Allow),
+        ("file:///etc/x",                   Deny),
+        ("file:/etc/x",                     Deny),
+        ("FILE:///etc/x",                   Deny),
+        ("file://localhost/etc/x",          Deny),
+        ("file://server/share/x",           Deny),
+        ("file:///srv/dev/app/%2e%2e/x",    Deny),
+        ("file:///srv/dev/app/%252e%252e/x", Deny),
+        ("file:///srv/dev/app/..%2fx",      Deny),
+        ("file:///etc/x?/srv/dev/app",      Deny),
+        ("file:///C:/Windows/x",            Deny),
+        ("file://~/x",                      Deny),
+        ("file:///srv/dev/app/%00",         Deny),
+        ("https://example.com/",            Allow),
+    ];
+    for (uri, answer) in cases {
+        let verdict = hook("write_file", json!({ "path": "a", "documentUri": uri }));
+        assert_eq!(verdict.answer, answer, "{uri}");
+    }
+}
+
+#[test]
+fn windows_spellings_are_read_both_ways() {
+    #[rustfmt::skip]
+    let cases = [
+        ("src\\main.rs",           Allow),
+        ("src\\..\\a",             Allow),
+        ("..\\..\\x",              Deny),
+        ("src\\../..\\../x",       Deny),
+        ("C:\\Windows\\x",         Deny),
+        ("c:/Windows/x",           Deny),
+        ("C:..\\x",                Deny),
+        ("\\\\server\\share\\x",   Deny),
+        ("//server/share/x",       Deny),
+        ("\\\\?\\C:\\x",           Deny),
+        ("\\etc\\x",               Deny),
+        ("a:b.txt",                Allow),
+    ];
+    for (path, answer) in cases {
+        assert_eq!(hook("write_file", json!({ "path": path })).answer, answer, "{path}");
+    }
+}
+
+#[test]
+fn paths_stand_in_keys_and_in_texts_of_json() {
+    #[rustfmt::skip]
+    let cases = [
+        (json!({ "files": { "/etc/x": "content" } }),                          "/files/~1etc~1x"),
+        (json!({ "path": "a", "arguments": "{\"path\":\"/etc/x\"}" }),          "/arguments/path"),
+        (json!({ "paths": "[\"a\",\"/etc/x\"]" }),                               "/paths/1"),
+        (json!({ "paths": "a, /etc/x" }),                                      "/paths"),
+        (json!({ "files": [{ "name": "/etc/x", "content": "" }] }),            "/files/0/name"),
+        (json!({ "from": "a", "to": "/etc/x", "path": "a" }),                  "/to"),
+    ];
+    for (arguments, pointer) in cases {
+        let verdict = hook("write_file", arguments.clone());
+        assert_eq!(pointers(&verdict), [pointer], "{arguments}");
+    }
+    let text = serde_json::to_string(&json!({ "path": "/etc/x" }).to_string()).unwrap();
+    let verdict = World::new("").text(Door::Hook, "write_file", &text);
+    assert_eq!(codes(&verdict), ["outside-root"], "all of the arguments in one text");
+}
+
+#[test]
+fn what_a_tool_does_decides_what_must_be_allowed() {
+    #[rustfmt::skip]
+    let cases = [
+        ("write_file",  json!({ "path": ".git/hooks/pre-commit" }),               Deny),
+        ("copy_file",   json!({ "source": ".git/config", "destination": "a" }),   Allow),
+        ("copy_file",   json!({ "source": "a", "destination": ".git/config" }),   Deny),
+        ("copy_file",   json!({ "source": "/etc/x", "destination": "a" }),        Deny),
+        ("move_file",   json!({ "source": ".git/config", "destination": "a" }),   Deny),
+        ("move_file",   json!({ "source": "a", "destination": "b" }),             Allow),
+        ("delete_file", json!({ "path": ".git" }),                                Deny),
+        ("delete_file", json!({ "path": "build" }),                               Allow),
+    ];
+    for (tool, arguments, answer) in cases {
+        assert_eq!(hook(tool, arguments.clone()).answer, answer, "{tool} {arguments}");
+    }
+}
+
+#[test]
+fn a_list_of_parameters_that_replaces_ours_is_all_there_is() {
+    let mut world = World::new("");
+    let said = Origin::of(Layer::User);
+    let name = Sourced { value: crate::key::Line("where".into()), origin: said.clone() };
+    let mut tools = world.interception.tools.clone();
+    tools.path_parameters = crate::key::Replaceable::replacing(vec![name], said);
+    world.interception.parameters = Parameters::new(&tools);
+    assert_eq!(codes(&world.hook("write_file", json!({ "where": "/etc/x" }))), ["outside-root"]);
+    let verdict = world.hook("write_file", json!({ "where": "a", "path": "/etc/x" }));
+    assert_eq!(verdict.answer, Allow);
+}

@@ -1,0 +1,161 @@
+//! What a tool does, as far as its name tells.
+
+use super::spelling::{base, folded};
+use crate::name::Found;
+use crate::permission::{Nature, SHELL_TOOLS};
+use crate::policy::{ToolRegex, Tools};
+
+/// What becomes of a call by its tool alone.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Attention {
+    /// The policy leaves it alone.
+    Excluded,
+    /// Its arguments are judged.
+    Intercepted(Sort),
+    /// It only reads files.
+    Reads,
+    /// It is known to touch no file.
+    Harmless,
+    /// Nobody knows it.
+    Unknown,
+}
+
+/// What kind of change a tool makes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Sort {
+    /// It runs commands.
+    Shell,
+    /// It applies patches.
+    Patch,
+    /// It removes what it names.
+    Delete,
+    /// It moves one path to another.
+    Move,
+    /// It copies one path to another.
+    Copy,
+    /// It writes.
+    Write,
+}
+
+/// Tools of well-known agents that run commands, besides those that rules go by.
+const SHELLS: [&str; 16] = [
+    "bash_code_execution",
+    "container_exec",
+    "execute",
+    "execute_shell",
+    "local_shell_call",
+    "powershell",
+    "pwsh",
+    "run_bash",
+    "run_in_terminal",
+    "run_shell",
+    "sh",
+    "shell_call",
+    "shell_command",
+    "shell_tool",
+    "unified_exec",
+    "zsh",
+];
+
+/// Tools of well-known agents that change files, besides the documented ones.
+const CHANGERS: [&str; 27] = [
+    "append_file",
+    "append_to_file",
+    "apply_patch_call",
+    "create_directory",
+    "create_new_file",
+    "delete_directory",
+    "edit",
+    "edit_block",
+    "edit_files",
+    "edit_notebook",
+    "file_edit",
+    "file_write",
+    "insert_edit_into_file",
+    "make_file",
+    "multi_edit",
+    "notebook_edit",
+    "overwrite_file",
+    "replace",
+    "replace_string_in_file",
+    "save_file",
+    "str_replace_based_edit_tool",
+    "str_replace_editor",
+    "text_editor",
+    "text_editor_code_execution",
+    "update_file",
+    "write",
+    "write_files",
+];
+
+/// Tools of well-known agents that touch no file of the project.
+const HARMLESS: [&str; 17] = [
+    "ask_followup_question",
+    "attempt_completion",
+    "complete_task",
+    "exit_plan_mode",
+    "finish",
+    "get_weather",
+    "google_web_search",
+    "switch_mode",
+    "task",
+    "think",
+    "todo_read",
+    "todo_write",
+    "update_plan",
+    "update_todo_list",
+    "web_fetch",
+    "web_search",
+    "weather",
+];
+
+/// Looks a tool up.
+pub(super) fn attention(tools: &Tools, name: &str) -> Attention {
+    let excluded = tools.exclude.values().any(|tool| tool.matches(name) == Found::Yes);
+    if excluded {
+        return Attention::Excluded;
+    }
+    let base = base(name);
+    let listed = |tool: &ToolRegex| {
+        tool.matches(name) != Found::No || base != name && tool.matches(base) != Found::No
+    };
+    let word = folded(base);
+    let is_ours = tools.patterns.replaced().is_none();
+    let known = is_ours && (CHANGERS.contains(&&*word) || is_shell(name, base, &word));
+    if known || tools.patterns.values().any(listed) {
+        return Attention::Intercepted(sort(name, base, &word));
+    }
+    let reads = [name, base, &word].into_iter().any(|name| match Nature::of(name) {
+        Nature::Reads(_) => true,
+        Nature::Changes(_) => false,
+    });
+    if reads {
+        Attention::Reads
+    } else if HARMLESS.contains(&&*word) {
+        Attention::Harmless
+    } else {
+        Attention::Unknown
+    }
+}
+
+fn sort(name: &str, base: &str, word: &str) -> Sort {
+    let has = |words: &[&str]| word.split('_').any(|part| words.contains(&part));
+    if is_shell(name, base, word) {
+        Sort::Shell
+    } else if has(&["patch", "diff"]) {
+        Sort::Patch
+    } else if has(&["delete", "remove", "unlink"]) {
+        Sort::Delete
+    } else if has(&["move", "rename"]) {
+        Sort::Move
+    } else if has(&["copy"]) {
+        Sort::Copy
+    } else {
+        Sort::Write
+    }
+}
+
+fn is_shell(name: &str, base: &str, word: &str) -> bool {
+    let listed = |name: &str| SHELL_TOOLS.iter().any(|tool| name.eq_ignore_ascii_case(tool));
+    listed(name) || listed(base) || listed(word) || SHELLS.contains(&word)
+}

@@ -1,0 +1,480 @@
+//! Through the arguments of one call.
+
+use std::cmp::Reverse;
+use std::sync::OnceLock;
+
+use super::arguments::{Arguments, FaultKind, Step, Value};
+use super::command::{self, Found};
+use super::parameter::{Holds, Parameters, Role};
+use super::path::{Count, Flaw, looks_like_path, readings};
+use super::tool::Sort;
+use super::verdict::Finding;
+use super::{Dangers, Seen, What};
+use crate::decide::{Answer, Asked, Axis, Call, Judge, Reason, Verdict};
+use crate::jail::{self, How, Last, Lookup, Place, Refusal, Spelling, Standing};
+use crate::patch::{self, Naming};
+use crate::text::{Span, visible};
+
+/// What is looked for in the arguments of one call, and what was found.
+pub(super) struct Walk<'w> {
+    pub(super) judge: &'w Judge,
+    pub(super) lookup: &'w dyn Lookup,
+    pub(super) parameters: &'w Parameters,
+    /// Only the proxy has these rules.
+    pub(super) dangers: Option<&'w OnceLock<Dangers>>,
+    pub(super) strictness: Strictness,
+    pub(super) aim: Aim,
+    /// Where the call is made.
+    pub(super) cwd: &'w str,
+    pub(super) findings: Vec<Finding>,
+    pub(super) passed: Vec<Finding>,
+    /// How many paths, patches and commands were judged.
+    pub(super) judged: usize,
+    pub(super) seen: Option<Vec<Seen>>,
+}
+
+/// Whether what cannot be told is refused.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Strictness {
+    Strict,
+    Lenient,
+}
+
+/// What the tool is after.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Aim {
+    /// It changes something.
+    Change(Sort),
+    /// It reads files, which need not lie in the project.
+    Read,
+}
+
+/// How deep JSON may stand in texts of JSON.
+const DEEPEST: usize = 3;
+
+impl<'w> Walk<'w> {
+    /// Judges the arguments as they came.
+    pub(super) fn text(&mut self, text: &str) {
+        let is_json = text.trim_start().starts_with(['{', '[', '"']);
+        match self.sort() {
+            _ if text.trim().is_empty() => {}
+            // The input of such tools may be plain text.
+            Sort::Patch if !is_json => self.patch(text, String::new(), Naming::InPatch),
+            Sort::Shell if !is_json => self.command(&Found::Shell(text.into()), "", self.cwd),
+            Sort::Shell | Sort::Patch | Sort::Delete | Sort::Move | Sort::Copy | Sort::Write => {
+                self.tree(&Arguments::read(text), "", 0, Holds::Nothing);
+            }
+        }
+    }
+
+    fn sort(&self) -> Sort {
+        match self.aim {
+            Aim::Change(sort) => sort,
+            Aim::Read => Sort::Write,
+        }
+    }
+
+    fn tree(&mut self, arguments: &Arguments<'_>, prefix: &str, depth: usize, top: Holds) {
+        if let Some(fault) = arguments.fault {
+            let reason = reason(fault.code, Axis::Structure, fault.message.to_owned());
+            match fault.kind {
+                FaultKind::Excess => self.refuse(reason, prefix.to_owned(), "", None),
+                FaultKind::Broken => self.doubt(reason, prefix.to_owned(), ""),
+            }
+        }
+        match arguments.nodes.first().map(|node| &node.value) {
+            // Some clients send the arguments as a text of JSON.
+            Some(Value::Text(text)) if depth == 0 => {
+                return self.nested(text, prefix, depth, Holds::Nothing);
+            }
+            Some(Value::Map) | None => {}
+            Some(Value::List) if depth > 0 => {}
+            Some(Value::Text(_) | Value::Plain(_) | Value::List) => {
+                let message = "the arguments are no object".to_owned();
+                let reason = reason("arguments-not-object", Axis::Structure, message);
+                self.doubt(reason, prefix.to_owned(), "");
+            }
+        }
+        let holds = self.holds(arguments, top);
+        let folder = self.folder(arguments, &holds);
+        let beside = holds.iter().any(|holds| matches!(holds, Holds::Path(_)));
+        let naming = if beside { Naming::Beside } else { Naming::InPatch };
+        for (at, (node, holds_)) in arguments.nodes.iter().zip(&holds).enumerate() {
+            let pointer = || format!("{prefix}{}", arguments.pointer(at));
+            let within = holds.get(node.parent).copied().unwrap_or(Holds::Nothing);
+            if let (Step::Key(key), Holds::Path(role) | Holds::Perhaps(role)) = (&node.step, within)
+                && *holds_ == Holds::Nothing
+                && key.contains(['/', '\\', '~'])
+            {
+                self.path(key, role, Count::One, &pointer); // `files: {"a/b": …}`
+            }
+            let Value::Text(text) = &node.value else { continue };
+            let is_json = text.trim_start().starts_with(['{', '[']);
+            match *holds_ {
+                Holds::Path(role) => {
+                    self.path(text, role, count(arguments, at), &pointer);
+                    if is_json {
+                        self.nested(text, &pointer(), depth, *holds_);
+                    }
+                }
+                Holds::Perhaps(role) if looks_like_path(text) => {
+                    self.path(text, role, count(arguments, at), &pointer);
+                }
+                Holds::Uri(role) if is_file_uri(text) => {
+                    self.path(text, role, Count::One, &pointer);
+                }
+                Holds::Patch => self.patch_or_path(text, &pointer, naming),
+                Holds::Perhaps(_) | Holds::Uri(_) | Holds::Command(_) => {}
+                Holds::Nothing => {
+                    let may_nest =
+                        matches!(&node.step, Step::Key(key) if Parameters::may_nest(key));
+                    if is_json && may_nest {
+                        self.nested(text, &pointer(), depth, *holds_);
+                    }
+                }
+            }
+        }
+        if self.aim != Aim::Read {
+            self.commands(arguments, &holds, prefix, folder.as_deref());
+        }
+    }
+
+    fn nested(&mut self, text: &str, prefix: &str, depth: usize, top: Holds) {
+        let arguments = Arguments::read(text);
+        if depth == DEEPEST {
+            let message = "the arguments nest too deep".to_owned();
+            let reason = reason("arguments-too-deep", Axis::Structure, message);
+            return self.refuse(reason, prefix.to_owned(), "", None);
+        }
+        // What only starts like JSON is a text like any other, but for the arguments themselves.
+        if arguments.fault.is_none() || depth == 0 && prefix.is_empty() {
+            self.tree(&arguments, prefix, depth + 1, top);
+        }
+    }
+
+    /// Returns what each value holds: by its own name, or that of the list it stands in.
+    fn holds(&self, arguments: &Arguments<'_>, top: Holds) -> Vec<Holds> {
+        let mut holds: Vec<Holds> = Vec::with_capacity(arguments.nodes.len());
+        for node in &arguments.nodes {
+            let within = holds.get(node.parent).copied().unwrap_or(Holds::Nothing);
+            holds.push(match &node.step {
+                Step::Top => top,
+                Step::Key(key) => self.parameters.holds(key, within, self.sort()),
+                Step::Item(_) => within,
+            });
+        }
+        holds
+    }
+
+    /// Returns the folder that commands of the call run in, if it says so.
+    fn folder(&self, arguments: &Arguments<'_>, holds: &[Holds]) -> Option<String> {
+        arguments.nodes.iter().zip(holds).find_map(|(node, holds)| match (&node.value, holds) {
+            (Value::Text(text), Holds::Path(Role::Folder) | Holds::Perhaps(Role::Folder)) => {
+                let place = self.judge.ground().place(text, self.cwd, self.lookup);
+                matches!(stays(&place), jail::Answer::Yes).then_some(place.path)
+            }
+            _ => None,
+        })
+    }
+
+    fn commands(
+        &mut self,
+        arguments: &Arguments<'_>,
+        holds: &[Holds],
+        prefix: &str,
+        folder: Option<&str>,
+    ) {
+        let Some(found) = command::commands(arguments, holds, self.sort()) else {
+            let message = "the call holds too many commands".to_owned();
+            let reason = reason("arguments-too-many", Axis::Structure, message);
+            return self.refuse(reason, prefix.to_owned(), "", None);
+        };
+        for (at, command) in found {
+            let pointer = format!("{prefix}{}", arguments.pointer(at));
+            self.command(&command, &pointer, folder.unwrap_or(self.cwd));
+        }
+    }
+
+    fn command(&mut self, command: &Found, pointer: &str, cwd: &str) {
+        self.judged += 1;
+        let asked = match command {
+            Found::Shell(text) => Asked::Shell(text),
+            Found::Argv(argv) => Asked::Argv(argv),
+            Found::Unreadable => {
+                let message = "there is a command, and it cannot be told which".to_owned();
+                let reason = reason("command-unreadable", Axis::Structure, message);
+                return self.refuse(reason, pointer.to_owned(), "", None);
+            }
+        };
+        let call = Call { command: asked, cwd };
+        let text = call.text();
+        let (verdict, commands) = self.judge.decide_listing(&call, self.lookup);
+        let before = self.findings.len();
+        let dangers = self.dangers.map(|dangers| dangers.get_or_init(Dangers::default));
+        let danger = dangers.and_then(|it| it.find(&text, &commands, self.judge.root()));
+        if let Some(rule) = danger {
+            let message = format!("the rule `{rule}` calls this command dangerous");
+            let mut found = reason("dangerous-command", Axis::Rule, message);
+            found.span = Span::new(0, text.len());
+            self.refuse(found, pointer.to_owned(), &text, None);
+        }
+        self.take(&verdict, pointer, &text);
+        if commands.iter().any(|words| is_patcher(words)) {
+            self.fed_patch(command, &text, pointer, cwd);
+        }
+        self.note(What::Command, pointer, &text, before);
+    }
+
+    /// Judges a patch that a command is given, in its words or on its input.
+    fn fed_patch(&mut self, command: &Found, text: &str, pointer: &str, cwd: &str) {
+        let body = match command {
+            Found::Argv(argv) => argv.iter().find(|word| word.contains('\n')).map_or(text, |it| it),
+            Found::Shell(_) | Found::Unreadable => text,
+        };
+        let ground = self.judge.ground();
+        let verdict = patch::judge(body, Naming::InPatch, ground, cwd, self.lookup);
+        self.take(&verdict, pointer, body);
+    }
+
+    fn patch_or_path(&mut self, text: &str, pointer: &dyn Fn() -> String, naming: Naming) {
+        let first = text.trim_start();
+        let starts = ["---", "***", "diff ", "Index:", "@@"].iter().any(|it| first.starts_with(it));
+        if starts || first.contains('\n') {
+            self.patch(text, pointer(), naming);
+        } else {
+            self.path(text, Role::Source, Count::One, pointer);
+        }
+    }
+
+    fn patch(&mut self, text: &str, pointer: String, naming: Naming) {
+        let before = self.findings.len();
+        let ground = self.judge.ground();
+        let verdict = patch::judge(text, naming, ground, self.cwd, self.lookup);
+        // Blocks to search and replace name no file; another parameter does, and is judged.
+        let is_other = verdict.reasons().iter().all(|reason| reason.code == "patch-unknown");
+        if naming == Naming::InPatch || !is_other {
+            self.take(&verdict, &pointer, text);
+            self.judged += 1;
+        }
+        self.note(What::Patch, &pointer, text, before);
+    }
+
+    fn path(&mut self, text: &str, role: Role, count: Count, pointer: &dyn Fn() -> String) {
+        self.judged += 1;
+        let before = self.findings.len();
+        let (paths, flaw) = readings(text, count);
+        let refused = paths.iter().find_map(|path| Some((self.refused(path, role)?, path)));
+        match (refused, flaw) {
+            (Some((Refused::Whatever(reason), path)), _) => {
+                let path = if is_outside(reason.code) { Some(shown(text, path)) } else { None };
+                self.refuse(reason, pointer(), text, path);
+            }
+            (_, Some(flaw @ (Flaw::Foreign | Flaw::Variable | Flaw::Excess))) => {
+                let reason = about(flaw.code(), text, flaw.message());
+                // Reading elsewhere is no matter of the project.
+                if self.aim != Aim::Read {
+                    self.refuse(reason, pointer(), text, Some(text.to_owned()));
+                }
+            }
+            (_, Some(flaw @ (Flaw::Blank | Flaw::Nul))) => {
+                self.doubt(about(flaw.code(), text, flaw.message()), pointer(), text);
+            }
+            (Some((Refused::Unusable(reason), _)), None) => self.doubt(reason, pointer(), text),
+            (None, None) => {}
+        }
+        if self.seen.is_some() {
+            self.note(What::Path, &pointer(), text, before);
+        }
+    }
+
+    fn refused(&self, path: &str, role: Role) -> Option<Refused> {
+        let (last, need) = match (self.aim, role) {
+            (Aim::Read, _) => (Last::Follow, Need::Seen),
+            (Aim::Change(Sort::Delete), Role::Target | Role::Source)
+            | (Aim::Change(Sort::Move), Role::Source) => (Last::Keep, Need::Delete),
+            (Aim::Change(_), Role::Folder | Role::Source) => (Last::Follow, Need::Read),
+            (Aim::Change(_), Role::Target) => (Last::Follow, Need::Write),
+        };
+        let how = How { last, spelling: Spelling::Plain };
+        let place = self.judge.ground().place_with(path, self.cwd, self.lookup, how);
+        let inside = match need {
+            Need::Seen => jail::Answer::Yes,
+            Need::Read | Need::Write | Need::Delete => stays(&place),
+        };
+        let answer = match inside {
+            jail::Answer::Yes => match need {
+                Need::Seen | Need::Read => place.may_read(),
+                Need::Write => place.may_write(),
+                Need::Delete => place.may_delete(),
+            },
+            outside @ (jail::Answer::No(_) | jail::Answer::Unclear(_) | jail::Answer::Shared) => {
+                outside
+            }
+        };
+        match answer {
+            jail::Answer::Yes => None,
+            jail::Answer::No(refused) => {
+                let reason = Reason {
+                    origin: refused.origin.cloned(),
+                    hint: refused.why.hint().map(str::to_owned),
+                    ..about(refused.why.code(), path, &refused.why.to_string())
+                };
+                let is_unusable = refused.why == Refusal::Impossible;
+                Some(if is_unusable {
+                    Refused::Unusable(reason)
+                } else {
+                    Refused::Whatever(reason)
+                })
+            }
+            jail::Answer::Unclear(doubt) => {
+                Some(Refused::Whatever(about(doubt.code(), path, &doubt.to_string())))
+            }
+            jail::Answer::Shared => {
+                let what = "has other names, perhaps outside the project";
+                let reason = about("shared-file", path, what);
+                Some(Refused::Whatever(Reason { answer: Answer::Ask, ..reason }))
+            }
+        }
+    }
+
+    /// Takes over what somebody else found in a parameter.
+    fn take(&mut self, verdict: &Verdict, pointer: &str, text: &str) {
+        for reason in verdict.reasons() {
+            let excerpt = text.get(reason.span.start()..reason.span.end());
+            let path = excerpt.filter(|_| is_outside(reason.code)).map(str::to_owned);
+            self.refuse(reason.clone(), pointer.to_owned(), text, path);
+        }
+    }
+
+    /// Refuses in any mode.
+    pub(super) fn refuse(
+        &mut self,
+        mut reason: Reason,
+        pointer: String,
+        text: &str,
+        path: Option<String>,
+    ) {
+        /// Nobody reads more; a hostile call must not be able to ask for it.
+        const MOST: usize = 1_000;
+        if self.findings.len() < MOST {
+            let text = excerpt(&mut reason.span, text);
+            self.findings.push(Finding { reason, pointer, text, path });
+        }
+    }
+
+    /// Refuses in strict mode, and remembers what passes otherwise.
+    pub(super) fn doubt(&mut self, mut reason: Reason, pointer: String, text: &str) {
+        match self.strictness {
+            Strictness::Strict => self.refuse(reason, pointer, text, None),
+            Strictness::Lenient => {
+                let text = excerpt(&mut reason.span, text);
+                self.passed.push(Finding { reason, pointer, text, path: None });
+            }
+        }
+    }
+
+    /// Sorts what was found: what denies first, and of that dangerous commands.
+    pub(super) fn sorted(&mut self) {
+        let rank = |finding: &Finding| finding.reason.code != "dangerous-command";
+        self.findings.sort_by_key(|finding| (Reverse(finding.reason.answer), rank(finding)));
+    }
+
+    fn note(&mut self, what: What, pointer: &str, text: &str, before: usize) {
+        let found = self.findings.get(before..).unwrap_or_default();
+        let answer = found.iter().map(|finding| finding.reason.answer).max();
+        if let Some(seen) = &mut self.seen {
+            seen.push(Seen {
+                what,
+                pointer: pointer.to_owned(),
+                text: text.to_owned(),
+                answer: answer.unwrap_or(Answer::Allow),
+            });
+        }
+    }
+}
+
+/// What must be allowed at a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Need {
+    /// Reading, wherever it lies.
+    Seen,
+    Read,
+    Write,
+    Delete,
+}
+
+/// A path that is refused.
+enum Refused {
+    /// In any mode.
+    Whatever(Reason),
+    /// In strict mode: no program could use it.
+    Unusable(Reason),
+}
+
+/// Whether a place is one that tools are for. The walls of a run are not counted on: tools work
+/// outside of them, and what is a private folder in a run is everybody's there.
+fn stays<'p>(place: &'p Place<'_>) -> jail::Answer<'p> {
+    match place.standing {
+        Standing::Granted => jail::Answer::Yes,
+        Standing::Root
+        | Standing::Inside
+        | Standing::Temp
+        | Standing::Device
+        | Standing::Outside(_)
+        | Standing::Unknowable(_) => place.inside(),
+    }
+}
+
+/// Returns how many paths a text may hold, by the name of its parameter.
+fn count(arguments: &Arguments<'_>, at: usize) -> Count {
+    match arguments.nodes.get(at).map(|node| &node.step) {
+        Some(Step::Key(key)) if key.ends_with(['s', 'S']) || key.ends_with("ist") => Count::Several,
+        Some(Step::Key(_) | Step::Item(_) | Step::Top) | None => Count::One,
+    }
+}
+
+/// Whether a command applies patches as agents write them. No machine has such a program, but
+/// agents' own shells do.
+fn is_patcher(words: &[String]) -> bool {
+    let program = words.first().and_then(|word| word.rsplit('/').next());
+    matches!(program, Some("apply_patch" | "applypatch"))
+}
+
+fn is_file_uri(text: &str) -> bool {
+    text.trim().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("file:"))
+}
+
+/// Whether a reason says that a path is outside.
+fn is_outside(code: &str) -> bool {
+    matches!(code, "outside-root" | "link-leads-outside" | "cwd-outside" | "path-foreign")
+}
+
+/// The path to show: as it was written, unless it is one of several in a text.
+fn shown(text: &str, path: &str) -> String {
+    if text.contains(['\n', ',']) { path.to_owned() } else { text.to_owned() }
+}
+
+/// Returns the text that a place points into: of a long one only that place.
+fn excerpt(span: &mut Span, text: &str) -> String {
+    const LONG: usize = 4096;
+    if span.start() == span.end() {
+        *span = Span::new(0, text.len());
+    }
+    if text.len() <= LONG {
+        return text.to_owned();
+    }
+    let part = text.get(span.start()..span.end()).unwrap_or_default();
+    let end = (0..=part.len().min(LONG)).rev().find(|at| part.is_char_boundary(*at));
+    let part = part.get(..end.unwrap_or_default()).unwrap_or_default();
+    *span = Span::new(0, part.len());
+    part.to_owned()
+}
+
+fn about(code: &'static str, path: &str, what: &str) -> Reason {
+    reason(code, Axis::Path, format!("`{}` {what}", visible(path)))
+}
+
+pub(super) fn reason(code: &'static str, axis: Axis, message: String) -> Reason {
+    let (span, origin, hint) = (Span::new(0, 0), None, None);
+    Reason { answer: Answer::Deny, code, axis, message, span, origin, hint }
+}
