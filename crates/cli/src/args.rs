@@ -3,6 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
@@ -125,6 +126,35 @@ impl Cli {
         let alone = (first == "--version" || first == "-V") && arguments.next().is_none();
         alone.then_some(concat!("palisade ", env!("CARGO_PKG_VERSION"), "\n"))
     }
+
+    /// Reads the arguments; wrong ones end the process with 2, and with what to write instead.
+    pub(crate) fn read() -> Self {
+        Self::try_parse().unwrap_or_else(|mut wrong| {
+            let word = |kind| match wrong.get(kind) {
+                Some(ContextValue::String(word)) => Some(word.clone()),
+                Some(_) | None => None,
+            };
+            let tip = match wrong.kind() {
+                ErrorKind::UnknownArgument => word(ContextKind::InvalidArg)
+                    .filter(|word| !word.starts_with('-') && asks())
+                    .map(|_| "put the command after `--`, or give shell text with --shell"),
+                ErrorKind::InvalidSubcommand => word(ContextKind::InvalidSubcommand)
+                    .filter(|word| word == "run")
+                    .map(|_| "`run` is being built; `palisade check -- COMMAND` decides today"),
+                _ => None,
+            };
+            if let Some(tip) = tip {
+                let tip = ContextValue::StyledStrs(vec![tip.into()]);
+                wrong.insert(ContextKind::Suggested, tip);
+            }
+            wrong.exit()
+        })
+    }
+}
+
+/// Whether a command is asked about.
+fn asks() -> bool {
+    env::args_os().nth(1).is_some_and(|command| command == "check" || command == "explain")
 }
 
 impl Place {

@@ -13,8 +13,6 @@ mod ui;
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static MEMORY: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
@@ -23,7 +21,7 @@ fn main() -> ExitCode {
     ui::announce_bugs();
     exit::Exit::of(|| match args::Cli::version_alone() {
         Some(version) => command::version(version),
-        None => command::run(&args::Cli::parse()),
+        None => command::run(&args::Cli::read()),
     })
     .into()
 }

@@ -73,7 +73,11 @@ impl CheckArgs {
                 super::warn(ui, session);
                 ui.data(&report::human(&verdict, &command.text()))?;
             }
-            Format::Json => ui.json(&json(&verdict, &command.text()))?,
+            Format::Json => {
+                let mut told = json(&verdict, &command.text());
+                told["warnings"] = super::warnings(session);
+                ui.json(&told)?;
+            }
         }
         Ok(exit(verdict.answer()))
     }

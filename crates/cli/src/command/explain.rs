@@ -52,7 +52,11 @@ impl ExplainArgs {
                 super::warn(ui, session);
                 ui.data(&human(&verdict, &steps, &command.text()))?;
             }
-            Format::Json => ui.json(&programs(&verdict, &steps, &command.text()))?,
+            Format::Json => {
+                let mut told = programs(&verdict, &steps, &command.text());
+                told["warnings"] = super::warnings(session);
+                ui.json(&told)?;
+            }
         }
         Ok(check::exit(verdict.answer()))
     }

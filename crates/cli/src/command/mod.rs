@@ -9,6 +9,7 @@ pub(crate) mod policy;
 pub(crate) mod trust;
 
 use palisade::{Session, Warning};
+use serde_json::{Value as Json, json};
 
 use crate::args::{Cli, Command};
 use crate::exit::Exit;
@@ -64,6 +65,13 @@ fn warn(ui: &Ui, session: &Session) {
             ui.say(&format!("hint: {hint}"));
         }
     }
+}
+
+/// Tells a program the same.
+fn warnings(session: &Session) -> Json {
+    let warning =
+        |warning: &Warning| json!({ "code": warning.code(), "message": warning.to_string() });
+    session.warnings().iter().map(warning).collect()
 }
 
 /// Prints what a generator wrote.

@@ -36,7 +36,7 @@ fn a_refusal_shows_the_place_the_code_the_line_of_the_policy_and_what_to_do() {
         "  ls && frob x > /etc/motd\n        ^^^^\n",
         "policy.yaml:3:10",
         "deny: `/etc/motd` is outside project root [outside-root, path]",
-        "hint: work inside the project, or add to files.write",
+        "hint: work inside the project, or list it in files.write beside `.`",
     ] {
         assert!(ran.stdout.contains(part), "{part:?} in\n{}", ran.stdout);
     }

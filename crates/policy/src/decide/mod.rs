@@ -218,7 +218,7 @@ impl Judge {
         call: &Call<'_>,
         lookup: &dyn Lookup,
     ) -> (Verdict, Vec<Vec<String>>) {
-        let mut walk = Walk::new(self, lookup, call.cwd, Trace::Off);
+        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), Trace::Off);
         walk.notes = Some(Box::default());
         walk.asked = call.text();
         self.find_in(&mut walk, call, lookup);
@@ -248,12 +248,7 @@ impl Judge {
         rules.judge(&notes, &walk.reasons)
     }
 
-    fn find<'j>(
-        &'j self,
-        call: &Call<'j>,
-        lookup: &'j dyn Lookup,
-        trace: Trace,
-    ) -> Walk<'j> {
+    fn find<'j>(&'j self, call: &Call<'j>, lookup: &'j dyn Lookup, trace: Trace) -> Walk<'j> {
         let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), trace);
         // Where nobody asks for notes, none are taken.
         if !self.permissions.is_silent() {

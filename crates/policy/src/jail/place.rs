@@ -281,9 +281,10 @@ impl Refusal {
     /// Returns what one can do about it, where that is known.
     pub fn hint(self) -> Option<&'static str> {
         match self {
-            Self::OutsideRoot | Self::LinkLeadsOutside | Self::ReadOnly => {
-                Some("work inside the project, or add to files.write")
+            Self::OutsideRoot | Self::LinkLeadsOutside => {
+                Some("work inside the project, or list it in files.write beside `.`")
             }
+            Self::ReadOnly => Some("the profile, or files.write, lets nothing here be written"),
             Self::Hidden => Some("your own policy can show it with files.unhide"),
             Self::Whole => Some("name what is in it"),
             Self::Protected | Self::HoldsProtected | Self::Impossible => None,

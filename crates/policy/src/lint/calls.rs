@@ -86,7 +86,7 @@ pub(super) fn weak_require(policy: &Policy, _context: &Context<'_>) -> Vec<Findi
     };
     vec![Finding {
         message: format!("`require: {}`: {message}", require.value),
-        fix: "write `require: full`, and see `palisade doctor` for what this machine lacks".into(),
+        fix: "set `require: full` in a policy of your own".into(),
         origin: Some(require.origin.clone()),
     }]
 }

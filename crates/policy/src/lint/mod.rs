@@ -76,8 +76,8 @@ struct Finding {
 const CHECKS: [Check; 16] = [
     Check {
         code: "L001-no-rules",
-        explanation: "The walls stand, but no command is refused or asked about: whatever a wall \
-                      does not stop happens without a word.",
+        explanation: "No rule of this policy refuses a command or asks about one: only what the \
+                      preset itself finds is refused or asked.",
         find: calls::no_rules,
     },
     Check {

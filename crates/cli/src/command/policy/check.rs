@@ -57,12 +57,13 @@ impl CheckArgs {
         let mut report = Vec::new();
         for file in &self.files {
             let found = self.look(file, &root, &request);
-            let bad = found.failure.is_some() || self.deny_warnings && !found.warnings.is_empty();
+            let warned = self.deny_warnings && !found.warnings.is_empty();
+            let verdict = if warned { "refused for its warnings" } else { "ok" };
             match self.format() {
-                Format::Json => report.push(found.json(file)),
-                Format::Human => found.say(ui, file, exit)?,
+                Format::Json => report.push(found.json(file, !warned)),
+                Format::Human => found.say(ui, file, verdict, exit)?,
             }
-            if bad {
+            if warned || found.failure.is_some() {
                 exit = Exit::Failed;
             }
         }
@@ -148,7 +149,7 @@ impl Complaint {
 
 impl Found {
     /// Says what became of the file; between two screens of problems stands a blank line.
-    fn say(&self, ui: &Ui, file: &str, so_far: Exit) -> Result<(), Failure> {
+    fn say(&self, ui: &Ui, file: &str, verdict: &str, so_far: Exit) -> Result<(), Failure> {
         if let Some(failure) = &self.failure {
             if so_far == Exit::Failed {
                 ui.say("");
@@ -165,16 +166,16 @@ impl Found {
             1 => ", 1 warning".into(),
             many => format!(", {many} warnings"),
         };
-        ui.data(&format!("{name}: ok ({dialect}{warned})\n"))
+        ui.data(&format!("{name}: {verdict} ({dialect}{warned})\n"))
     }
 
-    fn json(&self, file: &str) -> Json {
+    fn json(&self, file: &str, clean: bool) -> Json {
         let warnings = self.warnings.iter().map(|warning| warning.json.clone());
         let problems = self.failure.as_ref().map(Failure::problems).unwrap_or_default();
         json!({
             "file": name(file),
             "dialect": self.dialect,
-            "ok": self.failure.is_none(),
+            "ok": clean && self.failure.is_none(),
             "problems": problems.into_iter().chain(warnings).collect::<Vec<Json>>(),
         })
     }

@@ -1,11 +1,11 @@
 //! The policy in force for programs.
 
+use palisade::Session;
 use palisade::agentao::Status;
 use palisade::policy::Origin;
 use palisade::policy::key::{Row, RowForm, Sourced};
 use palisade::policy::layer::Scope;
 use palisade::root::Found;
-use palisade::{Session, Warning};
 use serde_json::{Map, Value as Json, json};
 
 use super::{Origins, word};
@@ -30,7 +30,6 @@ pub(super) fn render(session: &Session, rows: &[Row], origins: Origins) -> Json 
             })
         })
         .collect();
-    let warnings: Vec<Json> = session.warnings().iter().map(warning).collect();
     json!({
         "root": { "path": root.path.to_string_lossy(), "found": found(&root.how) },
         "preset": word(session, "preset"),
@@ -42,7 +41,7 @@ pub(super) fn render(session: &Session, rows: &[Row], origins: Origins) -> Json 
         "agentao": session.agentao_status().as_ref().map(agentao),
         "policy": policy(rows, origins),
         "ignored": ignored,
-        "warnings": warnings,
+        "warnings": super::super::super::warnings(session),
     })
 }
 
@@ -58,10 +57,6 @@ fn agentao(status: &Status) -> Json {
         "profiles": status.profiles,
         "shadowed_by": shadow,
     })
-}
-
-fn warning(warning: &Warning) -> Json {
-    json!({ "code": warning.code(), "message": warning.to_string() })
 }
 
 fn found(how: &Found) -> String {
