@@ -21,6 +21,8 @@ const BUDGET: u64 = 30 * 10_000_000;
 
 const PRESETS: [&str; 4] =
     ["confined", "agentao:full-access", "agentao:workspace-write", "agentao:plan"];
+static BUILT_IN: LazyLock<Stack> =
+    LazyLock::new(|| Stack::new(&anchors()).expect("the built-in texts are whole"));
 static BARE: LazyLock<[Judge; 4]> =
     LazyLock::new(|| PRESETS.map(|preset| judge(preset, "").expect("a sound policy")));
 
@@ -37,37 +39,41 @@ fuzz_target!(|input: &str| {
         assert!(took < BUDGET, "{took} ns: {expression:?} on {} bytes", text.len());
     }
     let call = Call { command: Asked::Shell(text), cwd: ROOT };
-    for (preset, bare) in PRESETS.iter().zip(BARE.iter()) {
-        let without = bare.decide(&call, &NoLookup).answer();
-        for action in ["allow", "ask", "deny"] {
-            let Some(ruled) = judge(preset, &rule(expression, action)) else { continue };
-            let (verdict, _) = ruled.explain(&call, &NoLookup);
-            assert_eq!(verdict, ruled.decide(&call, &NoLookup));
-            let answer = verdict.answer();
-            let fine = match action {
-                // In `workspace-write` a rule may allow what the mode alone denies.
-                "allow" if *preset == "confined" && without == Answer::Deny => answer == without,
-                "allow" => answer <= without,
-                _ => answer >= without || *preset == "agentao:workspace-write",
-            };
-            assert!(fine, "{preset} {action}: {without} became {answer}");
-            for reason in verdict.reasons() {
-                let range = reason.span.start()..reason.span.end();
-                assert!(text.get(range).is_some(), "{reason:?} in {text:?}");
-            }
-            let arguments = json!({ "command": text, "url": text, "path": text });
-            for tool in ["Bash", "web_fetch", "write_file"] {
-                let args = arguments.as_object().expect("a map");
-                let call = ToolCall { tool, args, nature: Nature::of(tool) };
-                let decision = ruled.decide_tool(&call, ROOT, &NoLookup);
-                assert!(decision.tag.contains(':'));
-            }
-        }
+    // One of each for every input: making a policy ready is most of the work.
+    let pick = text.len() % PRESETS.len();
+    let (preset, bare) = (PRESETS[pick], &BARE[pick]);
+    let action = ["allow", "ask", "deny"][expression.len() % 3];
+    let without = bare.decide(&call, &NoLookup).answer();
+    let Some(ruled) = judge(preset, &rule(expression, action)) else { return };
+    let (verdict, _) = ruled.explain(&call, &NoLookup);
+    assert_eq!(verdict, ruled.decide(&call, &NoLookup));
+    let answer = verdict.answer();
+    let fine = match action {
+        // In `workspace-write` a rule may allow what the mode alone denies.
+        "allow" if preset == "confined" && without == Answer::Deny => answer == without,
+        "allow" => answer <= without,
+        _ => answer >= without || preset == "agentao:workspace-write",
+    };
+    assert!(fine, "{preset} {action}: {without} became {answer}");
+    for reason in verdict.reasons() {
+        let range = reason.span.start()..reason.span.end();
+        assert!(text.get(range).is_some(), "{reason:?} in {text:?}");
+    }
+    let arguments = json!({ "command": text, "url": text, "path": text });
+    for tool in ["Bash", "web_fetch", "write_file"] {
+        let args = arguments.as_object().expect("a map");
+        let call = ToolCall { tool, args, nature: Nature::of(tool) };
+        let decision = ruled.decide_tool(&call, ROOT, &NoLookup);
+        assert!(decision.tag.contains(':'));
     }
     if let Some(rules) = PrefixRules::read(&json!({ "deny": [expression], "default": "ask" })) {
         BARE[0].judge_prefixes(&rules, &call, &NoLookup);
     }
 });
+
+fn anchors() -> Anchors {
+    Anchors { root: ROOT.into(), home: Some("/home/dev".into()) }
+}
 
 fn timed<T>(what: impl FnOnce() -> T) -> u64 {
     let started = nanoseconds();
@@ -87,8 +93,8 @@ fn rule(expression: &str, action: &str) -> String {
 }
 
 fn judge(preset: &str, rules: &str) -> Option<Judge> {
-    let anchors = Anchors { root: ROOT.into(), home: Some("/home/dev".into()) };
-    let mut stack = Stack::new(&anchors).expect("the built-in texts are whole");
+    let anchors = anchors();
+    let mut stack = BUILT_IN.clone();
     let text = format!(r#"{{"version":1,"preset":"{preset}","commands":{{"rules":[{rules}]}}}}"#);
     let document = Document::parse(&Source::new("user.json", &text), Layer::User, &anchors).ok()?;
     stack.push(Layer::User, document);
