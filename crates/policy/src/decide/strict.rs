@@ -69,7 +69,8 @@ impl Walk<'_> {
         if let Some(arg) = args.iter().find(odd).filter(|_| SHELLS.contains(&versionless(name))) {
             self.ask("unclear", "an option that turns code on in an odd spelling", arg.span);
         }
-        if SHELLS.contains(&versionless(name)) {
+        // Every shell that has such options ends so; most programs do not.
+        if name.ends_with("sh") && SHELLS.contains(&name) {
             self.shell_options(args);
         }
         if self.judge.style == Style::Runner {

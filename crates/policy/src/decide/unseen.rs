@@ -39,7 +39,7 @@ impl Walk<'_> {
                 }
             }
             interpreter
-                if SHELLS.contains(&interpreter)
+                if interpreter.ends_with("sh") && SHELLS.contains(&interpreter)
                     || matches!(interpreter, "python" | "perl" | "ruby" | "node" | "php") =>
             {
                 // It may turn out to be the option that says that code follows.

@@ -381,8 +381,8 @@ impl<'j> Walk<'j> {
         // Where a file cannot be opened nothing of it runs.
         self.output = None;
         self.note_written(text, &command.redirections);
-        let may_fail = command.redirections.iter().any(opens_file);
-        (may_fail && !Rc::ptr_eq(&before, &self.scope)).then_some(before)
+        let changed = !Rc::ptr_eq(&before, &self.scope);
+        (changed && command.redirections.iter().any(opens_file)).then_some(before)
     }
 
     fn branches<'t>(
