@@ -227,6 +227,7 @@ fn rule(grammar: &mut Grammar, text: &str) -> Result<Rule, String> {
     let detail = tail.first().copied().unwrap_or_default();
     let effect = match *first {
         "raise" => format!("Effect::Raise(Concern::{})", variant(detail, CONCERNS, "concern")?),
+        "send" => "Effect::Send".into(),
         "input" => format!("Effect::Input(Language::{})", variant(detail, LANGUAGES, "language")?),
         "here" => format!("Effect::Here({})", slot(tail)?.role),
         "*" => format!("Effect::Rest({})", super::emit::slot(&slot(tail)?)),
@@ -250,6 +251,10 @@ fn term(grammar: &mut Grammar, word: &str) -> Result<String, String> {
         "some" => "Term::AtLeast(1)".into(),
         _ => match (word.strip_suffix('+'), word.strip_prefix('!')) {
             (Some(count), _) if count.parse::<usize>().is_ok() => format!("Term::AtLeast({count})"),
+            _ if let Some(count) = word.strip_prefix('<') => {
+                let count: usize = count.parse().map_err(|_| format!("`{word}` counts nothing"))?;
+                format!("Term::Under({count})")
+            }
             (_, Some(names)) => format!("Term::Lacks({})", bits(grammar, names)?),
             (_, None) => format!("Term::Has({})", bits(grammar, word)?),
         },
@@ -293,11 +298,12 @@ fn variant(word: &str, known: &str, kind: &str) -> Result<String, String> {
 const CONCERNS: &str = "LosesWork ChangesShared Privilege Container Persists System Processes Device \
     Kernel Power Exhausts Exfiltrates Backdoor Evaluates Obfuscates Spawns Interactive Environment \
     Guard Unclear";
-const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Other";
+const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Sql Editor Patch Other";
 const EXTENTS: &str = "Single Forced Below Tree";
 const ROLES: &str = "Text Guess Read Write Into Linked Symlinked Enter Work Aside Connect RemoteRead RemoteWrite Shell ShellWords \
     Program Argv Fed Parallel Elsewhere Load Sub";
 const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTree SshSetting \
     TarAction Process Sql Editor CargoSetting Socat Volume Target Tex MakeVariable Sysctl Verb Hidden \
     Output Header Cookie WriteOut PhpSetting Backup Renaming Products Expanded Loading CargoWords \
-    NodeScript ShellOption WgetSetting";
+    NodeScript ShellOption WgetSetting Mongo Compiler Plugin Package Report NpmSetting PerlModule \
+    RubyLibrary Debugger";

@@ -26,6 +26,8 @@ pub enum Act<'t> {
     Enter(Arg<'t>),
     /// Talks to a host, named by a URL, a host name or `user@host:path`.
     Connect(Arg<'t>),
+    /// Sends what arrives on its standard input to another machine.
+    Send(Span),
     /// Runs something else.
     Run(Run<'t>),
     /// Does something that a person should know of, or that nobody should do.
@@ -89,8 +91,21 @@ pub enum Language {
     Awk,
     /// sed.
     Sed,
+    /// Statements of SQL, and the commands of a client's prompt (`psql`, `ftp`).
+    Sql,
+    /// Commands of an editor's prompt (`ex`).
+    Editor,
+    /// A patch: the files that it names are changed.
+    Patch,
     /// Any other: its code is not read.
     Other,
+}
+
+impl Language {
+    /// Answers whether programs that read it are mostly started with nothing on their input.
+    pub const fn is_prompt(self) -> bool {
+        matches!(self, Self::Sql | Self::Editor | Self::Patch)
+    }
 }
 
 /// What a person should know of.

@@ -47,6 +47,7 @@ impl Walk<'_> {
                         | Act::Connect(_)
                         | Act::Link { .. }
                         | Act::Run(_)
+                        | Act::Send(_)
                         | Act::Raise(..) => None,
                     })
                     .collect();

@@ -7,10 +7,10 @@ use crate::jail::{How, Last, Standing};
 use crate::shell::{Redirection, RedirectionOperator};
 
 /// Programs whose output nobody has seen: it comes from the network, or is decoded.
-const SOURCES: [&str; 24] = [
-    "aria2c", "axel", "base32", "base64", "basenc", "curl", "gpg", "gunzip", "http", "nc", "ncat",
-    "netcat", "openssl", "rsync", "scp", "sftp", "socat", "ssh", "telnet", "uudecode", "wget",
-    "xxd", "xz", "zcat",
+const SOURCES: [&str; 29] = [
+    "aria2c", "axel", "base32", "base64", "basenc", "curl", "curlie", "gpg", "gunzip", "http",
+    "httpie", "https", "nc", "ncat", "netcat", "openssl", "rsync", "scp", "sftp", "socat", "ssh",
+    "telnet", "uudecode", "wget", "wget2", "xh", "xxd", "xz", "zcat",
 ];
 
 /// Programs that put a file elsewhere under another name.
@@ -38,6 +38,7 @@ impl Walk<'_> {
                 | Act::Enter(_)
                 | Act::Connect(_)
                 | Act::Run(_)
+                | Act::Send(_)
                 | Act::Raise(..) => false,
             });
         let takes = self.tainted && (name == "tee" || SOURCES.binary_search(&name).is_ok())
@@ -80,7 +81,7 @@ impl Walk<'_> {
                 Act::Link { target, .. } => from.extend(self.kept(target)),
                 Act::Write(path) => to.extend(self.kept(path)),
                 Act::Enter(path) if UNPACKERS.contains(&name) => to.extend(self.kept(path)),
-                Act::Enter(_) | Act::Connect(_) | Act::Run(_) | Act::Raise(..) => {}
+                Act::Enter(_) | Act::Connect(_) | Act::Send(_) | Act::Run(_) | Act::Raise(..) => {}
             }
         }
         let seen = from.iter().chain(&to).find_map(|path| self.disk.foreign(path));

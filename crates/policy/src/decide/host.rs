@@ -29,7 +29,7 @@ impl Hosts {
 impl Judge {
     /// Returns why a host is refused. A name that cannot be told is left to the walls.
     pub(super) fn refused_host(&self, target: &Arg<'_>) -> Option<Reason> {
-        let (host, port) = named(target.as_known()?)?;
+        let (host, port) = named(known_host(target)?)?;
         let refused = |code, message| {
             Some(Reason {
                 answer: Answer::Deny,
@@ -44,8 +44,12 @@ impl Judge {
         if self.network.deny.find(&host, port).is_some() {
             return refused("host-denied", format!("`{host}` is in network.deny"));
         }
+        let allowed = self.network.allow.find(&host, port).is_some();
+        if !allowed && METADATA.contains(&host.to_string().trim_matches(['[', ']'])) {
+            return refused("host-denied", format!("`{host}` hands out the machine's keys"));
+        }
         match self.network.mode {
-            NetworkMode::AllowList if self.network.allow.find(&host, port).is_none() => {
+            NetworkMode::AllowList if !allowed => {
                 refused("host-not-allowed", format!("`{host}` is not in network.allow"))
             }
             // Behind the walls nothing connects, and a program that tries is told so.
@@ -55,6 +59,26 @@ impl Judge {
             | NetworkMode::Disabled => None,
         }
     }
+}
+
+/// Services of clouds that give whoever asks from the machine the keys of its owner.
+const METADATA: [&str; 7] = [
+    "100.100.100.200",
+    "169.254.169.254",
+    "169.254.170.2",
+    "fd00:ec2::254",
+    "instance-data",
+    "metadata",
+    "metadata.google.internal",
+];
+
+/// Returns a target's text as far as it names the host, if that much is known.
+fn known_host<'a>(target: &'a Arg<'_>) -> Option<&'a str> {
+    target.as_known().or_else(|| {
+        let start = target.known_start();
+        let host = start.find("://").map(|at| at + 3)?;
+        start.get(host..).filter(|rest| rest.contains('/')).map(|_| start)
+    })
 }
 
 /// Returns the host that a URL, `host`, `host:port` or `user@host:path` names.

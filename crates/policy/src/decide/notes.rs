@@ -224,7 +224,12 @@ impl Walk<'_> {
                 }
             }
             Act::Write(path) | Act::Link { name: path, .. } => self.note_written_path(path),
-            Act::Read(_) | Act::Enter(_) | Act::Connect(_) | Act::Run(_) | Act::Raise(..) => {}
+            Act::Read(_)
+            | Act::Enter(_)
+            | Act::Connect(_)
+            | Act::Send(_)
+            | Act::Run(_)
+            | Act::Raise(..) => {}
         }
     }
 

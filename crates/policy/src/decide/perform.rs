@@ -42,6 +42,11 @@ impl Walk<'_> {
             Act::Link { target, name } => self.link(target, name),
             Act::Enter(folder) => self.enter(folder),
             Act::Connect(target) => self.connect(target),
+            Act::Send(span) => match input {
+                // What stands in the text is no secret of the disk.
+                Input::Text(..) | Input::Inherited => {}
+                Input::File(..) | Input::Pipe => self.raise(Concern::Exfiltrates, *span),
+            },
             Act::Run(run) => self.run(run, input),
             Act::Raise(concern, span) => self.raise(*concern, *span),
         }
@@ -122,6 +127,9 @@ impl Walk<'_> {
             | Language::Perl
             | Language::Ruby
             | Language::Php
+            | Language::Sql
+            | Language::Editor
+            | Language::Patch
             | Language::Other => false,
         };
         if code.text.contains(HOLE) && !small {
@@ -217,6 +225,9 @@ impl Walk<'_> {
                 self.rerun(Some(language), &file);
                 self.run_taken(&file);
             }
+            // Patches lead below the working folder, and no farther.
+            Input::Pipe if language == Language::Patch => {}
+            Input::Inherited if language.is_prompt() => {}
             Input::Pipe => self.ask("piped-code", "runs code that another program prints", span),
             Input::Inherited => {
                 self.ask("code-on-input", "runs whatever code it is given on its input", span);

@@ -270,6 +270,7 @@ fn inline_code(args: &[Arg<'_>], acts: &[Act<'_>], program: Span) -> Option<(Str
         | Act::Delete(..)
         | Act::Enter(_)
         | Act::Connect(_)
+        | Act::Send(_)
         | Act::Link { .. } => None,
     })
 }

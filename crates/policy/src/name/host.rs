@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
-use super::{Invalid, escape, Quoted, quote};
+use super::{Invalid, Quoted, escape, quote};
 
 /// A host's name in its one spelling: lower case, ASCII (`xn--` where needed), no final dot.
 ///

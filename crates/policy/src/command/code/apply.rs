@@ -59,7 +59,15 @@ impl<'t> Scan<'t, '_> {
             Meaning::Import(place) => self.import(&call, place),
             Meaning::Link(target, link) => {
                 self.path(&call, target, Act::Read);
-                self.path(&call, link, Act::Write);
+                match (call.positional(target), call.positional(link)) {
+                    // What is written below the new name later is written to what it leads to.
+                    (Some(target), Some(link)) => {
+                        let target = self.arg(stream, target).0;
+                        let name = self.arg(stream, link).0;
+                        self.out.act(Act::Link { target, name });
+                    }
+                    _ => self.path(&call, link, Act::Write),
+                }
             }
             Meaning::Load(place) => {
                 if let Some(arg) = self.known(&call, place) {

@@ -143,6 +143,10 @@ impl<'t> Reader<'t, '_, '_> {
         let arg = self.arg(before);
         if !arg.text.starts_with("/inet") {
             self.run(before);
+        } else if before.0 > at {
+            // What is printed there leaves the machine.
+            let (start, end) = stream.bytes(before);
+            self.out.raise(Concern::Exfiltrates, start, end);
         }
     }
 

@@ -56,7 +56,7 @@ impl<'t> Names<'t> {
 }
 
 /// Counts for each name how often it may be given a value.
-fn changes<'s>(streams: &'s [Stream<'_>]) -> BTreeMap<&'s str, usize> {
+pub(super) fn changes<'s>(streams: &'s [Stream<'_>]) -> BTreeMap<&'s str, usize> {
     let mut counts = BTreeMap::new();
     for stream in streams {
         let mut parameters = 0;
@@ -65,6 +65,8 @@ fn changes<'s>(streams: &'s [Stream<'_>]) -> BTreeMap<&'s str, usize> {
             if token.is("def") || token.is("function") || token.is("fn") || token.is("sub") {
                 let open = if stream.is(at + 1, "(") { at + 1 } else { at + 2 };
                 parameters = parameters.max(stream.after(open));
+            } else if let Some(inside) = token.is("for").then(|| word_in(stream, at)).flatten() {
+                parameters = parameters.max(inside);
             } else if token.is("lambda") || token.is("for") || token.is("foreach") || token.is("|")
             {
                 parameters = parameters.max(stream.expression_end(at + 1, Commas::Stay));
@@ -90,6 +92,16 @@ fn changes<'s>(streams: &'s [Stream<'_>]) -> BTreeMap<&'s str, usize> {
         }
     }
     counts
+}
+
+/// Returns where `in` stands behind `for names`.
+pub(super) fn word_in(stream: &Stream<'_>, at: usize) -> Option<usize> {
+    let names = |at: &usize| {
+        stream.name(*at).is_some_and(|name| name != "in")
+            || stream.token(*at).is_some_and(|token| token.is_sign(&[",", "(", ")"]))
+    };
+    let inside = (at + 1..at + 10).find(|at| !names(at))?;
+    (inside > at + 1 && stream.is(inside, "in")).then_some(inside)
 }
 
 const SETS: [&str; 13] =

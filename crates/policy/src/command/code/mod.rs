@@ -11,9 +11,11 @@ mod bind;
 mod environment;
 mod escape;
 mod file;
+mod loops;
 mod meaning;
 mod names;
 mod node;
+mod patch;
 mod perl;
 mod php;
 mod python;
@@ -30,7 +32,8 @@ mod tests;
 
 use self::scan::Scan;
 use self::sink::Sink;
-use super::{Act, Concern, HOLE, Language};
+use super::tool::{self, Prompt};
+use super::{Act, Arg, Concern, HOLE, Language};
 use crate::text::Span;
 
 /// Adds to `acts` what `code` does.
@@ -46,6 +49,21 @@ pub fn acts<'t>(
     at: Option<usize>,
     acts: &mut Vec<Act<'t>>,
 ) {
+    let typed = || Arg { verbatim: at, ..Arg::known(code, span) };
+    match language {
+        Language::Sql => return tool::typed(Prompt::Client, &typed(), acts),
+        Language::Editor => return tool::typed(Prompt::Editor, &typed(), acts),
+        Language::Shell
+        | Language::Python
+        | Language::Node
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::Awk
+        | Language::Sed
+        | Language::Patch
+        | Language::Other => {}
+    }
     let mut out = Sink::new(span, at, acts);
     if code.contains(HOLE) {
         out.raise(Concern::Evaluates, 0, code.len());
@@ -58,7 +76,10 @@ pub fn acts<'t>(
         Language::Php => php::read(code, out),
         Language::Awk => awk::read(code, out),
         Language::Sed => sed::read(code, out),
-        Language::Shell | Language::Other => out.raise(Concern::Unclear, 0, code.len()),
+        Language::Patch => patch::read(code, out),
+        Language::Shell | Language::Sql | Language::Editor | Language::Other => {
+            out.raise(Concern::Unclear, 0, code.len());
+        }
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Names<'t> {
 pub(super) enum Bound<'t> {
     /// A function that is written out in the code.
     Function,
+    /// A list of names of files, each in a folder that is known elsewhere.
+    Listing,
     /// A module or a function of one.
     Path(String),
     /// A string.
@@ -91,9 +93,10 @@ impl<'t> Names<'t> {
         let head = stream.name(at).unwrap_or_default();
         let path = match self.bounds.get(head) {
             Some(Bound::Path(path)) if stream.pays(path.len()) => path.clone(),
-            Some(Bound::Function | Bound::Path(_) | Bound::Text(_) | Bound::Various) | None => {
-                head.to_owned()
-            }
+            Some(
+                Bound::Function | Bound::Listing | Bound::Path(_) | Bound::Text(_) | Bound::Various,
+            )
+            | None => head.to_owned(),
         };
         let mut chain = Chain { path, end: at + 1, tail: Tail::None, dot: None };
         let mut start = at;

@@ -186,6 +186,11 @@ fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
 fn function(path: &str) -> Option<Meaning> {
     use Concern::{Evaluates, Processes};
     use Meaning::{Argv, Code, Connect, Import, Load, Raise, Script, Send, Shell, Socket, Write};
+    // `f.call(null, …)` and the like: the arguments stand elsewhere.
+    let called = [".call", ".apply", ".bind"].iter().find_map(|way| path.strip_suffix(way));
+    if let Some(meaning) = called.and_then(function) {
+        return Some(Raise(meaning.concern().unwrap_or(Evaluates)));
+    }
     let (module, name) = path.split_once('.').unwrap_or(("", path));
     Some(match (module, name) {
         ("", "eval") => Code(0),
@@ -227,7 +232,7 @@ fn function(path: &str) -> Option<Meaning> {
         ("vm", _) | ("repl", "start") | ("v8", "setFlagsFromString" | "deserialize") => {
             Raise(Evaluates)
         }
-        ("process", "binding" | "_linkedBinding") => Raise(Concern::Spawns),
+        ("process", "binding" | "_linkedBinding" | "execve") => Raise(Concern::Spawns),
         ("process", "report.writeReport") | ("v8", "writeHeapSnapshot") => Write(0),
         ("heapdump", "writeSnapshot") => Write(0),
         ("process", "kill") => Raise(Processes),

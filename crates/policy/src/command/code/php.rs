@@ -228,7 +228,7 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                         None => Some(evaluates),
                     }
                 }
-                Some(Bound::Path(_) | Bound::Various) | None => Some(evaluates),
+                Some(Bound::Listing | Bound::Path(_) | Bound::Various) | None => Some(evaluates),
             };
             if let Some(meaning) = meaning {
                 scan.apply(stream, whole, meaning, Some(&args()));

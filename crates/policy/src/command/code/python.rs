@@ -76,6 +76,10 @@ fn special<'t>(lexer: &mut Lexer<'t>, out: &mut Vec<Token<'t>>) -> Result<bool, 
 }
 
 fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
+    let path = match path.strip_suffix(".__call__") {
+        Some(called) => Cow::Owned(called.to_owned()),
+        None => path,
+    };
     let path = reached(&path).map_or(path, Cow::Owned);
     // The same things under other names.
     for (from, to) in [
@@ -85,6 +89,8 @@ fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
         ("nt.", "os."),
         ("io.open", "open"),
         ("codecs.open", "open"),
+        ("setuptools.distutils.", "distutils."),
+        ("setuptools._distutils.", "distutils."),
         ("io.FileIO", "open"),
         ("pathlib.Path.", "Path."),
         ("urllib2.", "urllib.request."),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::meaning::{Form, Meaning};
 use super::names::Names;
-use super::scan::{Calls, Dialect, Scan};
+use super::scan::{Calls, Dialect, STARS, Scan};
 use super::stream::{Commas, Stream};
 use super::token::{Escapes, Holes, Kind, Lexer, Quote, Token, Unread};
 use crate::command::{Act, Arg, Concern, Extent, Language, Run};
@@ -258,7 +258,17 @@ fn document<'t>(lexer: &mut Lexer<'t>, out: &[Token<'t>]) -> Result<Option<Kind<
     Ok(Some(if mark == Some('`') { shell(text) } else { text }))
 }
 
-fn import<'t>(_: &mut Names<'t>, _: &Stream<'t>) {}
+/// Takes in `include FileUtils`.
+fn import<'t>(names: &mut Names<'t>, stream: &Stream<'t>) {
+    for at in 0..stream.tokens.len() {
+        let module = stream.name(at + 1).filter(|_| stream.is(at, "include"));
+        if let Some(module) = module.filter(|module| !names.stars.iter().any(|star| star == module))
+            && names.stars.len() <= STARS
+        {
+            names.stars.push(module.to_owned());
+        }
+    }
+}
 
 fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
     for own in ["Kernel.", "self.", "Object.", "main."] {
@@ -304,7 +314,7 @@ fn function(path: &str) -> Option<Meaning> {
         ("Marshal", "load" | "restore")
         | ("YAML", "unsafe_load")
         | ("", "ObjectSpace" | "TracePoint") => Raise(Evaluates),
-        ("", "const_get") => Raise(Evaluates),
+        ("", "const_get") | ("ERB", _) => Raise(Evaluates),
         ("binding", "irb" | "pry") | ("IRB", "start") => Raise(Interactive),
         ("Process", "kill") => Raise(Processes),
         ("Process", name) if name.contains("uid") || name.contains("gid") => {
@@ -374,6 +384,9 @@ fn method(name: &str) -> Option<Meaning> {
         "instance_eval" | "class_eval" | "module_eval" => Code(1),
         "const_get" => Raise(Concern::Evaluates),
         "rmtree" => Meaning::Delete(0, Extent::Tree),
+        // Streams are opened anew on a file.
+        "reopen" => Meaning::WriteNamed(1),
+        "to_proc" => Raise(Concern::Evaluates),
         _ => return None,
     })
 }
@@ -427,6 +440,17 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                 scan.out.act(Act::Connect(path));
             } else {
                 scan.apply(stream, whole, Meaning::Open(0, 1), Some(&args));
+            }
+        }
+        // Of a path, and of nothing else: streams and strings are written to as well.
+        "write" | "binwrite" | "delete" | "unlink" | "mkpath" | "mkdir" if member && at > 1 => {
+            let receiver = (stream.receiver(at - 1), at - 1);
+            if stream.is(receiver.0, "Pathname") {
+                let meaning = match name {
+                    "delete" | "unlink" => Meaning::Delete(0, Extent::Single),
+                    _ => Meaning::Write(0),
+                };
+                scan.apply(stream, whole, meaning, Some(&[receiver]));
             }
         }
         "require" if !member => {

@@ -72,6 +72,7 @@ impl<'t, 's> Scan<'t, 's> {
             (dialect.import)(&mut names, stream);
         }
         names.bind(&streams);
+        let choice = names.loops(&streams);
         let repeats = |name: &str| matches!(name, "for" | "while" | "loop" | "until" | "iter");
         let mut words = streams.iter().flat_map(|stream| &stream.tokens).filter_map(Token::name);
         let loops = words.any(repeats);
@@ -84,8 +85,14 @@ impl<'t, 's> Scan<'t, 's> {
             names.stars.truncate(STARS);
         }
         let mut scan = Self { dialect, names, out, loops, decoders };
-        for stream in &streams {
-            scan.stream(stream);
+        match choice {
+            Some(choice) => {
+                for value in choice.values {
+                    scan.names.bounds.insert(choice.name.clone(), Bound::Text(value));
+                    streams.iter().for_each(|stream| scan.stream(stream));
+                }
+            }
+            None => streams.iter().for_each(|stream| scan.stream(stream)),
         }
         if streams.iter().any(Stream::is_cut) {
             scan.out.raise(Concern::Unclear, 0, text.len());

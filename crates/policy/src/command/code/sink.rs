@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::value::FOUND;
 use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run};
 use crate::text::Span;
 
@@ -44,7 +45,15 @@ impl<'t, 'a> Sink<'t, 'a> {
     /// Returns an argument made of `text`, with its certainty.
     pub(super) fn arg(&self, text: impl Into<Cow<'t, str>>, start: usize, end: usize) -> Arg<'t> {
         let text = text.into();
-        let certainty = if text.contains(HOLE) { Certainty::Partial } else { Certainty::Known };
+        let certainty = if text.contains(HOLE) {
+            Certainty::Partial
+        } else if text.contains(FOUND) {
+            let text = text.replace(FOUND, "*");
+            let span = self.place(start, end);
+            return Arg { text: text.into(), certainty: Certainty::Pattern, span, verbatim: None };
+        } else {
+            Certainty::Known
+        };
         Arg { text, certainty, span: self.place(start, end), verbatim: None }
     }
 

@@ -9,6 +9,12 @@ use super::token::{Kind, Token};
 use crate::command::HOLE;
 use crate::shell::MAX_TEXT;
 
+/// Stands in a text for the name of a file that was found: no `..`, no slash.
+pub(super) const FOUND: char = '\u{FDD1}';
+
+/// A folder that the code itself makes among the temporary ones.
+pub(super) const MADE: &str = "/tmp/mktemp.made";
+
 /// A text with [`HOLE`]s.
 #[derive(Clone, Debug)]
 pub(super) struct Value<'t> {
@@ -33,10 +39,11 @@ impl<'t> Value<'t> {
 
     /// Returns the text if all of it is known.
     pub(super) fn known(&self) -> Option<&str> {
-        (self.sort == Sort::Text && !self.text.contains(HOLE)).then_some(&*self.text)
+        (self.sort == Sort::Text && !self.text.contains([HOLE, FOUND])).then_some(&*self.text)
     }
 
-    fn text(text: impl Into<Cow<'t, str>>) -> Self {
+    /// A value that is a text.
+    pub(super) fn text(text: impl Into<Cow<'t, str>>) -> Self {
         Self { text: text.into(), at: None, sort: Sort::Text }
     }
 
@@ -118,9 +125,14 @@ impl<'t> Names<'t> {
                 Some(Bound::Text(value)) if stream.pays(value.text.len() / BYTES) => {
                     self.postfix(stream, value.clone(), (at + 1, to), depth)
                 }
-                Some(Bound::Function | Bound::Path(_) | Bound::Text(_) | Bound::Various) | None => {
-                    self.named(stream, (at, to), depth)
-                }
+                Some(
+                    Bound::Function
+                    | Bound::Listing
+                    | Bound::Path(_)
+                    | Bound::Text(_)
+                    | Bound::Various,
+                )
+                | None => self.named(stream, (at, to), depth),
             },
             Kind::Break | Kind::Pattern | Kind::Shell(_) | Kind::Sign(_) => (Value::UNKNOWN, to),
         }
@@ -162,6 +174,9 @@ impl<'t> Names<'t> {
                 if called && !list.is_empty() =>
             {
                 values().reduce(|sum, next| sum.join(&next, "/")).unwrap_or(Value::UNKNOWN)
+            }
+            "mkdtemp" if called && list.is_empty() && chain.path == "tempfile.mkdtemp" => {
+                Value::text(MADE)
             }
             "expanduser" | "expand_path" | "abspath" | "realpath" | "str" | "fspath" | "String"
             | "b"

@@ -240,11 +240,13 @@ fn looks_like_code(text: &str) -> bool {
     text.contains(['(', ';', '`', '|'])
 }
 
-fn is_library(text: &str) -> bool {
+/// Tells libraries by the ending of their names.
+pub(super) fn is_library(text: &str) -> bool {
     text.ends_with(".so") || text.ends_with(".dylib") || text.contains(".so.")
 }
 
-fn is_url(text: &str) -> bool {
+/// Tells `scheme://…` from everything else.
+pub(super) fn is_url(text: &str) -> bool {
     text.split_once("://").is_some_and(|(scheme, rest)| {
         !rest.is_empty()
             && !scheme.is_empty()

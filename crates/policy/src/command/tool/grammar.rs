@@ -238,6 +238,24 @@ pub(super) enum Inner {
     ShellOption,
     /// A setting of wget (`-e`).
     WgetSetting,
+    /// A statement for a database whose prompt speaks JavaScript.
+    Mongo,
+    /// A word for the compiler (`cargo rustc --`).
+    Compiler,
+    /// A library that a compiler loads, or text (`clang -Xclang`).
+    Plugin,
+    /// What is installed: a name, a path or an address (`pip install`).
+    Package,
+    /// `kind:folder` (`pytest --cov-report`).
+    Report,
+    /// `key=value` of a package (`npm pkg set`).
+    NpmSetting,
+    /// A module of Perl (`perl -M`).
+    PerlModule,
+    /// A library of Ruby (`ruby -r`).
+    RubyLibrary,
+    /// A command of a debugger (`gdb -ex`).
+    Debugger,
 }
 
 /// What holds when certain options and operands are there.
@@ -266,6 +284,8 @@ pub(super) enum Effect {
     Raise(Concern),
     /// Code of a language comes from standard input.
     Input(Language),
+    /// What comes from standard input is sent to another machine.
+    Send,
     /// The working folder has this role.
     Here(Role),
     /// The operand at this position is something else than usual.

@@ -13,11 +13,13 @@ mod parallel;
 mod read;
 mod scan;
 mod table;
+mod upload;
 mod variable;
 
 use super::{Act, Arg};
 use crate::text::Span;
 
+pub(super) use inner::{Prompt, typed};
 pub use variable::{assignment, variable};
 
 /// Whether the table knows a tool.
@@ -50,6 +52,7 @@ pub fn acts<'t>(
     knowledge: Knowledge,
     acts: &mut Vec<Act<'t>>,
 ) -> Familiarity {
+    let first = acts.len();
     let grammar = match knowledge {
         Knowledge::Table => name::spellings(name).find_map(table::grammar),
         Knowledge::Shape => None,
@@ -57,6 +60,7 @@ pub fn acts<'t>(
     match grammar {
         Some(grammar) => {
             read::read(grammar, args, at, acts);
+            upload::forgive(first, acts);
             Familiarity::Known
         }
         None => {

@@ -6,6 +6,7 @@ use super::inner;
 use super::landing::Landing;
 use super::parallel;
 use super::scan::{Chain, Piece, Place, Scan};
+use super::table;
 use super::variable;
 use crate::command::{Act, Arg, Concern, HOLE, Run};
 use crate::text::Span;
@@ -175,6 +176,7 @@ impl<'t> Reader<'_, 't> {
                 | Effect::Rest(_)
                 | Effect::Raise(_)
                 | Effect::Input(_)
+                | Effect::Send
                 | Effect::Here(_)
                 | Effect::Value(..) => {}
             }
@@ -194,6 +196,7 @@ impl<'t> Reader<'_, 't> {
             | Effect::Rest(_)
             | Effect::Raise(_)
             | Effect::Input(_)
+            | Effect::Send
             | Effect::Here(_) => None,
         });
         other.unwrap_or(slot)
@@ -206,6 +209,7 @@ impl<'t> Reader<'_, 't> {
             match *effect {
                 Effect::Raise(concern) => acts.push(Act::Raise(concern, span)),
                 Effect::Input(language) => acts.push(Act::Run(Run::Input(language, span))),
+                Effect::Send => acts.push(Act::Send(span)),
                 Effect::Here(role) => {
                     for folder in &self.aside {
                         apply(role, folder.clone(), acts);
@@ -254,6 +258,10 @@ impl<'t> Reader<'_, 't> {
         if role == Role::Sub {
             match self.chain.grammar.sub(&first.text) {
                 Some(grammar) => self.nested(grammar, place.end, acts),
+                // `python -m black` is `black`.
+                None if let Some(grammar) = table::grammar(&first.text) => {
+                    self.nested(grammar, place.end, acts);
+                }
                 None => {
                     if first.text.contains(HOLE) {
                         acts.push(Act::Raise(Concern::Unclear, first.span));
@@ -284,6 +292,14 @@ impl<'t> Reader<'_, 't> {
         }
         let Some(rest) = role.rest() else {
             apply(role, arg.clone(), acts);
+            // `python manage.py …`, `sh configure …`: a tool that is known is read by its own row.
+            let name = arg.text.rsplit('/').next().unwrap_or_default();
+            if matches!(role, Role::Script(_))
+                && let Some(grammar) = table::grammar(name)
+            {
+                self.nested(grammar, at + 1, acts);
+                return true;
+            }
             return false;
         };
         let words = self.args.get(at + 1..).unwrap_or_default();
@@ -332,6 +348,16 @@ fn holds(rule: &Rule, seen: &Seen) -> bool {
 /// Adds a command made of several words.
 fn run_words<'t>(rest: Rest, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
     let span = first.span;
+    if matches!(rest, Rest::Argv | Rest::ShellWords) && general::is_url(&first.text) {
+        return fetched(first, acts);
+    }
+    // `nvm exec 18 cmd`: no program has a number for a name.
+    if rest == Rest::Argv
+        && is_version(&first.text)
+        && let Some((first, words)) = words.split_first()
+    {
+        return run_words(rest, first.clone(), words, acts);
+    }
     let all = || {
         let mut all = Vec::with_capacity(words.len() + 1);
         all.push(first);
@@ -345,6 +371,18 @@ fn run_words<'t>(rest: Rest, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<A
         Rest::ShellWords => Run::ShellWords(all()),
         Rest::Argv => Run::Argv(all()),
     }));
+}
+
+/// Code from an address: it runs, and nobody has seen it.
+fn fetched<'t>(address: Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    acts.push(Act::Raise(Concern::Spawns, address.span));
+    general::connect(&address, acts);
+}
+
+fn is_version(text: &str) -> bool {
+    let digits = text.strip_prefix('v').unwrap_or(text);
+    digits.starts_with(|c: char| c.is_ascii_digit())
+        && digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
 }
 
 /// Adds what a word with a role does.
@@ -363,7 +401,10 @@ fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
         }
         Role::Read => Act::Read(arg),
         Role::Write => Act::Write(arg),
-        Role::Into if general::is_remote(&arg) => Act::Connect(arg),
+        Role::Into | Role::RemoteWrite if general::is_remote(&arg) => {
+            acts.push(Act::Raise(Concern::Exfiltrates, arg.span));
+            Act::Connect(arg)
+        }
         Role::Into => Act::Write(arg),
         Role::Delete(extent) => Act::Delete(arg, extent),
         Role::Enter => Act::Enter(arg),
@@ -377,7 +418,6 @@ fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Role::Connect => return general::connect(&arg, acts),
         Role::RemoteRead if general::is_remote(&arg) => Act::Connect(arg),
         Role::RemoteRead => Act::Read(arg),
-        Role::RemoteWrite if general::is_remote(&arg) => Act::Connect(arg),
         Role::RemoteWrite => Act::Write(arg),
         Role::Shell => Act::Run(Run::Shell(arg)),
         Role::ShellWords => Act::Run(Run::ShellWords(vec![arg])),
@@ -387,6 +427,7 @@ fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Role::Parallel => return parallel::read(&[arg], acts),
         Role::Elsewhere => Act::Run(Run::Elsewhere(arg.span)),
         Role::Code(language) => Act::Run(Run::Code(language, arg)),
+        Role::Script(_) if general::is_url(&arg.text) => return fetched(arg, acts),
         Role::Script(language) => Act::Run(Run::Script(language, arg)),
         Role::Load => Act::Run(Run::Load(arg)),
     };

@@ -35,7 +35,11 @@ const EXACT: &[&str] = &[
     "CARGO_BUILD_RUSTC_WRAPPER",
     "CC_WRAPPER",
     "CLASSPATH",
+    "CMAKE_CUDA_COMPILER_LAUNCHER",
+    "CMAKE_CXX_COMPILER_LAUNCHER",
+    "CMAKE_C_COMPILER_LAUNCHER",
     "COMPOSER_HOME",
+    "COVERAGE_FILE",
     "CVS_RSH",
     "DENO_V8_FLAGS",
     "DIFFPROG",
@@ -52,10 +56,12 @@ const EXACT: &[&str] = &[
     "FZF_DEFAULT_OPTS",
     "GCC_EXEC_PREFIX",
     "GCONV_PATH",
+    "GCOV_PREFIX",
     "GEM_HOME",
     "GEM_PATH",
     "GETCONF_DIR",
     "GLIBC_TUNABLES",
+    "GOBIN",
     "GOFLAGS",
     "GROFF_BIN_PATH",
     "GTK_MODULES",
@@ -68,10 +74,14 @@ const EXACT: &[&str] = &[
     "JDK_JAVA_OPTIONS",
     "JULIA_LOAD_PATH",
     "KUBE_EDITOR",
+    "LESS",
     "LESSCLOSE",
     "LESSEDIT",
+    "LESSKEYIN",
+    "LESSKEY_CONTENT",
     "LESSOPEN",
     "LIBRARY_PATH_OVERRIDE",
+    "LLVM_PROFILE_FILE",
     "LUA_CPATH",
     "LUA_INIT",
     "LUA_PATH",
@@ -82,6 +92,7 @@ const EXACT: &[&str] = &[
     "MYSQL_HISTFILE",
     "NODE_OPTIONS",
     "NODE_REPL_EXTERNAL_MODULE",
+    "NODE_V8_COVERAGE",
     "NPM_CONFIG_SCRIPT_SHELL",
     "OPENSSL_CONF",
     "OPENSSL_ENGINES",
@@ -93,14 +104,21 @@ const EXACT: &[&str] = &[
     "PHPRC",
     "PHP_INI_SCAN_DIR",
     "PIP_CONFIG_FILE",
+    "PIP_LOG",
+    "PIP_PREFIX",
+    "PIP_ROOT",
+    "PIP_SRC",
+    "PIP_TARGET",
     "PROMPT_COMMAND",
     "PS0",
     "PS1",
     "PS4",
+    "PSQLRC",
     "PYTHONBREAKPOINT",
     "PYTHONHOME",
     "PYTHONINSPECT",
     "PYTHONPATH",
+    "PYTHONPYCACHEPREFIX",
     "PYTHONSTARTUP",
     "PYTHONUSERBASE",
     "PYTHONWARNINGS",
@@ -134,7 +152,7 @@ const EXACT: &[&str] = &[
     "npm_config_script_shell",
 ];
 
-const FAMILIES: &[&str] = &["LD_", "DYLD_", "GIT_", "BASH_FUNC_", "CARGO_TARGET_"];
+const FAMILIES: &[&str] = &["LD_", "DYLD_", "GIT_", "BASH_FUNC_", "CARGO_TARGET_", "PALISADE_"];
 
 /// Members of those families that only say who, when, where to and how much.
 const HARMLESS: &[&str] = &[
@@ -215,6 +233,22 @@ fn is_harmless(name: &str, value: &str) -> bool {
         "PYTHONWARNINGS" => lacks(&["."]),
         "PYTHONINSPECT" | "PYTHONBREAKPOINT" => value == "0",
         "RUSTC_WRAPPER" | "CARGO_BUILD_RUSTC_WRAPPER" => value == "sccache",
+        "CMAKE_CUDA_COMPILER_LAUNCHER"
+        | "CMAKE_CXX_COMPILER_LAUNCHER"
+        | "CMAKE_C_COMPILER_LAUNCHER" => matches!(value, "ccache" | "sccache" | "distcc"),
+        // Commands at its start, a log of what it shows, other keys.
+        "LESS" => lacks(&["!", "+", "-o", "-O", "-k", "--log", "--lesskey", "--LOG"]),
+        "COVERAGE_FILE"
+        | "GCOV_PREFIX"
+        | "GOBIN"
+        | "LLVM_PROFILE_FILE"
+        | "NODE_V8_COVERAGE"
+        | "PIP_LOG"
+        | "PIP_PREFIX"
+        | "PIP_ROOT"
+        | "PIP_SRC"
+        | "PIP_TARGET"
+        | "PYTHONPYCACHEPREFIX" => is_inside(value) || is_temporary(value),
         "IFS" | "PS1" | "PS4" | "PS0" => lacks(&["$(", "`", "/", "@P"]),
         "HISTFILE" => value == "/dev/null",
         "PYTHONPATH" | "RUBYLIB" | "PERL5LIB" | "CLASSPATH" | "GIT_DIR" | "GIT_WORK_TREE"
@@ -231,6 +265,11 @@ fn is_harmless(name: &str, value: &str) -> bool {
 /// Tells paths that stay below the working folder.
 fn is_inside(path: &str) -> bool {
     !path.starts_with(['/', '~']) && !path.split('/').any(|part| part == "..")
+}
+
+/// Tells paths below the folder for temporary files.
+fn is_temporary(path: &str) -> bool {
+    path.strip_prefix("/tmp/").is_some_and(is_inside)
 }
 
 #[cfg(test)]
@@ -269,6 +308,8 @@ mod tests {
             "LESSOPEN",
             "GOFLAGS",
             "RUSTC_WRAPPER",
+            "PALISADE_POLICY",
+            "PSQLRC",
         ];
         for name in bad {
             assert_eq!(variable(name), Some(Concern::Environment), "{name}");
@@ -289,11 +330,22 @@ mod tests {
             ("PYTHONPATH", "src:."),
             ("GOFLAGS", "-mod=mod"),
             ("RUSTFLAGS", "-D warnings"),
+            ("GOBIN", "bin"),
+            ("LLVM_PROFILE_FILE", "target/x.profraw"),
+            ("LESS", "-FRX"),
+            ("CMAKE_CXX_COMPILER_LAUNCHER", "ccache"),
         ];
         for (name, value) in daily {
             assert_eq!(assignment(name, Some(value)), None, "{name}={value}");
         }
-        for (name, value) in [("PYTHONPATH", "../evil"), ("NODE_OPTIONS", "--require ./x.js")] {
+        for (name, value) in [
+            ("PYTHONPATH", "../evil"),
+            ("NODE_OPTIONS", "--require ./x.js"),
+            ("GOBIN", "/etc"),
+            ("PIP_TARGET", "../x"),
+            ("LLVM_PROFILE_FILE", "/tmp/../etc/x"),
+            ("LESS", "+!id"),
+        ] {
             assert_eq!(assignment(name, Some(value)), Some(Concern::Environment));
         }
     }

@@ -24,6 +24,8 @@ pub(super) fn function(path: &str) -> Option<Meaning> {
             DeleteAll(Extent::Tree)
         }
         "mkdir" | "truncate" | "mkfifo" => Write(0),
+        "chmod" => Write(1),
+        "chown" | "utime" => Write(2),
         "mkpath" | "make_path" | "File::Path::make_path" => WriteAll,
         "rename" | "File::Copy::move" => Move(0, 1),
         "copy" | "File::Copy::copy" | "File::Copy::cp" | "cp" => Copy(0, 1),

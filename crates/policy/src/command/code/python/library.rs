@@ -36,7 +36,7 @@ pub(super) fn function(path: &str) -> Option<Meaning> {
         ("asyncio", "create_subprocess_exec" | "subprocess.create_subprocess_exec") => {
             Argv(Form::Plain)
         }
-        ("pexpect", "spawn" | "run") | ("sh" | "plumbum", _) => Raise(Spawns),
+        ("pexpect", "spawn" | "run") | ("sh" | "plumbum" | "pipes", _) => Raise(Spawns),
         ("ctypes", "sizeof" | "alignment" | "addressof" | "byref" | "Structure" | "Union") => {
             return None;
         }

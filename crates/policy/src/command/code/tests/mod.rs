@@ -44,6 +44,7 @@ fn show(act: &Act<'_>) -> String {
         Act::Delete(arg, extent) => format!("delete {} {extent:?}", text(arg)),
         Act::Enter(arg) => format!("enter {}", text(arg)),
         Act::Connect(arg) => format!("connect {}", text(arg)),
+        Act::Send(_) => "send".into(),
         Act::Raise(concern, _) => format!("!{concern:?}"),
         Act::Run(Run::Shell(arg)) => format!("shell {}", text(arg)),
         Act::Run(Run::Argv(args)) => {

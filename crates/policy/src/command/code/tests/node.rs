@@ -120,3 +120,15 @@ fn javascript_names_files_and_hosts() {
         ],
     );
 }
+
+#[test]
+fn javascript_functions_called_by_their_methods_are_raised() {
+    check(
+        Node,
+        &[
+            ("require('fs').writeFileSync.apply(null, ['/etc/x', 'a'])", "!Evaluates"),
+            ("require('child_process').execSync.call(null, 'id')", "!Spawns"),
+            ("process.execve('/bin/sh', ['sh'])", "!Spawns"),
+        ],
+    );
+}

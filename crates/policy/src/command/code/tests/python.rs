@@ -153,7 +153,10 @@ fn python_names_the_files_it_touches() {
             ),
             ("import os; os.makedirs(os.path.join('a', 'b'))", "write a/b"),
             ("import os; open(os.path.expanduser('~/.bashrc'), 'a')", "write ~/.bashrc"),
-            ("import os; os.chdir('/'); os.symlink('/etc', 'x')", "enter /; read /etc; write x"),
+            (
+                "import os; os.chdir('/'); os.symlink('/etc', 'x')",
+                "enter /; read /etc; link /etc x",
+            ),
             ("import os; list(map(os.remove, files))", "delete ? Single"),
             ("df.to_csv('out.csv')", "write out.csv"),
         ],
@@ -187,6 +190,72 @@ fn python_names_the_hosts_it_talks_to() {
             ("import os\nwhile 1: os.fork()", "!Exhausts"),
             ("import os; os.kill(1, 9)", "!Processes"),
             ("import os; os.setuid(0)", "!Privilege"),
+        ],
+    );
+}
+
+#[test]
+fn e012_python_loops_over_files_know_where_those_lie() {
+    check(
+        Python,
+        &[
+            (
+                "from pathlib import Path\nfor p in Path('src').rglob('*.py'): p.write_text('x')",
+                "read src; write src/*.py",
+            ),
+            (
+                "from pathlib import Path\nfor p in sorted(Path('/etc').glob('*')): p.unlink()",
+                "delete /etc/* Single",
+            ),
+            (
+                "import os\nfor root, dirs, files in os.walk('src'):\n    for f in files:\n        p = os.path.join(root, f)\n        open(p, 'w')",
+                "read src; write src/*/*",
+            ),
+            (
+                "import os\nfor root, dirs, files in os.walk('.'):\n    for f in files: open(os.path.join(root, f), 'w')",
+                "read .; write ?/*",
+            ),
+            (
+                "import glob\nfor f in glob.glob('src/**/*.ts', recursive=True): open(f, 'w')",
+                "read src/**/*.ts; write src/*.ts",
+            ),
+            (
+                "import glob\nfor f in glob.glob('*', root_dir='/etc'): open(f, 'w')",
+                "read *; write ?",
+            ),
+            (
+                "from pathlib import Path\nfor f in ['a.py', '/etc/b']: Path(f).write_text('x')",
+                "write a.py; write /etc/b",
+            ),
+            (
+                "for f in ['a', 'b']:\n    f = g(f)\n    open(f, 'w')",
+                "write ?",
+            ),
+            (
+                "import tempfile, os\nwith tempfile.TemporaryDirectory() as d: open(os.path.join(d, 'x'), 'w')",
+                "write /tmp/mktemp.made/x",
+            ),
+            (
+                "import tempfile\nwith tempfile.TemporaryDirectory(dir='/etc') as d: open(d + '/x', 'w')",
+                "write /etc; write ?/x",
+            ),
+            ("from pathlib import Path\nfor p in Path('.').rglob('*'): p.unlink()", "read .; delete ? Single"),
+        ],
+    );
+}
+
+#[test]
+fn python_calls_by_other_ways_are_the_same_calls() {
+    check(
+        Python,
+        &[
+            ("import os; os.system.__call__('id')", "shell id"),
+            ("import setuptools; setuptools.distutils.spawn.spawn(['id'])", "run id"),
+            ("import pipes; pipes.Template()", "!Spawns"),
+            (
+                "import os; os.symlink('/etc', 'l'); open('l/x', 'w')",
+                "read /etc; link /etc l; write l/x",
+            ),
         ],
     );
 }

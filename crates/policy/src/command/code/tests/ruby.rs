@@ -65,3 +65,18 @@ fn ruby_that_does_more_says_what() {
         ],
     );
 }
+
+#[test]
+fn ruby_files_are_named_by_paths_modules_and_streams() {
+    check(
+        Ruby,
+        &[
+            ("include FileUtils; rm_rf '/etc'", "delete /etc Tree"),
+            ("Pathname('/etc/x').write('a')", "write /etc/x"),
+            ("$stdout.reopen('/etc/x', 'w')", "write /etc/x"),
+            ("ERB.new(t).result", "!Evaluates"),
+            (":system.to_proc.call(self, 'id')", "!Evaluates"),
+        ],
+    );
+    harmless(Ruby, &["include Comparable; puts 1", "$stdout.reopen($stderr)", "io.write('a')"]);
+}

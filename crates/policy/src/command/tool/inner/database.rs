@@ -28,6 +28,7 @@ pub(super) fn statement<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         || has("into dumpfile")
         || has("create function")
         || has("edit(")
+        || has("install ") && has("load ")
     {
         acts.push(Act::Raise(Concern::Spawns, arg.span));
     }
@@ -155,7 +156,14 @@ fn copied<'t>(value: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 
 /// Functions and statements that name files of this machine, each in quotes.
 fn files<'t>(arg: &Arg<'t>, words: &str, acts: &mut Vec<Act<'t>>) {
-    const WRITTEN: &[&str] = &["writefile(", "vacuum into ", "attach database ", "attach "];
+    const WRITTEN: &[&str] = &[
+        "writefile(",
+        "copy_to(",
+        "export database ",
+        "vacuum into ",
+        "attach database ",
+        "attach ",
+    ];
     const READ: &[&str] = &[
         "readfile(",
         "fsdir(",
@@ -184,6 +192,13 @@ fn files<'t>(arg: &Arg<'t>, words: &str, acts: &mut Vec<Act<'t>>) {
             acts.extend(name.filter(|name| &*name.text != ":memory:").map(act));
         }
     };
+    // `copy x to 'file'`: where the server runs here, it writes here.
+    if words.trim_start().starts_with("copy ")
+        || words.contains(";copy ")
+        || words.contains(" copy ")
+    {
+        find(" to ", Act::Write);
+    }
     for mark in WRITTEN {
         find(mark, Act::Write);
     }

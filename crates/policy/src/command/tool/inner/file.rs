@@ -1,7 +1,7 @@
 //! Words that name files in a notation of their own.
 
 use super::head;
-use crate::command::{Act, Arg, Certainty, Language, Run};
+use crate::command::{Act, Arg, Certainty, Concern, Language, Run};
 
 /// `@file`, or text.
 pub(super) fn at_file<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
@@ -9,9 +9,9 @@ pub(super) fn at_file<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     if let Some(at) = arg.text.find('@')
         && !arg.text.get(..at).unwrap_or_default().contains(['=', '{', ' ', '"'])
         && let Some(file) = arg.tail(at + 1)
-        && !matches!(&*file.text, "-" | "")
+        && !file.text.is_empty()
     {
-        acts.push(Act::Read(file));
+        sent(file, acts);
     }
 }
 
@@ -27,7 +27,9 @@ pub(super) fn form_file<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
             let Some(name) = rest.tail(quotes) else { break };
             let ends: &[char] = if quotes > 0 { &['"'] } else { &[';', ','] };
             let end = name.text.find(ends).unwrap_or(name.text.len());
-            acts.extend(head(&name, end).filter(|name| !name.text.is_empty()).map(Act::Read));
+            if let Some(name) = head(&name, end).filter(|name| !name.text.is_empty()) {
+                sent(name, acts);
+            }
             at += quotes + end + quotes;
             if !list.text.get(at..).is_some_and(|tail| tail.starts_with(',')) {
                 break;
@@ -35,6 +37,15 @@ pub(super) fn form_file<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
             at += 1;
         }
     }
+}
+
+/// A file whose content goes to another machine; a dash is standard input.
+fn sent<'t>(file: Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    if &*file.text == "-" {
+        return acts.push(Act::Send(file.span));
+    }
+    acts.push(Act::Raise(Concern::Exfiltrates, file.span));
+    acts.push(Act::Read(file));
 }
 
 /// A file that is written, or a command behind `|` or `!`.
@@ -103,6 +114,13 @@ pub(super) fn products<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         }
         at += part.len() + 1;
     }
+}
+
+/// `html:folder`.
+pub(super) fn report<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let file = arg.text.find(':').and_then(|at| arg.tail(at + 1));
+    let is_kind = |file: &Arg<'_>| matches!(&*file.text, "" | "skip-covered" | "skip-empty");
+    acts.extend(file.filter(|file| !is_kind(file)).map(Act::Write));
 }
 
 /// `load("file")` and its kin in an expression of yq.

@@ -1,15 +1,17 @@
 //! Words with a small language of their own: settings, addresses, modes, statements.
 
 mod database;
+mod editor;
 mod file;
 mod git;
+mod library;
 mod setting;
 
 use std::borrow::Cow;
 
 use super::general;
 use super::grammar::Inner;
-use crate::command::{Act, Arg, Concern, Run};
+use crate::command::{Act, Arg, Concern, Language, Run};
 
 pub(super) use database::only_reads;
 
@@ -31,7 +33,7 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::TarAction => tail_of(arg, "exec=", acts),
         Inner::Process => process(arg, acts),
         Inner::Sql => database::statement(arg, acts),
-        Inner::Editor => editor(arg, acts),
+        Inner::Editor => editor::commands(arg, acts),
         Inner::Socat => socat(arg, acts),
         Inner::Volume => volume(arg, acts),
         Inner::Target => target(arg, acts),
@@ -52,7 +54,36 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::NodeScript => file::node_script(arg, acts),
         Inner::ShellOption => shell_option(arg, acts),
         Inner::WgetSetting => setting::wget(arg, acts),
+        Inner::Compiler => setting::compiler(arg, acts),
+        Inner::Plugin => library::plugin(arg, acts),
+        Inner::Package => library::package(arg, acts),
+        Inner::Report => file::report(arg, acts),
+        Inner::NpmSetting => setting::npm(arg, acts),
+        Inner::PerlModule => library::perl(arg, acts),
+        Inner::RubyLibrary => library::ruby(arg, acts),
+        Inner::Debugger => debugger(arg, acts),
+        Inner::Mongo => {
+            database::statement(arg, acts);
+            acts.push(Act::Run(Run::Code(Language::Node, arg.clone())));
+        }
     }
+}
+
+/// Adds what lines do that are typed at the prompt of a client or an editor.
+pub(in crate::command) fn typed<'t>(prompt: Prompt, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    match prompt {
+        Prompt::Client => database::statement(arg, acts),
+        Prompt::Editor => editor::commands(arg, acts),
+    }
+}
+
+/// Whose prompt it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(in crate::command) enum Prompt {
+    /// A database's, or one of a program that moves files.
+    Client,
+    /// An editor's.
+    Editor,
 }
 
 /// Returns the first `length` bytes of a word.
@@ -99,83 +130,6 @@ fn process(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
     }
 }
 
-/// A command of an editor's prompt: text behind `!` is for the shell, other words are code.
-fn editor<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
-    const WORDS: &[&str] = &[
-        "py", "py3", "pyf", "pyx", "python", "python3", "lua", "luado", "luafile", "perl",
-        "perldo", "ruby", "rubydo", "tcl", "tcldo", "mz", "mzscheme", "sh", "shell", "terminal",
-        "term", "source", "so", "make", "grep", "execute", "exe", "eval",
-    ];
-    const WRITES: &[&str] = &[
-        "w",
-        "write",
-        "wq",
-        "sav",
-        "saveas",
-        "up",
-        "update",
-        "x",
-        "xit",
-        "exit",
-        "redir",
-        "wn",
-        "mks",
-        "mksession",
-        "mk",
-        "mkexrc",
-        "mkv",
-        "mkvimrc",
-        "wundo",
-        "wv",
-        "wviminfo",
-        "f",
-        "file",
-        "e",
-        "edit",
-        "n",
-        "next",
-        "sp",
-        "split",
-        "vs",
-        "vsplit",
-        "tabe",
-        "tabedit",
-    ];
-    let text = &*arg.text;
-    let mut part = 0;
-    for command in text.split('|') {
-        let trimmed = command.trim_start_matches(|c: char| {
-            matches!(c, ':' | ' ' | '%' | '.' | ',' | '$' | '\'') || c.is_ascii_digit()
-        });
-        let word_end = trimmed.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(trimmed.len());
-        let word = trimmed.get(..word_end).unwrap_or_default();
-        // `q!` ends at its mark; `!cmd` and `w !cmd` go on.
-        let bang = command.find('!').filter(|at| {
-            let before = command.get(..*at).unwrap_or_default();
-            let after = command.get(at + 1..).unwrap_or_default().trim();
-            let forced = before.ends_with(|c: char| c.is_ascii_alphabetic());
-            !after.is_empty() && !forced
-        });
-        if let Some(tail) = bang.and_then(|at| arg.tail(part + at + 1)) {
-            acts.push(Act::Run(Run::Shell(tail)));
-            return;
-        }
-        let rest = trimmed.get(word_end..).unwrap_or_default();
-        let file = rest.trim_start_matches(['!', '>']).trim();
-        if WRITES.contains(&word)
-            && let Some(at) = command.rfind(file).filter(|_| !file.is_empty())
-        {
-            let file = arg.tail(part + at).and_then(|tail| head(&tail, file.len()));
-            acts.extend(file.map(Act::Write));
-        }
-        if WORDS.contains(&word) || command.contains("system(") || command.contains("libcall") {
-            acts.push(Act::Raise(Concern::Spawns, arg.span));
-            return;
-        }
-        part += command.len() + 1;
-    }
-}
-
 fn socat<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
     let Some(colon) = text.find([':', ',']) else { return };
@@ -192,6 +146,10 @@ fn socat<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
             acts.push(Act::Raise(Concern::Backdoor, arg.span));
         }
         "open" | "file" | "create" | "creat" | "gopen" | "pipe" | "fifo" | "unix" => {
+            // What is read there goes to the other address.
+            if matches!(&*kind, "open" | "file" | "gopen") && !tail.text.starts_with("/dev/") {
+                acts.push(Act::Raise(Concern::Exfiltrates, arg.span));
+            }
             let end = tail.text.find(',').unwrap_or(tail.text.len());
             acts.extend(head(&tail, end).map(Act::Write));
         }
@@ -208,6 +166,7 @@ fn socat<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
             || kind.starts_with("proxy")
             || kind.starts_with("socks") =>
         {
+            acts.push(Act::Send(arg.span));
             acts.push(Act::Connect(tail));
         }
         _ => {}
@@ -310,6 +269,53 @@ fn verb<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         .any(|word| VERBS.iter().any(|verb| verb.eq_ignore_ascii_case(word)))
     {
         acts.push(Act::Raise(Concern::ChangesShared, arg.span));
+    }
+}
+
+/// Commands of a debugger that show where a program is, or let it go on.
+fn debugger(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
+    const PLAIN: &[&str] = &[
+        "backtrace",
+        "break",
+        "bt",
+        "b",
+        "c",
+        "continue",
+        "detach",
+        "disassemble",
+        "down",
+        "f",
+        "finish",
+        "frame",
+        "info",
+        "kill",
+        "l",
+        "list",
+        "n",
+        "next",
+        "p",
+        "print",
+        "q",
+        "quit",
+        "r",
+        "run",
+        "s",
+        "start",
+        "step",
+        "tbreak",
+        "thread",
+        "up",
+        "where",
+        "x",
+    ];
+    let text = arg.text.trim();
+    let word = text.split(|c: char| c.is_whitespace() || c == '/').next().unwrap_or_default();
+    let is_set = ["set pagination ", "set confirm ", "set print ", "set width ", "set height "];
+    let is_plain = PLAIN.contains(&word) || is_set.iter().any(|set| text.starts_with(set));
+    // `run > file` is a command line for the shell; `p f()` calls a function of the program.
+    let reaches = text.contains(['(', '|', '!', '`', '$', '>', '<', ';', '\n']);
+    if !is_plain || reaches && !text.starts_with("info") {
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
     }
 }
 

@@ -113,8 +113,40 @@ pub(super) fn make<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     if matches!(name, "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS" | "GNUMAKEFLAGS" | "MAKE") {
         acts.extend(arg.tail(equals + 1).map(|value| Act::Run(Run::Program(value))));
         acts.push(Act::Raise(Concern::Spawns, arg.span));
+    } else if name == "DESTDIR" {
+        acts.extend(arg.tail(equals + 1).filter(|at| !at.text.is_empty()).map(Act::Write));
+    } else if TOOLS.contains(&name) && value.contains(char::is_whitespace) {
+        acts.extend(arg.tail(equals + 1).map(|value| Act::Run(Run::Program(value))));
     } else if text.contains("!=") || value.contains("$(shell") || value.contains("$(eval") {
         acts.push(Act::Raise(Concern::Spawns, arg.span));
+    }
+}
+
+/// Variables of make that name a program; words behind it are its own.
+const TOOLS: &[&str] = &[
+    "AR", "AS", "CC", "CPP", "CXX", "FC", "GO", "INSTALL", "LD", "NODE", "NPM", "PERL", "PYTHON",
+    "RM", "RUSTC", "CARGO",
+];
+
+/// `scripts.test=command` of `npm pkg set`: the command is run by and by.
+pub(super) fn npm<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let Some(equals) = arg.text.find('=') else { return };
+    let key = arg.text.get(..equals).unwrap_or_default();
+    if key.starts_with("scripts.") || key.starts_with("scripts[") {
+        acts.extend(arg.tail(equals + 1).map(|text| Act::Run(Run::Shell(text))));
+    } else if key.contains(HOLE) {
+        acts.push(Act::Raise(Concern::Unclear, arg.span));
+    }
+}
+
+/// A word that `cargo rustc` hands on: the linker, or a file that is made.
+pub(super) fn compiler<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    if let Some(at) = arg.text.find("linker=") {
+        acts.extend(arg.tail(at + 7).map(|value| Act::Run(Run::Program(value))));
+    } else if arg.text.contains('/') {
+        let from = arg.text.find('=').map_or(0, |at| at + 1);
+        let skip = if arg.text.starts_with("-o") { 2 } else { from };
+        acts.extend(arg.tail(skip).map(Act::Write));
     }
 }
 
