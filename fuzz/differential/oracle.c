@@ -5,6 +5,9 @@
  * process as long as nothing is refused: a refused text leaves the parser in an odd state, so each
  * one ends the child that read it. Exit codes do not tell all errors (`[[ -f ]]` ends with 0), so a
  * text counts as refused if bash writes anything but a warning to descriptor 2, a file.
+ *
+ * Descriptor 5 gets what bash makes of each text that it reads: the text's number, then every simple
+ * command outside words with its words, and every other word that a command holds; a NUL ends it. The structures are those of bash 5.2.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct word_list;
+#include "tree.h"
+
 struct builtin {
   char *name;
   int (*function)(struct word_list *);
@@ -27,6 +31,13 @@ struct builtin {
 /* Bash exports these. */
 extern int read_but_dont_execute;
 extern int parse_and_execute(char *, const char *, int);
+extern int parse_command(void);
+extern void push_stream(int);
+extern void pop_stream(void);
+extern void with_input_from_string(char *, const char *);
+extern void reset_parser(void);
+extern struct command *global_command;
+extern struct { int kind; char *name; char *rest; } bash_input;
 enum { SEVAL_NOHIST = 4, BUILTIN_ENABLED = 1 };
 
 static int refused(const char *text) {
@@ -42,6 +53,25 @@ static int refused(const char *text) {
   for (char *line = strtok_r(note, "\n", &rest); line; line = strtok_r(0, "\n", &rest))
     if (!strstr(line, "warning:")) return 1;
   return 0;
+}
+
+/* Writes down what bash makes of a text that it reads. */
+static void take_apart(size_t number, const char *text) {
+  char head[32];
+  noted = 0;
+  snprintf(head, sizeof head, "%zu", number);
+  note(head);
+  reset_parser(); /* a text that ends with a backslash leaves something behind */
+  push_stream(1);
+  with_input_from_string(strdup(text), "-c");
+  while (*bash_input.rest && parse_command() == 0) {
+    note_command(global_command);
+    global_command = 0;
+  }
+  pop_stream();
+  reset_parser();
+  note_byte(0);
+  if (write(5, notes, noted) != (ssize_t)noted) _exit(3);
 }
 
 static void *shared(size_t size) {
@@ -68,6 +98,7 @@ static int oracle(struct word_list *words) {
         alarm(2); /* some nonsense keeps bash busy for ever */
         if (refused(text)) _exit(0);
         answers[at] = '0';
+        take_apart(at, text);
         /* These may leave bash waiting for an `in`. */
         if (strstr(text, "for") || strstr(text, "select") || strstr(text, "case")) _exit(0);
         text += strlen(text) + 1;

@@ -38,6 +38,10 @@ fn check(text: &str, act: &Act<'_>) {
         | Act::Connect(arg) => {
             word(text, arg);
         }
+        Act::Link { target, name } => {
+            word(text, target);
+            word(text, name);
+        }
         Act::Raise(_, span) => lies(text, *span),
         Act::Run(Run::Argv(args) | Run::Fed(args) | Run::ShellWords(args)) => {
             assert!(!args.is_empty(), "a program without a name");

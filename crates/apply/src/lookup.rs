@@ -8,6 +8,9 @@ use rustix::io::Errno;
 
 use crate::sys::entry;
 
+/// Most names that are listed of one folder.
+const MOST_ENTRIES: usize = 1000;
+
 /// Looks at the disks of this machine with the rights of this process.
 ///
 /// What it says was true when it looked. Decisions that must hold later rest on the walls, or on a
@@ -38,5 +41,17 @@ impl Lookup for HostLookup {
             | FileType::BlockDevice
             | FileType::Unknown => Entry::Other,
         }
+    }
+
+    fn entries(&self, folder: &str) -> Option<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(folder).ok()? {
+            if names.len() == MOST_ENTRIES {
+                return None;
+            }
+            // A name that is no text is matched by no pattern that is judged.
+            names.extend(entry.ok()?.file_name().into_string());
+        }
+        Some(names)
     }
 }

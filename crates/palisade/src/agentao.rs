@@ -68,6 +68,17 @@ pub enum State {
     Enabled,
 }
 
+impl State {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Broken => "broken",
+            Self::Disabled => "disabled",
+            Self::Enabled => "enabled",
+        }
+    }
+}
+
 /// A rule that keeps the default profile from shell commands.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct ShadowingRule {
@@ -107,18 +118,22 @@ impl SandboxSession {
         self.enabled = enabled;
     }
 
-    /// Chooses the profile for this session.
+    /// Chooses the profile for this session; returns the rule that keeps it from shell commands, if
+    /// there is one, because the person who chose it should know.
     ///
     /// # Errors
     ///
     /// The profile is unknown or broken, or the files are; the one before stays.
-    pub fn set_default_profile(&mut self, name: &str) -> Result<(), SandboxMisconfigured> {
+    pub fn set_default_profile(
+        &mut self,
+        name: &str,
+    ) -> Result<Option<ShadowingRule>, SandboxMisconfigured> {
         self.loaded()?;
         match self.profile_health_error(name) {
             Some(problem) => Err(SandboxMisconfigured { problems: vec![problem] }),
             None => {
                 self.default_profile = Some(name.into());
-                Ok(())
+                Ok(self.status().shadowed_by)
             }
         }
     }
@@ -299,7 +314,7 @@ fn one_line(problem: &Diagnostic) -> String {
 }
 
 /// Returns the name of a profile; of one in a file, the name it is found by.
-fn name_of(profile: &Profile) -> String {
+pub(crate) fn name_of(profile: &Profile) -> String {
     match profile {
         Profile::File(file) => {
             let path = file.path();
@@ -319,7 +334,7 @@ fn workspace_root(policy: &Policy) -> Option<PathBuf> {
 }
 
 /// Finds the first rule that picks another profile for every shell command.
-fn shadowing_rule(policy: &Policy) -> Option<ShadowingRule> {
+pub(crate) fn shadowing_rule(policy: &Policy) -> Option<ShadowingRule> {
     let rules = policy.commands.rules.lists().iter().flat_map(|list| &list.rules);
     let mut shell = rules.filter(|rule| {
         rule.value.args.is_empty() && rule.value.tool.matches(SHELL_TOOL) == Found::Yes

@@ -220,10 +220,13 @@ fn a_file_of_the_project_is_the_projects_whoever_includes_its_system() {
     let session = Session::open(&request(&project, &home)).unwrap();
     assert_eq!(session.policy().tools.allow_parent.value().0, 0);
     assert!(shown(&session, "tools.exclude").is_empty());
-    // A person who names it for this run has looked at it.
-    let mut named = request(&project, &Home::new());
-    named.policies = vec!["proxy:".into()];
-    assert_eq!(Session::open(&named).unwrap().policy().tools.allow_parent.value().0, 1);
+    // Whoever names the system alone has not looked at the file; whoever names the file has.
+    for (policy, levels) in [("proxy:", 0), ("proxy:config/config.yaml", 1)] {
+        let mut named = request(&project, &Home::new());
+        named.policies = vec![policy.into()];
+        let session = Session::open(&named).unwrap();
+        assert_eq!(session.policy().tools.allow_parent.value().0, levels, "{policy}");
+    }
 }
 
 #[test]

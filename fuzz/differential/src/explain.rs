@@ -29,7 +29,9 @@ pub fn brush_differs(text: &str) -> bool {
     let escaped = text.contains('`') && text.contains('\\');
     // Brush ends a word behind an array, reads `>&-x` as one, and `{fd}>` not always.
     let glued = text.contains("=(") || text.contains("&-") || text.contains("}>");
-    subscript || timed || process || parenthesis || lines || escaped || glued
+    // Brush knows no comment in `${ …; }`.
+    let comment = text.contains("${ ") && text.contains('#');
+    subscript || timed || process || parenthesis || lines || escaped || glued || comment
 }
 
 /// Tells names that brush does not take apart: it joins lines and drops comments in them.

@@ -1,5 +1,5 @@
-//! The shell parser against bash and brush-parser: the same texts are read, and every command that
-//! brush finds is found.
+//! The shell parser against bash and brush-parser: the same texts are read, outside words the same
+//! commands with the same words are found, and every command that brush finds is found.
 //!
 //! ```text
 //! cargo run --release -- inputs COUNT [SEED]     invented texts
@@ -12,16 +12,19 @@ mod explain;
 mod generate;
 mod minimize;
 mod oracle;
+mod tree;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
-use std::{env, fs};
+use std::{env, fs, iter};
 
 use explain::explain;
 use generate::Generator;
 use palisade_policy::shell;
+use tree::Tree;
 
 /// Prints a line. Where nobody reads any more there is nobody to tell.
 macro_rules! say {
@@ -43,12 +46,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         ["inputs", count, seed @ ..] => {
             let seed = seed.first().map_or(Ok(1), |seed| seed.parse())?;
             let mut generator = Generator::new(seed);
+            let mut seen = HashSet::new();
             let mut left: usize = count.parse()?;
             while left > 0 {
                 let batch = left.min(BATCH);
                 left -= batch;
-                let texts: Vec<String> = (0..batch).map(|_| generator.text()).collect();
-                report.compare(&texts)?;
+                // Each text once.
+                let texts = iter::repeat_with(|| generator.text());
+                let texts = texts.filter(|text| seen.insert(hash(text)));
+                report.compare(&texts.take(batch).collect::<Vec<_>>())?;
             }
         }
         ["alone", count, seed @ ..] => {
@@ -68,6 +74,12 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     report.print();
     oracle::clean_up()?;
     Ok(if report.unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Reads invented texts and tells the longest time that one took.
@@ -100,6 +112,10 @@ struct Report {
     /// Bash said otherwise when it was asked alone.
     withdrawn: usize,
     unexplained: usize,
+    /// Simple commands outside words that bash found.
+    tree_commands: usize,
+    /// Texts whose words were only counted.
+    tree_counted: usize,
     brush_read: usize,
     brush_skipped: usize,
     brush_opaque: usize,
@@ -108,9 +124,10 @@ struct Report {
 
 impl Report {
     fn compare(&mut self, texts: &[String]) -> Result<(), Box<dyn Error>> {
-        let answers = oracle::ask(texts)?;
-        for (text, bash) in texts.iter().zip(answers) {
+        let trees = oracle::ask_trees(texts)?;
+        for (text, tree) in texts.iter().zip(trees) {
             self.texts += 1;
+            let bash = tree.is_some();
             let ours = shell::parse(text);
             match (&ours, bash) {
                 (Ok(_), true) => self.both_read += 1,
@@ -125,11 +142,28 @@ impl Report {
                     }
                 },
             }
-            if let (Ok(script), true) = (&ours, bash) {
+            if let (Ok(script), Some(tree)) = (&ours, tree) {
+                self.compare_trees(text, script, tree);
                 self.compare_names(text, script);
             }
         }
         Ok(())
+    }
+
+    /// Outside words bash and we must find the same.
+    fn compare_trees(&mut self, text: &str, script: &shell::Script<'_>, theirs: Tree) {
+        let mut trees = (Tree::of_ours(script), theirs);
+        // Bash decodes these when it reads them.
+        let joined = text.replace("\\\n", "");
+        if joined.contains("$'") || joined.contains("$\"") {
+            trees = (trees.0.counts(), trees.1.counts());
+            self.tree_counted += 1;
+        }
+        let (ours, theirs) = trees;
+        self.tree_commands += theirs.commands();
+        if ours != theirs {
+            self.complain("tree", text, &format!("bash: {theirs:?}\n    ours: {ours:?}"));
+        }
     }
 
     /// Every command that brush finds must be found.
@@ -165,7 +199,7 @@ impl Report {
     fn complain(&mut self, whom: &str, text: &str, what: &str) {
         self.unexplained += 1;
         if self.unexplained <= 40 {
-            say!("--- {whom}: {text:?}\n    {what:.300}");
+            say!("--- {whom}: {text:?}\n    {what:.600}");
         }
     }
 
@@ -176,6 +210,9 @@ impl Report {
             say!("  {count} refused by us only: {reason}");
         }
         say!("  {} answers that bash took back", self.withdrawn);
+        let Self { tree_commands, tree_counted, .. } = self;
+        say!("{tree_commands} commands outside words, as bash has them");
+        say!("  {tree_counted} texts whose words were only counted");
         let Self { brush_read, names, brush_skipped, brush_opaque, .. } = self;
         say!("{brush_read} of them read by brush, {names} commands");
         say!("  {brush_skipped} not shown to brush, {brush_opaque} names that it leaves whole");

@@ -5,10 +5,18 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-const BUILTIN: &str = include_str!("../oracle.c");
+use crate::tree::{MARKS, Tree};
+
+const BUILTIN: [(&str, &str); 2] =
+    [("oracle.c", include_str!("../oracle.c")), ("tree.h", include_str!("../tree.h"))];
 
 /// Tells for each text whether `bash -n -c` reads it without complaint.
 pub fn ask(texts: &[String]) -> Result<Vec<bool>, Box<dyn Error>> {
+    Ok(ask_trees(texts)?.into_iter().map(|tree| tree.is_some()).collect())
+}
+
+/// Tells for each text that `bash -n -c` reads without complaint what bash makes of it.
+pub fn ask_trees(texts: &[String]) -> Result<Vec<Option<Tree>>, Box<dyn Error>> {
     let folder = Folder::new()?;
     let library = folder.0.join("oracle.so");
     if !library.exists() {
@@ -25,7 +33,16 @@ pub fn ask(texts: &[String]) -> Result<Vec<bool>, Box<dyn Error>> {
     if answers.len() != texts.len() {
         return Err(format!("bash answered {} of {}", answers.len(), texts.len()).into());
     }
-    Ok(answers.into_iter().map(|answer| answer == b'0').collect())
+    let mut trees: Vec<_> =
+        answers.into_iter().map(|answer| (answer == b'0').then(Tree::default)).collect();
+    let notes = fs::read(folder.0.join("trees"))?;
+    for note in String::from_utf8_lossy(&notes).split_terminator('\0') {
+        let number = note.split(MARKS).next().unwrap_or_default();
+        if let Some(Some(tree)) = trees.get_mut(number.parse::<usize>()?) {
+            *tree = Tree::of_bash(note);
+        }
+    }
+    Ok(trees)
 }
 
 /// Asks a fresh bash about one text.
@@ -38,8 +55,10 @@ pub fn ask_alone(text: &str) -> Result<bool, Box<dyn Error>> {
 }
 
 fn compile(folder: &Path, library: &Path) -> Result<(), Box<dyn Error>> {
+    for (name, text) in BUILTIN {
+        fs::write(folder.join(name), text)?;
+    }
     let source = folder.join("oracle.c");
-    fs::write(&source, BUILTIN)?;
     let mut compiler = Command::new("cc");
     compiler.args(["-shared", "-fPIC", "-O1", "-w", "-o"]).args([library, &source]);
     match compiler.status()?.success() {
@@ -49,7 +68,7 @@ fn compile(folder: &Path, library: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
-    let script = "enable -f ./oracle.so oracle && oracle 3<in 4>out";
+    let script = "enable -f ./oracle.so oracle && oracle 3<in 4>out 5>trees";
     let status = Command::new("/bin/bash")
         .args(["--norc", "--noprofile", "-c", script])
         .current_dir(folder)

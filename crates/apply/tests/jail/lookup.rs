@@ -32,6 +32,20 @@ fn each_kind_of_entry_is_told() {
 }
 
 #[test]
+fn a_folder_is_listed_unless_it_holds_too_much() {
+    let project = Project::new().file("few/one", "").symlink("few/two", "/etc").file("many/x", "");
+    let list = |name: &str| HostLookup.entries(project.path(name).to_str().unwrap());
+    let mut few = list("few").unwrap();
+    few.sort();
+    assert_eq!(few, ["one", "two"]);
+    assert_eq!(list("none"), None);
+    for number in 0..1000 {
+        fs::write(project.path(&format!("many/{number}")), "").unwrap();
+    }
+    assert_eq!(list("many"), None);
+}
+
+#[test]
 fn what_may_not_be_searched_is_unknown() {
     if ordinary_user("lookup::what_may_not_be_searched_is_unknown") == Turn::Done {
         return;

@@ -115,7 +115,7 @@ fn the_guide_and_the_readme_show_what_happens() {
 }
 
 /// What stands in front of a reason's code in the sources.
-const BEFORE_A_CODE: [&str; 16] = [
+const BEFORE_A_CODE: [&str; 19] = [
     "code: \"",
     "ask(\"",
     "refuse(\"",
@@ -126,6 +126,8 @@ const BEFORE_A_CODE: [&str; 16] = [
     "Name, \"",
     "Structure, \"",
     "Answer::Ask, \"",
+    "Answer::Deny, \"",
+    "ruled.answer, \"",
     "self.asking(), \"",
     "true => (\"",
     "false => (\"",
@@ -145,6 +147,7 @@ fn the_guide_lists_every_reason_code_and_no_other() {
     let mut files = rust_files("crates/policy/src/decide");
     files.extend(rust_files("crates/policy/src/shell"));
     files.extend(rust_files("crates/policy/src/patch"));
+    files.extend(rust_files("crates/policy/src/permission"));
     files.push(repository().join("crates/cli/src/command/check/jsonl.rs"));
     let named = ["crates/policy/src/jail/place.rs", "crates/policy/src/url/judge.rs"];
     let mut codes = BTreeSet::new();

@@ -147,7 +147,56 @@ fn a_file_can_be_checked_where_there_is_no_project() {
     let mut command = world.command(env!("CARGO_BIN_EXE_palisade"));
     command.args(["policy", "check"]).arg(file).current_dir(world.home.root());
     assert_eq!(world.finish(&mut command).code, Some(0));
+    // A file that lies beside the project is a person's to name.
+    std::fs::write(world.home.path("beside.yaml"), "version: 1\n").unwrap();
+    let folder = world.home.root().file_name().unwrap().to_str().unwrap();
+    let up = format!("../{folder}/beside.yaml");
+    for command in ["check", "import"] {
+        let ran = world.run(&["policy", command, &up]);
+        assert_eq!(ran.code, Some(0), "{up}: {}", ran.stderr);
+    }
     let ran = world.run(&["policy", "check", "p.yaml", "--root", "gone"]);
     assert!(ran.stderr.contains("error[root-missing]"), "{}", ran.stderr);
     assert_eq!(ran.code, Some(125));
+}
+
+#[test]
+fn a203_a_bloom_file_is_looked_over_for_each_agent_it_names() {
+    let world = World::new();
+    let codes = |text: &str| -> Vec<String> {
+        world.write("bloom.yaml", text);
+        let report = world.json(&["policy", "check", "--json", "--dialect", "bloom", "bloom.yaml"]);
+        let problems = report[0]["problems"].as_array().unwrap().clone();
+        for lint in problems.iter().filter(|it| it["code"].as_str().unwrap().starts_with('L')) {
+            assert!(lint["explanation"].as_str().is_some_and(|text| !text.is_empty()), "{lint}");
+            assert!(
+                lint["file"].as_str().is_some_and(|file| file.ends_with("bloom.yaml")),
+                "{lint}"
+            );
+        }
+        problems.iter().map(|it| it["code"].as_str().unwrap()[..4].to_owned()).collect()
+    };
+    let agent =
+        |keys: &str| format!("agent: {{ claude: {{ sandbox: {{ enabled: true{keys} }} }} }}\n");
+    assert_eq!(codes(&agent("")), [""; 0], "a sound file");
+    #[rustfmt::skip]
+    let cases = [
+        // keys                                                          code    because
+        (", networkPolicy: disabled",                                    "L006", "the network is open"),
+        (", writablePaths: [/]",                                         "L004", "the whole disk"),
+        (", writablePaths: ['~']",                                       "L004", "the home folder"),
+        (", denyReadPaths: ['~/.aws', '~/.gnupg']",                      "L013", "keys can be read"),
+        (", networkPolicy: allow-list, allowedDomains: ['*.a.test']",    "L009", "not the name itself"),
+    ];
+    for (keys, code, because) in cases {
+        let found = codes(&agent(keys));
+        assert!(found.iter().any(|it| it == code), "{keys}: {because}: {found:?}");
+        assert!(!found.iter().any(|it| it == "L012"), "{keys}: nobody is let out: {found:?}");
+    }
+    let two = "agent:\n  claude: { sandbox: { enabled: true, networkPolicy: disabled } }\n  codex: { sandbox: { enabled: true } }\n";
+    assert_eq!(codes(two), ["L006"], "told once, for the agent it is about");
+    let off = "agent: { claude: { sandbox: { enabled: false } } }\n";
+    assert!(codes(off).iter().any(|it| it == "L012"), "an agent that is let out");
+    let task = "tasks: [{ id: t, agent_name: claude, sandbox: { enabled: true, networkPolicy: disabled } }]\n";
+    assert!(codes(task).iter().any(|it| it == "L006"), "a task's");
 }

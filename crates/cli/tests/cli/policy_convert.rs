@@ -51,7 +51,7 @@ fn a200_the_dialect_is_told_by_name_then_by_shape_and_doubt_asks() {
 }
 
 #[test]
-fn a181_a_file_of_any_system_in_a_project_only_narrows() {
+fn a181_agentaos_file_in_a_project_only_narrows() {
     let world = World::new();
     world.write(
         ".agentao/sandbox.json",
@@ -65,6 +65,68 @@ fn a181_a_file_of_any_system_in_a_project_only_narrows() {
     assert_eq!(show(&world)["require"], "full", "and cannot switch anything off");
     world.write(".agentao/sandbox.json", r#"{ "enabled": true, "default_profile": "readonly" }"#);
     assert_eq!(show(&world)["policy"]["files"]["write"], json!([]), "what narrows holds");
+}
+
+#[test]
+fn a181_each_example_of_each_system_loads_in_a_project_and_widens_nothing() {
+    let shown = |world: &World| {
+        let ran = world.run(&["policy", "show", "--json"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        serde_json::from_str::<serde_json::Value>(&ran.stdout).unwrap()
+    };
+    let base = shown(&World::with_policy("version: 1\n"));
+    let dialects = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../policy/src/dialect");
+    let mut tried = 0;
+    for dialect in ["agentao", "bloom", "claude", "proxy", "runner", "seatbelt", "srt"] {
+        for fixture in std::fs::read_dir(dialects.join(dialect).join("fixtures")).unwrap() {
+            let path = fixture.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            // A profile of Agentao's is a Seatbelt one.
+            let dialect = if name.ends_with(".sb") { "seatbelt" } else { dialect };
+            let include = format!("version: 1\ninclude: ['{dialect}:../{name}']\n");
+            let world = World::with_policy(&include);
+            world.write(name, std::fs::read(&path).unwrap());
+            let strict = std::fs::read(dialects.join("agentao/fixtures/strict.sb")).unwrap();
+            world.write("sandbox-profiles/strict.sb", &strict);
+            world.write("profiles/strict.sb", strict);
+            let found = shown(&world);
+            let list = |policy: &serde_json::Value, section: &str, key: &str| {
+                policy["policy"][section][key].as_array().unwrap().clone()
+            };
+            for (section, key) in [
+                ("files", "write"),
+                ("files", "unhide"),
+                ("network", "allow"),
+                ("network", "unix"),
+                ("tools", "exclude"),
+                ("env", "pass"),
+            ] {
+                let before = list(&base, section, key);
+                let inside = |value: &serde_json::Value| {
+                    key == "write" && value.as_str().unwrap().starts_with("/home/dev/app")
+                };
+                for value in list(&found, section, key) {
+                    let known = before.contains(&value) || inside(&value) || dialect == "runner";
+                    assert!(known, "{dialect} {name}: {section}.{key} opens {value}");
+                }
+            }
+            for (section, key) in [
+                ("files", "hide"),
+                ("files", "protect"),
+                ("commands", "deny"),
+                ("tools", "patterns"),
+            ] {
+                for value in list(&base, section, key) {
+                    let kept = list(&found, section, key).contains(&value);
+                    assert!(kept, "{dialect} {name}: {section}.{key} lost {value}");
+                }
+            }
+            assert_eq!(found["policy"]["network"]["mode"], "deny-all", "{dialect} {name}");
+            assert_eq!(found["require"], "full", "{dialect} {name}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 20, "only {tried} examples were found");
 }
 
 #[test]

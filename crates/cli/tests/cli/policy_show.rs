@@ -114,3 +114,38 @@ fn a_secret_is_never_shown() {
         assert!(!format!("{}{}", ran.stdout, ran.stderr).contains("hunter2"), "{more:?}");
     }
 }
+
+#[test]
+fn a069_show_is_the_status_of_agentaos_sandbox() {
+    const TIGHT: &str = "(version 1)(deny default)(allow process*)(allow file-read*)";
+    let sandbox = |text: &str| {
+        let world = World::new();
+        let home = world.home.file(".agentao/sandbox.json", text);
+        World { home: home.file(".agentao/profiles/mine.sb", TIGHT), project: world.project }
+    };
+    let show = ["policy", "show", "--policy", "agentao:"];
+    let world = sandbox(
+        r#"{"enabled":true,"profiles_dir":"profiles","default_profile":"mine","rules":[
+            {"tool":"run_shell_command","profile":"readonly"}]}"#,
+    );
+    let status = world.json(&[&show[..], &["--json"]].concat())["agentao"].clone();
+    assert_eq!((&status["state"], &status["default_profile"]), (&json!("enabled"), &json!("mine")));
+    assert_eq!(status["workspace_root"], "/home/dev/app");
+    let names = ["mine", "readonly", "workspace-write", "workspace-write-no-network"];
+    assert_eq!(status["profiles"], json!(names));
+    assert_eq!(status["shadowed_by"]["profile"], "readonly");
+    assert_eq!(status["shadowed_by"]["origin"]["line"], 2);
+    let human = world.run(&show).stdout;
+    assert!(human.contains("# agentao  enabled, profile mine, writes /home/dev/app\n"), "{human}");
+    assert!(human.contains(" profiles: mine, readonly, workspace-write, "), "{human}");
+    assert!(human.contains("shell commands get readonly instead: user "), "{human}");
+
+    let off = sandbox(r#"{"enabled":false}"#).json(&[&show[..], &["--json"]].concat());
+    assert_eq!((&off["agentao"]["state"], &off["require"]), (&json!("disabled"), &json!("none")));
+    assert_eq!(off["agentao"]["shadowed_by"], json!(null));
+    let broken = sandbox(r#"{"enabled":1}"#).run(&show);
+    assert_eq!(broken.code, Some(125), "broken: there is nothing to show");
+    assert!(broken.stderr.contains("`enabled` must be true or false"), "{}", broken.stderr);
+    let none = World::new().json(&["policy", "show", "--json"]);
+    assert_eq!(none["agentao"], json!(null), "no file of it has a say");
+}

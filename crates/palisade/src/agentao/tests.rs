@@ -84,7 +84,7 @@ fn a059_an_unknown_profile_is_not_switched_to() {
     for outside in ["../profiles/mine", "/etc/passwd", "", "."] {
         assert!(session.set_default_profile(outside).is_err(), "{outside:?}");
     }
-    session.set_default_profile("workspace-write").unwrap();
+    assert_eq!(session.set_default_profile("workspace-write").unwrap(), None, "no rule shadows it");
     assert_eq!(session.default_profile().unwrap(), Some(Profile::WorkspaceWrite));
 }
 
@@ -142,6 +142,11 @@ fn a069_status_tells_all_there_is() {
     let rule = status.shadowed_by.unwrap();
     assert_eq!((rule.profile.as_str(), rule.origin.place.unwrap().line), ("readonly", 5));
     assert_eq!(status.problems, [""; 0]);
+
+    let kept = home(text);
+    let mut switched = session(&kept, &project);
+    let shadow = switched.set_default_profile("mine").unwrap().unwrap();
+    assert_eq!(shadow.profile, "readonly", "whoever switches is told");
 
     let off = session(&Home::new(), &project).status();
     assert_eq!((off.state, off.shadowed_by), (State::Disabled, None));

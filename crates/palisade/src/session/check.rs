@@ -1,7 +1,7 @@
 //! Looking at one file, without any of the others.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::dialect::{self, Reading};
 use palisade_policy::key::{Field, Grants};
@@ -28,29 +28,54 @@ pub struct Checked {
     /// What it says, and its author's notes; a dialect may read more than one document from it.
     pub readings: Vec<Reading>,
     stack: Stack,
+    /// The profiles that were read and found whole.
+    profiles: Vec<Folder>,
     anchors: Anchors,
     cwd: PathBuf,
 }
 
 impl Checked {
-    /// Looks the policy over that the file makes, alone on top of the built-in one.
+    /// Looks the policies over that the file makes, alone on top of the built-in one: for everyone,
+    /// and for each agent and task it speaks of. What is odd for several is told once.
     ///
     /// # Errors
     ///
     /// As [`resolve`].
     pub fn lints(&self) -> Result<Vec<Lint>, OpenError> {
-        let policy = resolve(&self.stack, &Choice::default(), Trust::Trusted)?.policy;
-        let files = self.stack.profile_files().into_iter();
-        let checked: Vec<Folder> = files
-            .filter_map(|profile| match profile.value {
-                Profile::File(file) => Some(file),
-                Profile::Readonly | Profile::WorkspaceWrite | Profile::WorkspaceWriteNoNetwork => {
-                    None
+        let mut lints: Vec<Lint> = Vec::new();
+        for choice in self.choices() {
+            let resolved = resolve(&self.stack, &choice, Trust::Trusted)?;
+            let documents = self.stack.documents().map(|(_, document)| document);
+            let own = documents.flat_map(|document| {
+                let agent = choice.agent.as_ref().and_then(|name| document.agents.get(name));
+                let task = choice.task.as_ref().and_then(|name| document.tasks.get(name));
+                agent.into_iter().chain(task.map(|task| &task.policy))
+            });
+            let own: Vec<&Policy> = own.collect();
+            let context = lint::Context {
+                anchors: &self.anchors,
+                cwd: &self.cwd,
+                checked: &self.profiles,
+                own: &own,
+            };
+            for found in lint::lint(&resolved.policy, &context) {
+                let same =
+                    |known: &Lint| (known.code, &known.origin) == (found.code, &found.origin);
+                if !lints.iter().any(same) {
+                    lints.push(found);
                 }
-            })
-            .collect();
-        let context = lint::Context { anchors: &self.anchors, cwd: &self.cwd, checked: &checked };
-        Ok(lint::lint(&policy, &context))
+            }
+        }
+        Ok(lints)
+    }
+
+    /// Lists everyone for whom some text says something of its own, and everyone else.
+    fn choices(&self) -> Vec<Choice> {
+        let agents = self.stack.agents().into_iter();
+        let agents = agents.map(|name| Choice { agent: Some(name.into()), task: None });
+        let tasks = self.stack.tasks().into_iter();
+        let tasks = tasks.map(|name| Choice { agent: None, task: Some(name.into()) });
+        std::iter::once(Choice::default()).chain(agents).chain(tasks).collect()
     }
 
     /// Returns all that the file and its includes say as one native document, as text, and what
@@ -114,7 +139,11 @@ impl Request {
     /// Every problem of the file.
     pub fn check_file(&self, named: &str, root: &Path) -> Result<Checked, OpenError> {
         // The lines of a faulty file are printed, so a file of the project leads to no other place.
-        let lies_in = self.cwd.join(&*Include::new(named).path).starts_with(root);
+        let path = self.cwd.join(&*Include::new(named).path);
+        // A path that climbs out is one that a person typed, and is theirs.
+        let climbs = path.components().any(|part| part == Component::ParentDir);
+        let real = if climbs { path.canonicalize().unwrap_or(path) } else { path };
+        let lies_in = real.starts_with(root);
         let place = if lies_in { Place::InProject { root, uid: self.uid() } } else { Place::Named };
         self.check(read_named(&self.cwd, self.layer(), place, named)?, root)
     }
@@ -159,8 +188,8 @@ impl Request {
         let (Group::Texts(dialect, _) | Group::Places(dialect, _)) = &group;
         let dialect = dialect.name;
         let readings = loader.add(group, &mut Vec::new())?;
-        loader.add_profiles()?;
+        let profiles = loader.add_profiles()?;
         let stack = loader.stack;
-        Ok(Checked { dialect, readings, stack, anchors, cwd: self.cwd.clone() })
+        Ok(Checked { dialect, readings, stack, profiles, anchors, cwd: self.cwd.clone() })
     }
 }

@@ -41,6 +41,8 @@ pub(super) struct Loaded {
     pub(super) files: Vec<LoadedFile>,
     pub(super) project: Option<ProjectContent>,
     pub(super) warnings: Vec<Warning>,
+    /// Folders of profiles that files name, and who says so.
+    pub(super) profile_folders: Vec<(PathBuf, Layer)>,
 }
 
 /// The exact content of a project's policy files.
@@ -59,6 +61,9 @@ pub(super) struct ProjectContent {
 const MAX_INCLUDES: usize = 8;
 const MAX_FILES: usize = 64;
 const MAX_BYTES: usize = 4 << 20;
+/// The same for what a project brings: nobody has looked at it yet.
+const MAX_PROJECT_FILES: usize = 16;
+const MAX_PROJECT_BYTES: usize = 1 << 20;
 
 pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
     let places = request.places();
@@ -97,7 +102,7 @@ pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
     }
     loader.add_options()?;
     loader.add_profiles()?;
-    let Loader { stack, mut files, content, choices, notes, .. } = loader;
+    let Loader { stack, mut files, content, choices, notes, profile_folders, .. } = loader;
     files.sort_by_key(|file| file.layer);
     let warnings = root.warnings.iter().cloned().map(Warning::Root).chain(notes).collect();
     let project = (!content.is_empty()).then(|| ProjectContent {
@@ -109,7 +114,7 @@ pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
         ignored,
         choices,
     });
-    Ok(Loaded { root, root_origin, stack, files, project, warnings })
+    Ok(Loaded { root, root_origin, stack, files, project, warnings, profile_folders })
 }
 
 pub(super) struct Loader<'a> {
@@ -192,12 +197,28 @@ impl<'a> Loader<'a> {
         let here = texts.last().map(|text| text.path.clone()).unwrap_or_default();
         for Reading { layer, document, notes } in &readings {
             including.push(here.clone());
-            let mut included = Vec::new();
-            for Sourced { value, origin } in &document.include {
+            let (mut included, mut read) = (Vec::new(), 0);
+            for (at, Sourced { value, origin }) in document.include.iter().enumerate() {
+                let project = self.content.iter().map(|(_, text)| text.text().len());
+                let (files, bytes) = (project.len() + at, project.sum::<usize>() + read);
+                let many = files >= MAX_PROJECT_FILES || bytes > MAX_PROJECT_BYTES;
+                let before = document.include.iter().take(at);
+                let why = if *layer == Layer::Project && many {
+                    "with too many others"
+                } else if before.clone().any(|known| known.value == *value) {
+                    "twice"
+                } else {
+                    ""
+                };
+                if !why.is_empty() {
+                    let path = value.path.to_string().into();
+                    return Err(OpenError::Include { path, why }.named_in(origin));
+                }
                 let folder = here.parent().unwrap_or(Path::new("/"));
                 let group = self.included(value, folder, *layer);
                 let group = group.and_then(|group| self.expanded(group));
                 let (dialect, texts) = group.map_err(|error| error.named_in(origin))?;
+                read += texts.iter().map(|text| text.source.text().len()).sum::<usize>();
                 included.push(Group::Texts(dialect, texts));
                 // They are all read before the first is understood.
                 if self.files.len() + included.len() > MAX_FILES {

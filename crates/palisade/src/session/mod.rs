@@ -8,13 +8,14 @@ mod load;
 mod locate;
 mod profile;
 mod request;
+mod status;
 #[cfg(test)]
 mod tests;
 pub(crate) mod world;
 
 use std::path::{Path, PathBuf};
 
-use palisade_policy::dialect::Written;
+use palisade_policy::dialect::{Lost, Written};
 use palisade_policy::key::{Field, Ignored, Refusals, Row, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
 use palisade_policy::name::{Anchors, Folder};
@@ -42,6 +43,7 @@ pub struct Session {
     files: Vec<LoadedFile>,
     project: Option<ProjectFiles>,
     warnings: Vec<Warning>,
+    profile_folders: Vec<(PathBuf, Layer)>,
 }
 
 /// A project's own policy files, and whether the user agreed to them.
@@ -90,7 +92,7 @@ impl Session {
     /// Anything unreadable or invalid, in any layer. Nothing was run, and there is no policy to
     /// fall back to.
     pub fn open(request: &Request) -> Result<Self, OpenError> {
-        let Loaded { root, root_origin, stack, files, project, mut warnings } =
+        let Loaded { root, root_origin, stack, files, project, mut warnings, profile_folders } =
             load::load(request)?;
         let choice = request.choice();
         let project = project.map(|content| ProjectFiles::new(content, request, &mut warnings));
@@ -122,7 +124,7 @@ impl Session {
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
         let home = request.places().home;
-        Ok(Self { root, home, resolved, stack, files, project, warnings })
+        Ok(Self { root, home, resolved, stack, files, project, warnings, profile_folders })
     }
 
     /// Works out what the project's files open, for everyone they speak of and whatever options
@@ -244,9 +246,20 @@ pub fn revoke(request: &Request) -> Result<(ProjectRoot, bool), OpenError> {
 pub fn export(session: &Session, request: &Request, dialect: &str) -> Option<Written> {
     let write = palisade_policy::dialect::named(dialect)?.write?;
     let anchors = Anchors { root: session.root.path.clone(), home: request.places().home };
-    Some(world::with_surroundings(request, &anchors, Place::Named, |around| {
+    let mut written = world::with_surroundings(request, &anchors, Place::Named, |around| {
         write(session.policy(), around)
-    }))
+    });
+    // The policy in force is one agent's and one task's, or nobody's.
+    let why = "what is said for it alone is not written; name it to have it written";
+    let others = |key: &str, names: Vec<&str>, chosen: Option<&str>| {
+        let others = names.into_iter().filter(|name| chosen != Some(name));
+        let lost = others.map(|name| Lost::new(key, name.to_owned(), why));
+        lost.collect::<Vec<_>>()
+    };
+    let agents = others("agents", session.stack.agents(), session.agent());
+    let tasks = others("tasks", session.stack.tasks(), session.task());
+    written.lost.splice(0..0, agents.into_iter().chain(tasks));
+    Some(written)
 }
 
 impl From<TrustError> for OpenError {

@@ -16,8 +16,9 @@ use super::world::with_surroundings;
 use crate::read::{Place, read_policy_file};
 
 impl Loader<'_> {
-    /// Reads every profile file that some text names, and adds what it supplies.
-    pub(super) fn add_profiles(&mut self) -> Result<(), OpenError> {
+    /// Reads every profile file that some text names, and adds what it supplies; returns the files.
+    pub(super) fn add_profiles(&mut self) -> Result<Vec<Folder>, OpenError> {
+        let mut read = Vec::new();
         for Sourced { value, origin } in self.stack.profile_files() {
             let Profile::File(file) = value else { continue };
             let (path, layer) = (file.path(), origin.layer);
@@ -56,9 +57,10 @@ impl Loader<'_> {
                 self.content.push((path.clone(), source));
             }
             self.files.push(LoadedFile { layer: owner, path, dialect });
-            self.stack.push_profile(file, policy);
+            self.stack.push_profile(file.clone(), policy);
+            read.push(file);
         }
-        Ok(())
+        Ok(read)
     }
 
     /// Returns who named the folder of profiles that a file lies in.

@@ -208,7 +208,7 @@ fn only_our_own_files_and_the_runners_name_the_root() {
 }
 
 #[test]
-fn a_project_widens_nothing_through_any_system() {
+fn a181_a_project_widens_nothing_through_any_system() {
     let wide = [
         (
             "agentao:.agentao/sandbox.json",
@@ -254,7 +254,10 @@ fn a_project_widens_nothing_through_any_system() {
     let bare = home();
     let elsewhere = Project::new().file(".palisade/policy.yaml", "version: 1\n");
     let base = open(&elsewhere, &bare, &[]).unwrap();
-    let base_hide = shown(&base, "files.hide").len();
+    let own = |session: &Session, key: &str, root: &Path| -> Vec<String> {
+        let root = root.display().to_string();
+        shown(session, key).iter().map(|value| value.replace(&root, "ROOT")).collect()
+    };
     for (include, text) in wide {
         let (dialect, file) = include.split_once(':').unwrap();
         let home = home();
@@ -271,7 +274,32 @@ fn a_project_widens_nothing_through_any_system() {
         }
         assert_eq!(shown(&session, "network.mode"), ["deny-all"], "{include} {text}");
         assert_eq!(shown(&session, "require"), shown(&base, "require"), "{include} {text}");
-        assert!(shown(&session, "files.hide").len() >= base_hide, "{include} {text}");
+        for key in ["files.hide", "files.protect", "commands.deny", "commands.interpreters"] {
+            let (before, after) =
+                (own(&base, key, elsewhere.root()), own(&session, key, project.root()));
+            for closed in before.iter().filter(|path| !path.contains(".palisade/policy.yaml")) {
+                let there = closed.replace(
+                    &bare.root().display().to_string(),
+                    &home.root().display().to_string(),
+                );
+                assert!(after.contains(&there), "{include} {text}: {key} lost {closed}");
+            }
+        }
+        let mut rows = (base.rows(), session.rows());
+        let tied = |row: &Row| row.key.starts_with("tools.") || row.key.starts_with("limits.");
+        rows.0.retain(tied);
+        rows.1.retain(tied);
+        for (before, after) in rows.0.iter().zip(&rows.1) {
+            let values =
+                |row: &Row| row.values.iter().map(|value| value.value.clone()).collect::<Vec<_>>();
+            // The runner's preset narrows by itself.
+            let narrower = dialect == "runner" && before.key.starts_with("limits.");
+            // What adds to what is watched narrows too.
+            let watched = values(before).iter().all(|value| values(after).contains(value))
+                && matches!(&*before.key, "tools.patterns" | "tools.path_parameters");
+            let same = values(before) == values(after) || watched || narrower;
+            assert!(same, "{include} {text}: {} is {:?}", after.key, values(after));
+        }
         for key in ["files.allow_read", "files.unhide", "network.allow", "network.unix"] {
             assert_eq!(shown(&session, key), shown(&base, key), "{include} {text}: {key}");
         }
@@ -289,4 +317,25 @@ fn a_long_list_of_includes_is_refused_before_it_is_read() {
         .file(".palisade/policy.yaml", format!("version: 1\ninclude: [{many}]\n"))
         .file("s.json", "{}");
     assert_eq!(open(&project, &Home::new(), &[]).unwrap_err().code(), "include");
+    // A project brings few files, and not much of them; a person may bring more.
+    let settings = r#"{"network":{"allowedDomains":[],"deniedDomains":[]}}"#;
+    let large = format!("{settings}{}", " ".repeat(400_000));
+    for (count, text, project_may, person_may) in
+        [(10, settings, true, true), (20, settings, false, true), (4, &*large, false, true)]
+    {
+        let names: Vec<String> = (0..count).map(|n| format!("'srt:../s{n}.json'")).collect();
+        let policy = format!("version: 1\ninclude: [{}]\n", names.join(", "));
+        let mut project = Project::new().file(".palisade/policy.yaml", &policy);
+        let mut person = Project::new().file("sub/policy.yaml", &policy);
+        for n in 0..count {
+            project = project.file(format!("s{n}.json"), text);
+            person = person.file(format!("s{n}.json"), text);
+        }
+        assert_eq!(open(&project, &Home::new(), &[]).is_ok(), project_may, "{count}");
+        assert_eq!(
+            open(&person, &Home::new(), &["sub/policy.yaml"]).is_ok(),
+            person_may,
+            "{count}"
+        );
+    }
 }

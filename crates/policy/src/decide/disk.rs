@@ -2,21 +2,49 @@
 //!
 //! Files outlive subshells and branches: what may have happened is kept for the rest of the text.
 
+/// Most texts that one file may hold before nobody keeps count.
+const MOST_TEXTS: usize = 8;
+
 /// Files that were written, taken or linked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disk {
     written: Vec<(String, String)>,
-    foreign: Vec<String>,
+    foreign: Vec<(String, Source)>,
     links: Vec<(String, String)>,
 }
 
+/// Where content comes from that nobody has seen.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Source {
+    /// From another machine, or decoded.
+    Elsewhere,
+    /// From the text itself, but only running tells what it is.
+    Running,
+}
+
 impl Disk {
+    /// Whether the text has done nothing yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.written.is_empty() && self.foreign.is_empty() && self.links.is_empty()
+    }
+
     /// Notes what a file may hold from here on.
     pub(super) fn write(&mut self, path: String, content: String) {
+        if self.written(&path).len() >= MOST_TEXTS {
+            return self.take(path, Source::Running);
+        }
         let entry = (path, content);
         if !self.written.contains(&entry) {
             self.written.push(entry);
         }
+    }
+
+    /// Notes what is added to a file that may hold something already.
+    pub(super) fn append(&mut self, path: String, content: &str) {
+        for before in self.written(&path) {
+            self.write(path.clone(), format!("{before}\n{content}"));
+        }
+        self.write(path, content.to_owned());
     }
 
     /// Returns every text that was written to a file.
@@ -30,19 +58,26 @@ impl Disk {
         self.written.iter().map(|(_, content)| &**content)
     }
 
-    /// Notes a file whose content comes from elsewhere.
-    pub(super) fn take(&mut self, path: String) {
-        if !self.foreign.contains(&path) {
-            self.foreign.push(path);
+    /// Notes a file whose content nobody has seen.
+    pub(super) fn take(&mut self, path: String, source: Source) {
+        let entry = (path, source);
+        if !self.foreign.contains(&entry) {
+            self.foreign.push(entry);
         }
     }
 
-    /// Whether a file, or a folder above it, was taken from elsewhere.
-    pub(super) fn is_foreign(&self, path: &str) -> bool {
-        self.foreign.iter().any(|taken| {
-            let below = path.strip_prefix(taken.as_str());
-            below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+    /// Returns where a file's content comes from, if nobody has seen it: its own, or that of a
+    /// folder above it.
+    pub(super) fn foreign(&self, path: &str) -> Option<Source> {
+        let found = self.foreign.iter().find(|(taken, _)| below(path, taken).is_some());
+        found.map(|(_, source)| *source)
+    }
+
+    /// Whether the text put a file into a folder, or below it.
+    pub(super) fn fills(&self, folder: &str) -> bool {
+        let written = self.written.iter().map(|(path, _)| path);
+        let taken = self.foreign.iter().map(|(path, _)| path);
+        written.chain(taken).any(|path| below(path, folder).is_some())
     }
 
     /// Notes a link.
@@ -57,4 +92,42 @@ impl Disk {
     pub(super) fn links(&self) -> &[(String, String)] {
         &self.links
     }
+
+    /// Notes that what lies at `from` lies at `to` as well.
+    pub(super) fn carry(&mut self, from: &str, to: &str) {
+        let moved = |path: &str| below(path, from).map(|rest| format!("{to}{rest}"));
+        let written: Vec<_> = self
+            .written
+            .iter()
+            .filter_map(|(path, content)| Some((moved(path)?, content.clone())))
+            .collect();
+        for (path, content) in written {
+            self.write(path, content);
+        }
+        let links: Vec<_> = self
+            .links
+            .iter()
+            .filter_map(|(name, target)| Some((moved(name)?, target.clone())))
+            .collect();
+        for (name, target) in links {
+            self.link(name, target);
+        }
+        if let Some(source) = self.foreign(from) {
+            self.take(to.to_owned(), source);
+        }
+        let foreign: Vec<_> = self
+            .foreign
+            .iter()
+            .filter_map(|(path, source)| Some((moved(path)?, *source)))
+            .collect();
+        for (path, source) in foreign {
+            self.take(path, source);
+        }
+    }
+}
+
+/// Returns what follows in `path` behind `folder`, if it is that folder or lies below it.
+pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
+    let rest = path.strip_prefix(folder)?;
+    (rest.is_empty() || rest.starts_with('/') || folder.ends_with('/')).then_some(rest)
 }

@@ -1,5 +1,8 @@
 //! What the shell evaluates besides commands: tests, arithmetic, subscripts, assignments.
 
+use std::rc::Rc;
+
+use super::child::Speech;
 use super::scope::Value;
 use super::walk::Walk;
 use crate::command::{Certainty, Concern};
@@ -65,6 +68,28 @@ impl Walk<'_> {
                 self.raise(Concern::Evaluates, arithmetic.expression.span);
             }
         }
+        self.computed(arithmetic);
+    }
+
+    /// `x=1`, `x++`: what is assigned in arithmetic is a number after.
+    fn computed(&mut self, arithmetic: &Arithmetic<'_>) {
+        let assigns = arithmetic.expression.pieces.iter().any(|piece| match piece {
+            Piece::Literal(text) | Piece::Quoted(text) | Piece::Glob { text, .. } => {
+                text.contains(['=', '+', '-'])
+            }
+            Piece::Brace(_)
+            | Piece::Tilde(_)
+            | Piece::Parameter(_)
+            | Piece::Command(..)
+            | Piece::Arithmetic(..)
+            | Piece::Process(_)
+            | Piece::Array(_) => false,
+        });
+        for name in arithmetic.names.iter().filter(|_| assigns) {
+            if self.scope.variable(name).is_some_and(|value| value.text.parse::<i64>().is_err()) {
+                Rc::make_mut(&mut self.scope).assign(name.clone(), Value::unknown());
+            }
+        }
     }
 
     /// `${x@P}`: the value is expanded once more, substitutions and all.
@@ -82,7 +107,10 @@ impl Walk<'_> {
         self.hidden_subscript(&value.text, assignment.span);
         match assignment.mode {
             AssignmentMode::Replace if assignment.subscript.is_none() => value,
-            AssignmentMode::Append if assignment.subscript.is_none() => {
+            // Some shells take `x+=y` for a program.
+            AssignmentMode::Append
+                if assignment.subscript.is_none() && self.speech == Speech::Bash =>
+            {
                 match self.scope.variable(&assignment.name) {
                     Some(old)
                         if old.certainty == Certainty::Known

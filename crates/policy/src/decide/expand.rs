@@ -1,6 +1,7 @@
 //! From words to arguments: what the shell will make of a word, as far as that can be told.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
 use super::scope::Value;
 use super::walk::Walk;
@@ -56,15 +57,11 @@ impl Walk<'_> {
     /// Appends the arguments that a word becomes; what runs inside it is judged on the way.
     pub(super) fn expand<'t>(&mut self, text: &'t str, word: &Word<'t>, args: &mut Vec<Arg<'t>>) {
         if let [Piece::Literal(literal) | Piece::Quoted(literal)] = &*word.pieces {
-            let verbatim = match literal {
-                Cow::Borrowed(slice) => offset(text, slice),
-                Cow::Owned(_) => None,
-            };
             args.push(Arg {
                 text: literal.clone(),
                 certainty: Certainty::Known,
                 span: word.span,
-                verbatim,
+                verbatim: verbatim(text, word),
             });
             return;
         }
@@ -83,8 +80,9 @@ impl Walk<'_> {
         };
         for pieces in spread {
             let mut making = Making::default();
-            for piece in pieces {
-                self.add(text, piece, word.span, &mut making, args);
+            for (at, piece) in pieces.iter().enumerate() {
+                let next = pieces.get(at + 1).copied();
+                self.add(text, (piece, next), word.span, &mut making, args);
             }
             if !making.is_empty() {
                 args.push(making.finish(word.span));
@@ -96,7 +94,7 @@ impl Walk<'_> {
     /// redirection, as a `case` subject.
     pub(super) fn value<'t>(&mut self, text: &'t str, word: &Word<'t>) -> Value {
         let mut making = Making::default();
-        for piece in &word.pieces {
+        for (at, piece) in word.pieces.iter().enumerate() {
             match piece {
                 // Neither braces nor patterns spread here.
                 Piece::Brace(alternatives) => {
@@ -119,7 +117,10 @@ impl Walk<'_> {
                 | Piece::Command(..)
                 | Piece::Arithmetic(..)
                 | Piece::Process(_) => {
-                    let part = self.part(text, piece);
+                    let mut part = self.part(text, piece);
+                    if may_vanish(piece, &part, &making, word.pieces.get(at + 1)) {
+                        part = Value::unknown();
+                    }
                     making.push(&part.text, part.certainty.min(Certainty::Partial));
                 }
             }
@@ -163,12 +164,18 @@ impl Walk<'_> {
     fn add<'t>(
         &mut self,
         text: &'t str,
-        piece: &Piece<'t>,
+        (piece, next): (&Piece<'t>, Option<&Piece<'t>>),
         span: Span,
         making: &mut Making,
         args: &mut Vec<Arg<'t>>,
     ) {
-        let part = self.part(text, piece);
+        if let Some(parameters) = self.all_parameters(piece) {
+            return add_each(&parameters, piece, span, making, args);
+        }
+        let mut part = self.part(text, piece);
+        if may_vanish(piece, &part, making, next) {
+            part = Value::unknown();
+        }
         if is_quoted(piece) {
             making.solid = true;
             making.push(&part.text, part.certainty.min(Certainty::Partial));
@@ -252,6 +259,7 @@ impl Walk<'_> {
             self.inside_word(text, word);
         }
         let name = &*parameter.name;
+        self.defaulted(text, parameter);
         match parameter.operation {
             Operation::Value if parameter.subscript.is_none() => self.named(name),
             // The value, if the text itself gives one; the default may stand for it otherwise.
@@ -262,7 +270,12 @@ impl Walk<'_> {
                 value => value,
             },
             Operation::Length => Value::token(),
-            Operation::Changed if parameter.subscript.is_none() => self.changed(parameter),
+            Operation::Changed if parameter.subscript.is_none() => self.changed(text, parameter),
+            // The shell ends where there is none.
+            Operation::Error if parameter.subscript.is_none() => match self.named(name) {
+                value if value.text.is_empty() => Value::unknown(),
+                value => value,
+            },
             Operation::Evaluated => {
                 self.evaluated(parameter);
                 Value::unknown()
@@ -276,28 +289,41 @@ impl Walk<'_> {
         }
     }
 
-    /// `${f%.txt}`: cutting a name, or putting another text without `/` into it, leads nowhere else.
-    fn changed(&self, parameter: &Parameter<'_>) -> Value {
-        let leads_away = |word: &Word<'_>| {
-            word.pieces.iter().any(|piece| match piece {
-                Piece::Literal(text) | Piece::Quoted(text) | Piece::Glob { text, .. } => {
-                    text.contains('/') || text.contains("..")
-                }
-                Piece::Brace(_)
-                | Piece::Tilde(_)
-                | Piece::Parameter(_)
-                | Piece::Command(..)
-                | Piece::Arithmetic(..)
-                | Piece::Process(_)
-                | Piece::Array(_) => true,
-            })
-        };
-        let value = self.named(&parameter.name);
-        let plain = !value.text.contains(HOLE) && !value.text.contains("..");
-        if plain && !value.text.starts_with('/') && !parameter.words.iter().any(leads_away) {
-            return Value { certainty: Certainty::Pattern, ..value };
+    /// `${x:=w}` sets `x`, and `${!x:=w}` sets whatever it names.
+    fn defaulted<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) {
+        let Some(word) = parameter.words.first() else { return };
+        let sign = word.span.start().checked_sub(1).and_then(|at| text.as_bytes().get(at));
+        let own = parameter.operation == Operation::Default && sign == Some(&b'=');
+        let other = parameter.operation == Operation::Indirect;
+        if other {
+            Rc::make_mut(&mut self.scope).forget_all();
         }
-        Value::unknown()
+        let known = self.scope.variable(&parameter.name);
+        if own && known.is_none_or(|value| value.text.is_empty() || value.text.contains(HOLE)) {
+            let value = self.value(text, word);
+            self.variable(&parameter.name, &value, word.span);
+            Rc::make_mut(&mut self.scope).forget(&parameter.name);
+        }
+    }
+
+    /// Returns what `$@` or `$*` stand for, where that is known.
+    fn all_parameters(&self, piece: &Piece<'_>) -> Option<Vec<Value>> {
+        let Piece::Parameter(parameter) = piece else { return None };
+        let all = matches!(&*parameter.name, "@" | "*")
+            && parameter.operation == Operation::Value
+            && parameter.subscript.is_none();
+        let parameters = self.scope.parameters().filter(|_| all)?;
+        // What is not in quotes is split once more, and `"$*"` is one word.
+        let whole = parameter.quoting == Quoting::Quoted && &*parameter.name == "@";
+        let plain = |value: &Value| {
+            value.certainty == Certainty::Known
+                && !value.text.is_empty()
+                && !value.text.contains([' ', '\t', '\n', '*', '?', '['])
+        };
+        let split = parameter.quoting == Quoting::Bare
+            && self.scope.variable("IFS").is_none()
+            && parameters.iter().all(plain);
+        (whole || split).then(|| parameters.to_vec())
     }
 
     /// `${TMPDIR:-/tmp}`: the name says as much as the default does.
@@ -309,9 +335,11 @@ impl Walk<'_> {
     }
 
     /// Returns the value of a variable.
-    fn named(&self, name: &str) -> Value {
-        if self.volatile.iter().any(|known| known == name) {
-            return Value::unknown();
+    pub(super) fn named(&self, name: &str) -> Value {
+        if let (Some(parameters), Ok(at)) = (self.scope.parameters(), name.parse::<usize>())
+            && at > 0
+        {
+            return parameters.get(at - 1).cloned().unwrap_or_else(|| Value::known(""));
         }
         if let Some(value) = self.scope.variable(name) {
             return value.clone();
@@ -338,6 +366,34 @@ impl Value {
     fn certainty_at_most(&self, most: Certainty) -> Certainty {
         if self.certainty == Certainty::Known { most } else { self.certainty }
     }
+}
+
+/// Adds words that stand for themselves; the first and the last join with what is around them.
+fn add_each<'t>(
+    parameters: &[Value],
+    piece: &Piece<'_>,
+    span: Span,
+    making: &mut Making,
+    args: &mut Vec<Arg<'t>>,
+) {
+    let quoted = matches!(piece, Piece::Parameter(found) if found.quoting == Quoting::Quoted);
+    for (at, value) in parameters.iter().enumerate() {
+        if at > 0 {
+            args.push(making.finish(span));
+        }
+        making.solid |= quoted;
+        making.push(&value.text, value.certainty);
+    }
+}
+
+/// Whether a value that begins a word may be nothing, so that the `/` behind it begins the path.
+fn may_vanish(piece: &Piece<'_>, value: &Value, making: &Making, next: Option<&Piece<'_>>) -> bool {
+    let changes = matches!(piece, Piece::Parameter(found) if found.operation == Operation::Changed);
+    let slash =
+        matches!(next, Some(Piece::Literal(text) | Piece::Quoted(text)) if text.starts_with('/'));
+    (changes && value.certainty != Certainty::Known || value.may_be_empty())
+        && slash
+        && making.text.is_empty()
 }
 
 fn is_quoted(piece: &Piece<'_>) -> bool {
@@ -386,6 +442,16 @@ fn spread<'p, 't>(pieces: &'p [Piece<'t>]) -> Option<Vec<Vec<&'p Piece<'t>>>> {
         }
     }
     Some(words)
+}
+
+/// Returns where a word's text begins in `text`, if it stands there byte for byte.
+pub(super) fn verbatim(text: &str, word: &Word<'_>) -> Option<usize> {
+    match &*word.pieces {
+        [Piece::Literal(Cow::Borrowed(part)) | Piece::Quoted(Cow::Borrowed(part))] => {
+            offset(text, part)
+        }
+        _ => None,
+    }
 }
 
 /// Returns where `part` begins in `text`, if it is a part of it and not a copy.

@@ -59,7 +59,7 @@ impl Walk<'_> {
             }
             _ => {
                 let items = match input {
-                    Input::Text(value, _) if value.certainty == Certainty::Pattern => {
+                    Input::Text(value, ..) if value.certainty == Certainty::Pattern => {
                         vec![value.clone()]
                     }
                     Input::Text(..) | Input::File(..) | Input::Inherited | Input::Pipe => {
@@ -126,6 +126,12 @@ fn mark(args: &[Arg<'_>]) -> Option<String> {
         match arg {
             "-I" | "-J" => return args.peek().map(|mark| (*mark).to_owned()),
             "-i" | "--replace" => return Some("{}".into()),
+            // Their value is the next word.
+            "-a" | "--arg-file" | "-d" | "--delimiter" | "-E" | "-L" | "--max-lines" | "-n"
+            | "--max-args" | "-P" | "--max-procs" | "-s" | "--max-chars" | "-S" | "-R" => {
+                args.next();
+                continue;
+            }
             _ => {}
         }
         let glued = ["-I", "-i", "--replace="].iter().find_map(|option| arg.strip_prefix(option));

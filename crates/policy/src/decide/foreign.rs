@@ -1,8 +1,9 @@
-//! Files that a text takes from elsewhere and runs after.
+//! Files that a text takes from elsewhere, carries about and runs after.
 
+use super::disk::Source;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty};
-use crate::jail::Standing;
+use crate::jail::{How, Last, Standing};
 use crate::shell::{Redirection, RedirectionOperator};
 
 /// Programs whose output nobody has seen: it comes from the network, or is decoded.
@@ -13,7 +14,15 @@ const SOURCES: [&str; 24] = [
 ];
 
 /// Programs that put a file elsewhere under another name.
-const CARRIERS: [&str; 6] = ["cat", "cp", "dd", "install", "ln", "mv"];
+const CARRIERS: [&str; 7] = ["cat", "cp", "dd", "install", "ln", "mv", "rsync"];
+
+/// Programs that leave a file's content as it is.
+const LEAVERS: [&str; 8] = ["chgrp", "chmod", "chown", "git", "mkdir", "rm", "tee", "touch"];
+
+/// Programs that take files out of an archive.
+const UNPACKERS: [&str; 12] = [
+    "7z", "ar", "bsdtar", "bunzip2", "cpio", "gtar", "gunzip", "tar", "unxz", "unzip", "xz", "zstd",
+];
 
 impl Walk<'_> {
     /// Notes what a command takes from elsewhere, and what it makes of its input.
@@ -34,16 +43,78 @@ impl Walk<'_> {
         let takes = self.tainted && (name == "tee" || SOURCES.binary_search(&name).is_ok())
             || from_outside
             || name == "mkfifo";
+        let reads = acts.iter().any(|act| matches!(act, Act::Read(_)));
         for act in acts {
             let Act::Write(file) = act else { continue };
             if takes {
-                self.take(&file.text);
-            } else if let ("tee", Input::Text(value, _)) = (name, input)
-                && value.certainty == Certainty::Known
-            {
-                for path in self.places(&file.text) {
+                self.take(file, Source::Elsewhere);
+            } else if matches!(name, "tee" | "dd" | "sponge") && !reads {
+                self.keep(file, input);
+            }
+        }
+        if self.tainted || !self.disk.is_empty() {
+            self.carry(name, acts);
+        }
+    }
+
+    /// A file becomes what comes in.
+    fn keep(&mut self, file: &Arg<'_>, input: &Input) {
+        for path in self.places(&file.text) {
+            match input {
+                Input::Text(value, ..) if value.certainty == Certainty::Known => {
                     self.disk.write(path, value.text.clone());
                 }
+                Input::Text(..) | Input::Pipe => self.disk.take(path, Source::Running),
+                Input::File(..) | Input::Inherited => {}
+            }
+        }
+    }
+
+    /// What is known of files holds for their copies, and not for what was made of them.
+    fn carry(&mut self, name: &str, acts: &[Act<'_>]) {
+        let mut from = Vec::new();
+        let mut to = Vec::new();
+        for act in acts {
+            match act {
+                Act::Read(path) | Act::Delete(path, _) => from.extend(self.kept(path)),
+                Act::Link { target, .. } => from.extend(self.kept(target)),
+                Act::Write(path) => to.extend(self.kept(path)),
+                Act::Enter(path) if UNPACKERS.contains(&name) => to.extend(self.kept(path)),
+                Act::Enter(_) | Act::Connect(_) | Act::Run(_) | Act::Raise(..) => {}
+            }
+        }
+        let seen = from.iter().chain(&to).find_map(|path| self.disk.foreign(path));
+        let source = seen.or(self.tainted.then_some(Source::Elsewhere));
+        if seen.is_some() {
+            // What it prints is made of what it read.
+            self.tainted = true;
+        }
+        if UNPACKERS.contains(&name) {
+            let Some(source) = source else { return };
+            // `x.gz` becomes `x`; an archive fills the folder.
+            let stems: Vec<String> = from
+                .iter()
+                .chain(&to)
+                .filter_map(|path| Some(path.rsplit_once('.')?.0.to_owned()))
+                .collect();
+            let folders = if to.is_empty() { self.scope.cwds().to_vec() } else { to };
+            for path in folders.into_iter().chain(stems) {
+                self.disk.take(path, source);
+            }
+            return;
+        }
+        if CARRIERS.contains(&name) {
+            for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
+                if from != to {
+                    self.disk.carry(from, to);
+                }
+            }
+            return;
+        }
+        for path in to {
+            let known = !self.disk.written(&path).is_empty();
+            if !LEAVERS.contains(&name) && (known || seen.is_some()) {
+                self.disk.take(path, seen.unwrap_or(Source::Running));
             }
         }
     }
@@ -53,33 +124,56 @@ impl Walk<'_> {
         if !self.tainted {
             return;
         }
-        for redirection in redirections {
-            if matches!(
-                redirection.operator,
-                RedirectionOperator::Write
-                    | RedirectionOperator::Clobber
-                    | RedirectionOperator::Append
-                    | RedirectionOperator::WriteBoth
-                    | RedirectionOperator::AppendBoth
-            ) {
-                let target = self.value(text, &redirection.target);
-                self.take(&target.text);
+        for redirection in redirections.iter().filter(|redirection| writes(redirection)) {
+            let target = self.value(text, &redirection.target);
+            for path in self.places(&target.text) {
+                self.disk.take(path, Source::Elsewhere);
             }
         }
     }
 
     /// Asks when a file that the text took from elsewhere is run.
     pub(super) fn run_taken(&mut self, file: &Arg<'_>) {
-        let taken = self.places(&file.text).iter().any(|path| self.disk.is_foreign(path));
-        if taken {
-            self.ask("foreign-code", "runs a file that was just taken from elsewhere", file.span);
+        if self.disk.is_empty() {
+            return;
+        }
+        // A pattern may name any file below the folder that it begins with.
+        let wild = file.text.find(['*', '?', '[']).filter(|_| file.certainty == Certainty::Pattern);
+        let source = match wild {
+            Some(wild) => {
+                let known = file.text.get(..wild).and_then(|known| known.rsplit_once('/'));
+                let folder = known.map_or(".", |(folder, _)| folder);
+                let places = self.places(if folder.is_empty() { "/" } else { folder });
+                places.iter().any(|path| self.disk.fills(path)).then_some(Source::Running)
+            }
+            None => self.places(&file.text).iter().find_map(|path| self.disk.foreign(path)),
+        };
+        let message = match source {
+            Some(Source::Elsewhere) => "runs a file that was just taken from elsewhere",
+            Some(Source::Running) => {
+                "runs a file that was just made, and only running tells of what"
+            }
+            None => return,
+        };
+        self.ask("foreign-code", message, file.span);
+    }
+
+    /// Notes a file whose content nobody has seen.
+    pub(super) fn take(&mut self, file: &Arg<'_>, source: Source) {
+        for path in self.places(&file.text) {
+            self.disk.take(path, source);
         }
     }
 
-    fn take(&mut self, path: &str) {
-        for path in self.places(path) {
-            self.disk.take(path);
+    /// Returns where a name itself may lie from here, and not what a link there leads to.
+    fn kept(&self, path: &Arg<'_>) -> Vec<String> {
+        if path.text.contains(crate::command::HOLE) {
+            return Vec::new();
         }
+        let how = How { last: Last::Keep, ..How::default() };
+        let place =
+            |cwd: &String| self.judge.ground().place_with(&path.text, cwd, &self.sight(), how).path;
+        self.scope.cwds().iter().map(place).collect()
     }
 
     fn lies_outside(&self, path: &Arg<'_>) -> bool {
@@ -87,5 +181,26 @@ impl Walk<'_> {
             let place = self.judge.ground().place(&path.text, cwd, &self.sight());
             matches!(place.standing, Standing::Outside(_))
         })
+    }
+}
+
+/// Whether a redirection puts output into a file.
+pub(super) fn writes(redirection: &Redirection<'_>) -> bool {
+    let target = redirection.target.settled();
+    match redirection.operator {
+        RedirectionOperator::Write
+        | RedirectionOperator::Clobber
+        | RedirectionOperator::Append
+        | RedirectionOperator::ReadWrite
+        | RedirectionOperator::WriteBoth
+        | RedirectionOperator::AppendBoth => target.is_none_or(|file| file != "/dev/null"),
+        RedirectionOperator::DuplicateOutput => target.is_none_or(|file| {
+            let number = file.trim_end_matches('-');
+            file != "/dev/null" && !number.bytes().all(|byte| byte.is_ascii_digit())
+        }),
+        RedirectionOperator::Read
+        | RedirectionOperator::DuplicateInput
+        | RedirectionOperator::Heredoc
+        | RedirectionOperator::HereString => false,
     }
 }

@@ -4,6 +4,9 @@
 //! program that would run, every file that would be touched and every host that would be reached,
 //! and holds each against the policy. The strictest finding is the verdict.
 
+mod builtin;
+mod change;
+mod child;
 mod concern;
 mod disk;
 mod evaluated;
@@ -13,6 +16,7 @@ mod foreign;
 mod function;
 mod harm;
 mod host;
+mod matched;
 pub(crate) mod notes;
 mod perform;
 mod printed;
@@ -23,6 +27,8 @@ mod simple;
 mod split;
 mod strict;
 mod trace;
+mod trap;
+mod unseen;
 mod variable;
 mod verdict;
 mod walk;
@@ -38,7 +44,9 @@ use crate::command::tool::Knowledge;
 use crate::jail::{Ground, Lookup, Standing};
 use crate::key::Sourced;
 use crate::name::{CommandName, ToolPattern};
-use crate::permission::{Decision, Permissions, PrefixRules, SHELL_TOOLS, ShellCall, ToolCall};
+use crate::permission::{
+    Decision, Permissions, PrefixRules, SHELL_TOOLS, ShellCall, Spoken, ToolCall,
+};
 use crate::policy::{Policy, Preset, Profile, ShellUse};
 use crate::shell;
 use crate::text::Span;
@@ -150,11 +158,15 @@ impl Judge {
     /// Decides a tool call in the folder `cwd`: shell text as a command, any other by rules and
     /// mode alone.
     pub fn decide_tool(&self, call: &ToolCall<'_>, cwd: &str, lookup: &dyn Lookup) -> Decision {
-        let text = call.args.get("command").and_then(|command| command.as_str());
-        let Some(text) = text.filter(|_| SHELL_TOOLS.contains(&call.tool)) else {
+        if !SHELL_TOOLS.contains(&call.tool) {
             return self.permissions.decide(call);
+        }
+        let Some(command) = Spoken::of(call.args) else {
+            // A shell that is given something else than a command: nobody can tell what it runs.
+            return self.permissions.decide(call).at_least(Answer::Ask);
         };
-        let asked = Call { command: Asked::Shell(text), cwd };
+        let asked = Call { command: command.asked(), cwd };
+        let text = &asked.text();
         let shell = ShellCall { tool: Some(call.tool), args: call.args, text };
         let mut found = self.find(&asked, lookup, Trace::Off);
         let notes = found.notes.take().unwrap_or_default();
@@ -206,7 +218,7 @@ impl Judge {
         call: &Call<'_>,
         lookup: &dyn Lookup,
     ) -> (Verdict, Vec<Vec<String>>) {
-        let mut walk = Walk::new(self, lookup, call.cwd, Trace::Off);
+        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), Trace::Off);
         walk.notes = Some(Box::default());
         walk.asked = call.text();
         self.find_in(&mut walk, call, lookup);
@@ -229,15 +241,20 @@ impl Judge {
         call: &Call<'_>,
         lookup: &dyn Lookup,
     ) -> Option<Answer> {
-        let mut walk = Walk::new(self, lookup, call.cwd, Trace::Off);
+        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), Trace::Off);
         walk.notes = Some(Box::default());
         self.find_in(&mut walk, call, lookup);
         let notes = walk.notes.take().unwrap_or_default();
         rules.judge(&notes, &walk.reasons)
     }
 
-    fn find<'j>(&'j self, call: &Call<'_>, lookup: &'j dyn Lookup, trace: Trace) -> Walk<'j> {
-        let mut walk = Walk::new(self, lookup, call.cwd, trace);
+    fn find<'j>(
+        &'j self,
+        call: &Call<'j>,
+        lookup: &'j dyn Lookup,
+        trace: Trace,
+    ) -> Walk<'j> {
+        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), trace);
         // Where nobody asks for notes, none are taken.
         if !self.permissions.is_silent() {
             walk.notes = Some(Box::default());
@@ -261,6 +278,7 @@ impl Judge {
             Asked::Shell(text) => walk.shell_text(text, &Input::Inherited),
             Asked::Words(text) => walk.words(text),
         }
+        walk.uncalled();
         self.working_folder(walk, call, lookup);
     }
 
@@ -332,6 +350,14 @@ impl Call<'_> {
                 words.join(" ")
             }
         }
+    }
+}
+
+/// Returns the text as a person wrote it, where it is shell text.
+fn written<'c>(call: &Call<'c>) -> &'c str {
+    match call.command {
+        Asked::Shell(text) => text,
+        Asked::Argv(_) | Asked::Words(_) => "",
     }
 }
 

@@ -130,6 +130,15 @@ enum Scan {
     Pieces,
 }
 
+impl Notes {
+    /// Whether a place lies in a command that stands in the text.
+    pub(crate) fn is_about_a_command(&self, span: Span) -> bool {
+        let written = self.parts.iter().filter(|part| part.rank == Rank::Written);
+        let mut spans = written.map(|part| part.span);
+        spans.any(|part| part.start() <= span.start() && span.end() <= part.end())
+    }
+}
+
 impl Harm {
     /// Returns what is said about it.
     pub(crate) fn message(self) -> &'static str {

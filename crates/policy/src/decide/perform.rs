@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::Style;
 use super::concern;
+use super::disk::Source;
 use super::feed::below;
 use super::printed::is_made;
 use super::scope::Value;
@@ -12,12 +13,14 @@ use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Language, Run, code};
 use crate::jail::{self, How, Last, Spelling, Standing};
-use crate::shell;
 use crate::text::Span;
+
+/// A text of which nothing is known.
+const UNKNOWN: &str = "\u{FDD0}";
 
 /// What a command does with a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Deed {
+pub(super) enum Deed {
     Read,
     Write,
     Delete(Extent),
@@ -104,59 +107,23 @@ impl Walk<'_> {
         }
     }
 
-    /// Shell text in an argument.
-    pub(super) fn nested(&mut self, arg: &Arg<'_>, input: &Input) {
-        if arg.certainty != Certainty::Known {
-            self.ask("dynamic-shell", "runs shell text that is only known at run time", arg.span);
-            // What stands around the unknown part is judged all the same.
-            let text = arg.text.replace(HOLE, "${_}").into();
-            let around = Arg { text, verbatim: None, ..arg.clone() };
-            if arg.text.contains(HOLE) {
-                self.deeper(arg.span, |walk| {
-                    walk.within(&around, |walk| walk.shell_text(&around.text, input));
-                });
-            }
-            return;
-        }
-        self.deeper(arg.span, |walk| {
-            walk.within(arg, |walk| walk.shell_text(&arg.text, input));
-        });
-    }
-
-    /// Reads and judges a whole shell text.
-    pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
-        match shell::parse(text) {
-            Ok(script) => {
-                let outer = Rc::clone(&self.scope);
-                self.list(script.text, &script.body, input);
-                self.scope = outer;
-            }
-            Err(unparsed) => {
-                self.note_broken(text);
-                // A mistake in the syntax is something to ask about; what is too much to read, or
-                // not what it looks like, is not.
-                let asks = self.judge.style == Style::Confined && !is_refusal(unparsed.code);
-                let answer = if asks { Answer::Ask } else { Answer::Deny };
-                self.report(Reason {
-                    answer,
-                    code: unparsed.code,
-                    axis: Axis::Structure,
-                    message: unparsed.message,
-                    span: unparsed.span,
-                    origin: None,
-                    hint: None,
-                });
-            }
-        }
-    }
-
     pub(super) fn code(&mut self, language: Language, code: &Arg<'_>, input: &Input) {
         if language == Language::Shell {
             return self.nested(code, input);
         }
         // In the two small languages a value is put into a pattern or a line number; in the others
         // it may be anything.
-        let small = matches!(language, Language::Sed | Language::Awk);
+        let small = match language {
+            Language::Sed => code.text.trim() != UNKNOWN,
+            Language::Awk => !code.text.starts_with(HOLE),
+            Language::Shell
+            | Language::Python
+            | Language::Node
+            | Language::Perl
+            | Language::Ruby
+            | Language::Php
+            | Language::Other => false,
+        };
         if code.text.contains(HOLE) && !small {
             self.ask("dynamic-code", "runs code that is only known at run time", code.span);
             return;
@@ -170,6 +137,9 @@ impl Walk<'_> {
             code::acts(language, &text, code.span, code.verbatim, &mut acts);
             for act in &acts {
                 walk.perform(act, &Input::Inherited);
+                if let Act::Write(file) = act {
+                    walk.take(file, Source::Running);
+                }
             }
         });
     }
@@ -199,7 +169,8 @@ impl Walk<'_> {
             let ground = self.judge.ground();
             let place = ground.place_with(&file.text, cwd, &self.sight(), how(file, Last::Follow));
             matches!(place.standing, Standing::Device)
-                || matches!(place.standing, Standing::Unknowable(_)) && language == Language::Shell
+                || matches!(place.standing, Standing::Unknowable(_))
+                    && matches!(language, Language::Shell | Language::Other)
         });
         if foreign {
             self.ask("foreign-code", "runs code from a place that cannot be told", file.span);
@@ -222,12 +193,12 @@ impl Walk<'_> {
 
     fn code_from_input(&mut self, language: Language, span: Span, input: &Input) {
         match input {
-            Input::Text(value, at) => {
+            Input::Text(value, at, verbatim) => {
                 let code = Arg {
                     text: value.text.clone().into(),
                     certainty: value.certainty,
                     span: *at,
-                    verbatim: None,
+                    verbatim: *verbatim,
                 };
                 self.code(language, &code, &Input::Pipe);
             }
@@ -298,6 +269,26 @@ impl Walk<'_> {
         place.hidden().is_none() && place.protected().is_none()
     }
 
+    /// Writes a path for a message; what is not known stands there as it is written.
+    fn shown<'p>(&self, path: &'p Arg<'_>) -> Cow<'p, str> {
+        if !path.text.contains(HOLE) {
+            return Cow::Borrowed(&path.text);
+        }
+        match self.as_written(path.span) {
+            Some(text) => Cow::Owned(text.trim_matches('"').to_owned()),
+            None => Cow::Owned(path.text.replace(HOLE, "…")),
+        }
+    }
+
+    /// Whether a pattern may match a link that the text itself made, or names that begin with a dot
+    /// where the text says that it does.
+    fn may_be_other(&self, path: &Arg<'_>, deed: Deed) -> bool {
+        let wild = path.text.find(['*', '?', '[']).filter(|_| path.certainty == Certainty::Pattern);
+        let Some(wild) = wild.filter(|_| deed != Deed::Read) else { return false };
+        let follows = path.text.get(wild..).is_some_and(|rest| rest.contains('/'));
+        self.habits.dots || !self.disk.links().is_empty() && (follows || deed == Deed::Write)
+    }
+
     /// A new name: from here on it is what it leads to.
     fn link(&mut self, target: &Arg<'_>, name: &Arg<'_>) {
         self.path(name, Deed::Write);
@@ -336,7 +327,8 @@ impl Walk<'_> {
     fn path(&mut self, path: &Arg<'_>, deed: Deed) {
         let mut worst: Option<Reason> = None;
         for cwd in self.scope.cwds() {
-            let Some(reason) = self.path_from(path, deed, cwd) else { continue };
+            let reason = self.path_from(path, deed, cwd);
+            let Some(reason) = reason.or_else(|| self.matched(path, deed, cwd)) else { continue };
             if worst.as_ref().is_none_or(|known| known.answer < reason.answer) {
                 worst = Some(reason);
             }
@@ -346,7 +338,7 @@ impl Walk<'_> {
         }
     }
 
-    fn path_from(&self, path: &Arg<'_>, deed: Deed, cwd: &str) -> Option<Reason> {
+    pub(super) fn path_from(&self, path: &Arg<'_>, deed: Deed, cwd: &str) -> Option<Reason> {
         // No program opens an empty name.
         if path.text.is_empty() {
             return None;
@@ -361,7 +353,7 @@ impl Walk<'_> {
             (jail::Answer::Yes, Deed::Delete(_)) => place.may_delete(),
             (refused, _) => refused,
         };
-        let shown = shown(path);
+        let shown = self.shown(path);
         let reason = |answer, code, message, origin, hint: Option<&str>| Reason {
             answer,
             code,
@@ -381,8 +373,17 @@ impl Walk<'_> {
                 let message = format!("`{shown}` may be links, and what they lead to is deleted");
                 Some(reason(self.asking(), "pattern-may-climb", message, None, None))
             }
+            jail::Answer::Yes if self.may_be_other(path, deed) => {
+                let message = format!("`{shown}` may name what it does not say");
+                Some(reason(self.asking(), "pattern-may-climb", message, None, None))
+            }
+            jail::Answer::Yes if matches!(deed, Deed::Delete(_)) && of_repository(&place.path) => {
+                let message = format!("`{shown}` is a part of the repository itself");
+                let hint = Some("use git's own commands");
+                Some(reason(self.asking(), "loses-work", message, None, hint))
+            }
             jail::Answer::Yes if self.feeding > 0 && matches!(deed, Deed::Delete(_)) => {
-                let message = "deletes files that only running finds".to_owned();
+                let message = "deletes or moves files that only running finds".to_owned();
                 Some(reason(self.asking(), "bulk-delete", message, None, None))
             }
             jail::Answer::Yes => {
@@ -421,20 +422,9 @@ impl Walk<'_> {
     }
 }
 
-/// Writes a path for a message; most are judged without one.
-fn shown<'p>(path: &'p Arg<'_>) -> Cow<'p, str> {
-    if path.text.contains(HOLE) {
-        return Cow::Owned(path.text.replace(HOLE, "…"));
-    }
-    Cow::Borrowed(&path.text)
-}
-
-/// What is not read at all, however well it is written.
-fn is_refusal(code: &str) -> bool {
-    matches!(
-        code,
-        "too-long" | "too-deep" | "too-many-commands" | "control-character" | "invisible-character"
-    )
+/// Whether a path lies in what git keeps; locks that were left behind are nobody's work.
+fn of_repository(path: &str) -> bool {
+    path.contains("/.git/") && !path.ends_with(".lock")
 }
 
 fn how(arg: &Arg<'_>, last: Last) -> How {

@@ -1,5 +1,6 @@
 //! What a command prints, where its words and the state at hand tell.
 
+use super::child::Speech;
 use super::feed::below;
 use super::scope::Value;
 use super::walk::{Input, Walk};
@@ -7,21 +8,37 @@ use crate::command::{Arg, Certainty, HOLE};
 
 impl Walk<'_> {
     /// Returns what a command prints, as far as that is known.
-    pub(super) fn printed(&self, name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
+    pub(super) fn printed(
+        &self,
+        program: &Arg<'_>,
+        name: &str,
+        args: &[Arg<'_>],
+        input: &Input,
+    ) -> Option<Value> {
+        if self.functions_named(name) {
+            return None;
+        }
         let is = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.text == word);
         match name {
+            ":" | "true" => Some(Value::known("")),
             "pwd" if args.is_empty() => Some(self.working_folder()),
             "git" if args.len() == 2 && is(0, "rev-parse") && is(1, "--show-toplevel") => {
                 Some(Value::known(self.judge.root()))
             }
             "mktemp" => args.iter().all(in_temp).then(made_by_mktemp),
-            "echo" => echoed(args),
+            "echo" => {
+                // Which escapes it reads, and when, differs between shells and programs.
+                let settled = self.speech == Speech::Bash && !self.habits.echo;
+                let here = settled && !program.text.contains('/');
+                echoed(args, if here { Escapes::WhenTold } else { Escapes::Unclear })
+            }
             "printf" => formatted(args),
             "cat" | "tee" if args.is_empty() => match input {
-                Input::Text(value, _) => Some(value.clone()),
+                Input::Text(value, ..) => Some(value.clone()),
                 Input::Inherited | Input::File(..) | Input::Pipe => None,
             },
             "base64" => decoded(args, input),
+            "git" if names_revision(args) => Some(Value::revision()),
             // Words without a `/`: they name nothing outside, wherever they are put.
             "date" | "nproc" | "hostname" | "whoami" | "uname" | "id" | "wc" | "arch" => {
                 args.iter().all(|arg| !arg.text.contains('/')).then(Value::token)
@@ -29,6 +46,28 @@ impl Walk<'_> {
             _ => picked(name, args, input).or_else(|| listed(name, args)),
         }
     }
+}
+
+/// `git rev-parse --short HEAD`, `git describe`: a name that git allows for a commit or a branch,
+/// which begins with no `/` and holds no `..`.
+fn names_revision(args: &[Arg<'_>]) -> bool {
+    let Some((command, rest)) = args.split_first() else { return false };
+    let has = |option: &str| rest.iter().any(|arg| arg.text.starts_with(option));
+    let plain = rest.iter().all(|arg| arg.text == "HEAD" || arg.text.starts_with("--"));
+    plain
+        && match &*command.text {
+            "rev-parse" => {
+                rest.iter().all(|arg| {
+                    arg.text == "HEAD"
+                        || ["--short", "--abbrev-ref", "--verify", "--quiet"]
+                            .iter()
+                            .any(|option| arg.text.starts_with(option))
+                }) && (has("--short") || has("--abbrev-ref"))
+            }
+            "describe" => !has("--contains") && !has("--dirty=") && !has("--broken="),
+            "branch" => rest.len() == 1 && has("--show-current"),
+            _ => false,
+        }
 }
 
 /// The name that stands for every name that `mktemp` makes.
@@ -50,21 +89,39 @@ fn in_temp(arg: &Arg<'_>) -> bool {
         || arg.text.ends_with('X') && !arg.text.contains('/')
 }
 
-fn echoed(args: &[Arg<'_>]) -> Option<Value> {
-    let words =
-        args.iter().skip_while(|arg| matches!(&*arg.text, "-n" | "-e" | "-E" | "-ne" | "-en"));
-    let words: Option<Vec<&str>> = words.map(Arg::as_known).collect();
-    words.map(|words| Value::known(words.join(" ")))
+/// When a program takes a backslash for the start of an escape.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Escapes {
+    WhenTold,
+    Unclear,
+}
+
+fn echoed(args: &[Arg<'_>], escapes: Escapes) -> Option<Value> {
+    let is_option = |text: &str| {
+        text.len() > 1
+            && text.strip_prefix('-').is_some_and(|flags| !flags.contains(|c| !"neE".contains(c)))
+    };
+    let options = args.iter().take_while(|arg| is_option(&arg.text)).count();
+    let told = args.iter().take(options).any(|arg| arg.text.contains('e'));
+    let words: Option<Vec<&str>> = args.iter().skip(options).map(Arg::as_known).collect();
+    let text = words?.join(" ");
+    match (text.contains('\\'), escapes) {
+        (false, Escapes::Unclear) if told => None,
+        (false, _) => Some(Value::known(text)),
+        (true, Escapes::Unclear) => None,
+        (true, Escapes::WhenTold) if told => unescaped(&text).map(Value::known),
+        (true, Escapes::WhenTold) => Some(Value::known(text)),
+    }
 }
 
 fn formatted(args: &[Arg<'_>]) -> Option<Value> {
     let (format, rest) = args.split_first()?;
-    let format = format.as_known()?;
-    let plain = |text: &str| !text.contains(['%', '\\']);
+    let format = format.as_known().filter(|format| !format.starts_with('-'))?;
     match rest {
-        [] => Some(Value::known(format.replace("\\n", "\n"))).filter(|value| plain(&value.text)),
-        [word] if matches!(format, "%s" | "%s\\n" | "%b" | "%b\\n") => {
-            word.as_known().filter(|word| plain(word)).map(Value::known)
+        [] if !format.contains('%') => unescaped(format).map(Value::known),
+        [word] if matches!(format, "%s" | "%s\\n") => word.as_known().map(Value::known),
+        [word] if matches!(format, "%b" | "%b\\n") => {
+            word.as_known().filter(|word| !word.contains('\\')).map(Value::known)
         }
         _ => None,
     }
@@ -73,7 +130,7 @@ fn formatted(args: &[Arg<'_>]) -> Option<Value> {
 /// What `base64 -d` makes of a known text. Whoever hides a text is asked about it all the same, so
 /// it counts as known but for its end.
 fn decoded(args: &[Arg<'_>], input: &Input) -> Option<Value> {
-    let Input::Text(value, _) = input else { return None };
+    let Input::Text(value, ..) = input else { return None };
     let decodes = |arg: &Arg<'_>| matches!(&*arg.text, "-d" | "-D" | "-di" | "--decode");
     if value.certainty != Certainty::Known || args.is_empty() || !args.iter().all(decodes) {
         return None;
@@ -98,9 +155,27 @@ fn base64(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Reads the escapes that all shells read alike; `None` where there are others.
+fn unescaped(text: &str) -> Option<String> {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        plain.push(match c {
+            '\\' => match rest.next()? {
+                '\\' => '\\',
+                'n' => '\n',
+                't' => '\t',
+                _ => return None,
+            },
+            c => c,
+        });
+    }
+    Some(plain)
+}
+
 /// Names that came in and are only picked from.
 fn picked(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
-    let Input::Text(value, _) = input else { return None };
+    let Input::Text(value, ..) = input else { return None };
     let picks = matches!(name, "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "fgrep");
     // With a file to read, or with numbers and parts in front of names, these are others.
     let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));

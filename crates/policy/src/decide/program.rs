@@ -32,7 +32,11 @@ impl Walk<'_> {
         let text = &*program.text;
         let name = text.rsplit('/').next().unwrap_or_default().trim();
         let nothing = text.contains('/') || program.certainty == Certainty::Known;
-        if name.is_empty() && nothing {
+        // What starts programs without a shell may still hand these words to one.
+        let odd = self.judge.style == Style::Runner
+            && (text.trim() != text || text.starts_with('-') || text.contains('='))
+            && program.certainty == Certainty::Known;
+        if name.is_empty() && nothing || odd {
             self.report(Reason {
                 answer: Answer::Deny,
                 code: "no-program",
@@ -71,7 +75,11 @@ impl Walk<'_> {
                 Standing::Root | Standing::Inside | Standing::Granted => false,
                 // Anybody may have put it there.
                 Standing::Temp | Standing::Device | Standing::Unknowable(_) => true,
-                Standing::Outside(_) => !is_installed(&path.path, self.judge.home()),
+                Standing::Outside(_) => {
+                    // What a person installed for themselves is no part of the machine.
+                    let home = self.judge.home().filter(|_| self.judge.style == Style::Confined);
+                    !is_installed(&path.path, home)
+                }
             };
             real = Some(path.path);
         }
@@ -83,6 +91,10 @@ impl Walk<'_> {
         let real = real.filter(|real| real != name && !real.is_empty() && !many.contains(&&**real));
         if let Some(real) = &real {
             self.deny_listed(real, program.span);
+        }
+        if doubtful && self.judge.style == Style::Runner {
+            let message = format!("`{}` is outside project root", program.text.replace(HOLE, "…"));
+            self.refuse("outside-root", Axis::Path, message, program.span);
         }
         if doubtful && self.judge.style == Style::Confined {
             self.report(Reason {

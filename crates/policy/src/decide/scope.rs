@@ -4,15 +4,23 @@ use std::borrow::Cow;
 
 use crate::command::{Certainty, HOLE};
 
-/// The working folder and the variables, as far as the text itself tells.
-///
-/// Functions are not kept: their bodies are judged where they are defined, and a program of the
-/// same name is judged where it is called, because the definition may never have run.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// The working folder, the variables and the parameters, as far as the text itself tells.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Scope {
     /// Every folder that may be the working folder here; with a [`HOLE`] if it cannot be told.
     cwds: Vec<String>,
-    variables: Vec<(String, Value)>,
+    variables: Vec<Variable>,
+    /// `$1` and those behind it; none if nobody knows them.
+    parameters: Option<Vec<Value>>,
+    /// Variables that do not become what they are given: `readonly`, `declare -i`, those that a
+    /// trap may change at any time.
+    odd: Vec<String>,
+    /// Variables of the function at hand, with what they hide.
+    locals: Vec<(String, Option<Variable>)>,
+    /// Functions that are defined here, whichever way led here.
+    defined: Vec<String>,
+    /// Whether something may change the working folder at any time.
+    adrift: bool,
     /// Whether this point is never reached: the way here passes an `exit`.
     pub(super) ended: bool,
 }
@@ -24,8 +32,35 @@ pub(super) struct Value {
     pub(super) certainty: Certainty,
 }
 
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Variable {
+    name: String,
+    value: Value,
+    export: Export,
+}
+
+/// Whether programs are given a variable.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Export {
+    /// It stays in the shell, or nobody can tell.
+    Kept,
+    Passed,
+}
+
+/// What of the variables a program is given.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Environment {
+    /// Those that are exported.
+    Passed,
+    /// Nobody can tell which.
+    Lost,
+}
+
 /// Longest value that is followed; a longer one is as good as unknown.
 pub(super) const LONGEST_VALUE: usize = 4096;
+
+/// What stands for the name of a commit or a branch.
+const REVISION: &str = "0000000";
 
 /// Most working folders that are kept apart; beyond that the folder is not known.
 const MOST_CWDS: usize = 4;
@@ -47,11 +82,39 @@ impl Value {
     pub(super) fn token() -> Self {
         Self { text: "1000".to_owned(), certainty: Certainty::Pattern }
     }
+
+    /// The name of a commit or a branch: it leads nowhere else, but may be nothing at all.
+    pub(super) fn revision() -> Self {
+        Self { text: REVISION.to_owned(), certainty: Certainty::Pattern }
+    }
+
+    /// Whether this may turn out to be nothing, although it stands for something.
+    pub(super) fn may_be_empty(&self) -> bool {
+        self.certainty == Certainty::Pattern && self.text == REVISION
+    }
 }
 
 impl Scope {
     pub(super) fn new(cwd: &str) -> Self {
-        Self { cwds: vec![cwd.to_owned()], variables: Vec::new(), ended: false }
+        Self { cwds: vec![cwd.to_owned()], ..Self::default() }
+    }
+
+    /// Returns what a program that is a shell begins with: what it is given and nothing else.
+    pub(super) fn child(&self, given: &[(String, Value)], environment: Environment) -> Self {
+        let mut child = Self { cwds: self.cwds.clone(), ..Self::default() };
+        for variable in self.variables.iter().filter(|variable| variable.name != "IFS") {
+            let passed = variable.export == Export::Passed && environment == Environment::Passed;
+            let value = if passed { variable.value.clone() } else { Value::unknown() };
+            child.variables.push(Variable { value, ..variable.clone() });
+        }
+        if environment == Environment::Lost {
+            child.forget("TMPDIR");
+        }
+        for (name, value) in given {
+            child.assign(Cow::Borrowed(name), value.clone());
+            child.export(name);
+        }
+        child
     }
 
     /// Returns every folder that may be the working folder; never none.
@@ -64,6 +127,7 @@ impl Scope {
         cwds.sort_unstable();
         cwds.dedup();
         if cwds.is_empty()
+            || self.adrift
             || cwds.len() > MOST_CWDS
             || cwds.iter().any(|cwd| cwd.contains(HOLE) || cwd.len() > LONGEST_CWD)
         {
@@ -73,16 +137,20 @@ impl Scope {
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<&Value> {
-        self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value)
+        self.variables.iter().find(|known| known.name == name).map(|known| &known.value)
     }
 
     pub(super) fn assign(&mut self, name: Cow<'_, str>, mut value: Value) {
-        if value.text.len() > LONGEST_VALUE {
+        let lost = value.text.len() > LONGEST_VALUE || is_special(&name) || self.is_odd(&name);
+        if lost {
             value = Value::unknown();
         }
-        match self.variables.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, old)) => *old = value,
-            None => self.variables.push((name.into_owned(), value)),
+        match self.variables.iter_mut().find(|known| known.name == name) {
+            Some(known) => known.value = value,
+            None => {
+                let name = name.into_owned();
+                self.variables.push(Variable { name, value, export: Export::Kept });
+            }
         }
     }
 
@@ -93,8 +161,112 @@ impl Scope {
 
     /// Forgets every value: a file that was read into the shell may have changed them all.
     pub(super) fn forget_all(&mut self) {
-        for (_, value) in &mut self.variables {
-            *value = Value::unknown();
+        self.forget("TMPDIR");
+        for variable in &mut self.variables {
+            variable.value = Value::unknown();
+        }
+        self.parameters = None;
+    }
+
+    /// Gives a variable to programs from here on.
+    pub(super) fn export(&mut self, name: &str) {
+        match self.variables.iter_mut().find(|known| known.name == name) {
+            Some(known) => known.export = Export::Passed,
+            // What these hold is known without a word.
+            None if matches!(name, "HOME" | "PWD" | "TMPDIR") => {}
+            None => {
+                let (name, value) = (name.to_owned(), Value::unknown());
+                self.variables.push(Variable { name, value, export: Export::Passed });
+            }
+        }
+    }
+
+    /// Takes a variable from programs.
+    pub(super) fn keep(&mut self, name: &str) {
+        if let Some(known) = self.variables.iter_mut().find(|known| known.name == name) {
+            known.export = Export::Kept;
+        }
+    }
+
+    /// From here on a variable does not become what it is given.
+    pub(super) fn set_apart(&mut self, name: &str) {
+        if !self.is_odd(name) {
+            self.odd.push(name.to_owned());
+        }
+    }
+
+    /// Makes a variable the function's own.
+    pub(super) fn localize(&mut self, name: &str) {
+        if self.locals.iter().any(|(known, _)| known == name) {
+            return;
+        }
+        let hidden = self.variables.iter().find(|known| known.name == name).cloned();
+        self.locals.push((name.to_owned(), hidden));
+    }
+
+    /// Begins a function, and returns what its end needs.
+    pub(super) fn begin_function(&mut self, parameters: Option<Vec<Value>>) -> Outer {
+        let outer = self.parameters.take();
+        self.set_parameters(parameters);
+        Outer { parameters: outer, locals: std::mem::take(&mut self.locals) }
+    }
+
+    /// Ends a function: what is its own goes with it.
+    pub(super) fn end_function(&mut self, outer: Outer) {
+        for (name, hidden) in std::mem::replace(&mut self.locals, outer.locals) {
+            self.variables.retain(|known| known.name != name);
+            self.variables.extend(hidden);
+        }
+        self.parameters = outer.parameters;
+    }
+
+    /// Returns `$1` and those behind it, where they are known.
+    pub(super) fn parameters(&self) -> Option<&[Value]> {
+        self.parameters.as_deref()
+    }
+
+    pub(super) fn set_parameters(&mut self, parameters: Option<Vec<Value>>) {
+        self.parameters = parameters.filter(|_| !self.is_odd("@"));
+    }
+
+    fn is_odd(&self, name: &str) -> bool {
+        self.odd.iter().any(|odd| odd == name)
+    }
+
+    pub(super) fn define(&mut self, function: &str) {
+        if !self.defines(function) {
+            self.defined.push(function.to_owned());
+        }
+    }
+
+    pub(super) fn undefine(&mut self, function: &str) {
+        self.defined.retain(|known| known != function);
+    }
+
+    /// Whether a function is there, whichever way led here.
+    pub(super) fn defines(&self, function: &str) -> bool {
+        self.defined.iter().any(|known| known == function)
+    }
+
+    /// Something that leaves the state `after` may happen at any time from here on.
+    pub(super) fn disturb(&mut self, after: &Self) {
+        let changed: Vec<String> = after
+            .variables
+            .iter()
+            .filter(|known| self.variable(&known.name) != Some(&known.value))
+            .map(|known| known.name.clone())
+            .collect();
+        for name in changed {
+            self.set_apart(&name);
+            self.forget(&name);
+        }
+        if self.parameters != after.parameters {
+            self.set_apart("@");
+            self.parameters = None;
+        }
+        if self.cwds != after.cwds {
+            self.adrift = true;
+            self.enter(Vec::new());
         }
     }
 
@@ -107,19 +279,90 @@ impl Scope {
             *self = other.clone();
             return;
         }
+        self.adrift |= other.adrift;
         if self.cwds != other.cwds {
             let both = self.cwds.iter().chain(&other.cwds).cloned().collect();
             self.enter(both);
         }
-        for (name, value) in &mut self.variables {
-            if other.variable(name) != Some(value) {
-                *value = Value::unknown();
+        for variable in &mut self.variables {
+            let same = other.variables.iter().find(|known| known.name == variable.name);
+            if same.is_none_or(|same| same.value != variable.value) {
+                variable.value = Value::unknown();
+            }
+            if same.is_none_or(|same| same.export != variable.export) {
+                variable.export = Export::Kept;
             }
         }
-        for (name, _) in &other.variables {
-            if self.variable(name).is_none() {
-                self.variables.push((name.clone(), Value::unknown()));
+        for variable in &other.variables {
+            if self.variable(&variable.name).is_none() {
+                self.forget(&variable.name);
+            }
+        }
+        for name in &other.odd {
+            self.set_apart(name);
+        }
+        self.defined.retain(|name| other.defines(name));
+        if self.parameters != other.parameters {
+            self.parameters = None;
+        }
+        self.join_locals(other);
+    }
+
+    /// What is the function's own on one way only may be its own or not.
+    fn join_locals(&mut self, other: &Self) {
+        let unclear = |name: &str| {
+            let (name, value) = (name.to_owned(), Value::unknown());
+            Some(Variable { name, value, export: Export::Kept })
+        };
+        for (name, hidden) in &mut self.locals {
+            if !other.locals.iter().any(|(known, same)| known == name && same == hidden) {
+                *hidden = unclear(name);
+            }
+        }
+        for (name, _) in &other.locals {
+            if !self.locals.iter().any(|(known, _)| known == name) {
+                self.locals.push((name.clone(), unclear(name)));
             }
         }
     }
+}
+
+/// What a function's end puts back.
+#[derive(Debug)]
+pub(super) struct Outer {
+    parameters: Option<Vec<Value>>,
+    locals: Vec<(String, Option<Variable>)>,
+}
+
+/// Variables that the shell sets itself, whatever they are given.
+fn is_special(name: &str) -> bool {
+    matches!(
+        name,
+        "_" | "BASH"
+            | "BASHOPTS"
+            | "BASHPID"
+            | "COLUMNS"
+            | "COMPREPLY"
+            | "COPROC"
+            | "DIRSTACK"
+            | "EPOCHREALTIME"
+            | "EPOCHSECONDS"
+            | "EUID"
+            | "FUNCNAME"
+            | "GROUPS"
+            | "HISTCMD"
+            | "LINENO"
+            | "LINES"
+            | "MAPFILE"
+            | "OLDPWD"
+            | "PIPESTATUS"
+            | "PPID"
+            | "PWD"
+            | "RANDOM"
+            | "SECONDS"
+            | "SHELLOPTS"
+            | "SHLVL"
+            | "SRANDOM"
+            | "UID"
+    ) || ["BASH_", "COMP_", "READLINE_"].iter().any(|start| name.starts_with(start))
 }

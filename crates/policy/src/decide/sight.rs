@@ -1,5 +1,6 @@
 //! What lies at a path at one point of a text: the disk, and the links that the text itself made.
 
+use super::disk::below;
 use super::walk::Walk;
 use crate::jail::{Entry, Lookup};
 
@@ -12,10 +13,17 @@ pub(super) struct Sight<'s> {
 impl Lookup for Sight<'_> {
     fn look(&self, path: &str) -> Entry {
         // The last one made counts.
-        match self.links.iter().rev().find(|(name, _)| name == path) {
-            Some((_, target)) => Entry::Link(target.clone()),
-            None => self.disk.look(path),
+        if let Some((_, target)) = self.links.iter().rev().find(|(name, _)| name == path) {
+            return Entry::Link(target.clone());
         }
+        let entry = self.disk.look(path);
+        // The folder of a link was made before it.
+        let holds = || self.links.iter().any(|(name, _)| below(name, path).is_some());
+        if entry == Entry::Absent && holds() { Entry::Folder } else { entry }
+    }
+
+    fn entries(&self, folder: &str) -> Option<Vec<String>> {
+        self.disk.entries(folder)
     }
 }
 

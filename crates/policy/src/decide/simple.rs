@@ -3,12 +3,14 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::child::{Ownership, is_flag};
+use super::expand::verbatim;
 use super::scope::Value;
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{AfterFailure, Input, Walk};
 use crate::command::tool::{self, Knowledge};
-use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run};
+use crate::command::{Act, Arg, Certainty, Run};
 use crate::shell::{Descriptor, List, Piece, Redirection, RedirectionOperator, Simple};
 use crate::text::Span;
 
@@ -18,24 +20,18 @@ const MAY_KEEP: [&str; 17] = [
     "readonly", "return", "set", "source", "trap", "typeset", "unset",
 ];
 
-/// Builtins that take the names of variables, and evaluate what stands between their brackets.
-const NAME_VARIABLES: [&str; 15] = [
-    "[",
-    "declare",
-    "export",
-    "getopts",
-    "let",
-    "local",
-    "mapfile",
-    "printf",
-    "read",
-    "readarray",
-    "readonly",
-    "test",
-    "typeset",
-    "unset",
-    "wait",
-];
+/// Whose state a command changes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Effect {
+    /// Its own: it is a program, or what it runs is.
+    Own,
+    /// The shell's working folder.
+    Folder,
+    /// The shell's.
+    Here,
+    /// The shell's, later.
+    Trap,
+}
 
 impl Walk<'_> {
     pub(super) fn simple<'t>(
@@ -47,22 +43,53 @@ impl Walk<'_> {
     ) -> AfterFailure {
         let mut argv = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
+            self.blanks(word);
             self.expand(text, word, &mut argv);
         }
         let run_alone = argv.is_empty();
-        // In front of a builtin a variable may stay set.
-        let stays = !simple.assignments.is_empty()
-            && argv.first().is_some_and(|program| MAY_KEEP.contains(&&*program.text));
+        // Redirections alone.
+        if run_alone && simple.assignments.is_empty() {
+            return None;
+        }
+        if simple.assignments.is_empty() {
+            let given = std::mem::take(&mut self.given);
+            let failure = self.call(&argv, span, input);
+            self.given = given;
+            return failure;
+        }
+        let mut given = Vec::new();
         for assignment in &simple.assignments {
             let value = self.assigned(text, assignment);
             self.variable(&assignment.name, &value, assignment.span);
             if run_alone {
                 Rc::make_mut(&mut self.scope).assign(assignment.name.clone(), value);
-            } else if stays {
-                Rc::make_mut(&mut self.scope).forget(&assignment.name);
+                self.retrap(Some(&assignment.name));
+            } else {
+                given.push((assignment.name.to_string(), value));
             }
         }
-        if run_alone { None } else { self.call(&argv, span, input) }
+        if run_alone {
+            return None;
+        }
+        // In front of a builtin or a function a variable is set in the shell, and may stay so.
+        let stays = argv.first().is_some_and(|program| {
+            MAY_KEEP.contains(&&*program.text) || self.functions_named(&program.text)
+        });
+        let set: Vec<String> =
+            given.iter().filter(|_| stays).map(|(name, _)| name.clone()).collect();
+        for (name, value) in given.iter().filter(|_| stays) {
+            Rc::make_mut(&mut self.scope).assign(name.into(), value.clone());
+        }
+        let outer = std::mem::replace(&mut self.given, given);
+        let failure = self.call(&argv, span, input);
+        self.given = outer;
+        for name in &set {
+            Rc::make_mut(&mut self.scope).forget(name);
+        }
+        failure.map(|mut failed| {
+            set.iter().for_each(|name| Rc::make_mut(&mut failed).forget(name));
+            failed
+        })
     }
 
     /// Judges one program with its arguments.
@@ -93,6 +120,7 @@ impl Walk<'_> {
             tool::acts(&real, program.span, args, knowledge, &mut acts);
             self.strictly(&real, program, args, acts.get(written..).unwrap_or_default());
         }
+        self.unseen(name, args, span);
         self.after_writing(name, span);
         self.note_taken(name, &acts, input);
         // Most commands feed nobody.
@@ -100,32 +128,51 @@ impl Walk<'_> {
         let feed = feeds.then(|| self.feed(name, args, &acts, input));
         let outer_feed = std::mem::replace(&mut self.feed, feed);
         let manner = self.note_manner(name, args, &acts, input, span);
-        let changes_folder = matches!(name, "cd" | "pushd" | "popd");
+        let effect = if program.text.contains('/') { Effect::Own } else { Effect::of(name) };
+        let (environment, child_speech) = (self.environment, self.child_speech);
+        let given = self.given.len();
+        if acts.iter().any(|act| matches!(act, Act::Run(_))) {
+            self.hand_on(name, args);
+        }
+        let ownership = std::mem::replace(&mut self.ownership, effect.ownership());
+        let hard = matches!(name, "ln" | "link" | "cp")
+            && !args.iter().any(|arg| is_flag(&arg.text, 's') || arg.text.starts_with("--sym"));
         for act in &acts {
             self.step(span)?;
             self.perform(act, input);
+            // Another name of a file reads it, whatever hides its own.
+            if let (true, Act::Link { target, .. }) = (hard, act) {
+                self.perform(&Act::Read(target.clone()), input);
+            }
         }
+        self.ownership = ownership;
+        (self.environment, self.child_speech) = (environment, child_speech);
+        self.given.truncate(given);
         self.feed = outer_feed;
         self.note_outer(manner);
-        if changes_folder {
-            if acts.is_empty() && name != "popd" {
-                let home = self.judge.home().unwrap_or("/").to_owned();
-                Rc::make_mut(&mut self.scope).enter(vec![home]);
-            } else if acts.is_empty() {
-                Rc::make_mut(&mut self.scope).enter(Vec::new());
+        match effect {
+            Effect::Folder => {
+                let home = (name == "cd").then(|| self.judge.home().unwrap_or("/").to_owned());
+                let turns = |arg: &Arg<'_>| name != "cd" && arg.text.starts_with(['+', '-']);
+                if acts.is_empty() || args.iter().any(turns) {
+                    Rc::make_mut(&mut self.scope).enter(home.into_iter().collect());
+                }
+                self.retrap(None);
+                return Some(before);
             }
-            return Some(before);
+            // What other programs do, they do to themselves.
+            Effect::Own => self.scope = Rc::clone(&before),
+            Effect::Here => {}
+            Effect::Trap => self.trap(args, &before),
         }
-        // What other programs enter, they enter for themselves.
-        if before.cwds() != self.scope.cwds() {
-            let cwds = before.cwds().to_vec();
-            Rc::make_mut(&mut self.scope).enter(cwds);
+        if !program.text.contains('/') {
+            self.builtin(name, args, input);
+            self.invoke(name, args, span, input);
         }
-        self.builtin(name, args, input);
         if self.listened {
-            self.output = self.printed(name, args, input);
+            self.output = self.printed(program, name, args, input);
         }
-        None
+        (effect == Effect::Here && !Rc::ptr_eq(&before, &self.scope)).then_some(before)
     }
 
     /// Returns what may be used to understand a program: the table, but for the program that the
@@ -137,97 +184,6 @@ impl Walk<'_> {
                 Knowledge::Shape
             }
             Knowledge::Shape => Knowledge::Table,
-        }
-    }
-
-    /// Builtins that change what is known from here on.
-    fn builtin(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
-        if NAME_VARIABLES.contains(&name) {
-            for arg in args {
-                self.hidden_subscript(&arg.text, arg.span);
-            }
-        }
-        if self.movers.iter().any(|known| known == name) {
-            Rc::make_mut(&mut self.scope).enter(Vec::new());
-        }
-        match name {
-            "export" | "declare" | "typeset" | "local" | "readonly" => {
-                // `-n`: the variable is another one under a new name.
-                let renames = |arg: &&Arg<'_>| arg.text.starts_with('-') && arg.text.contains('n');
-                if let Some(arg) = args.iter().find(renames).filter(|_| name != "export") {
-                    self.raise(Concern::Evaluates, arg.span);
-                }
-                for arg in args.iter().filter(|arg| !arg.text.starts_with(['-', '+'])) {
-                    match arg.text.split_once('=') {
-                        Some((name, value)) => {
-                            let value = Value {
-                                text: value.to_owned(),
-                                certainty: if value.contains(HOLE) {
-                                    Certainty::Partial
-                                } else {
-                                    Certainty::Known
-                                },
-                            };
-                            self.variable(name, &value, arg.span);
-                            Rc::make_mut(&mut self.scope).assign(Cow::Borrowed(name), value);
-                        }
-                        None if name == "local" => Rc::make_mut(&mut self.scope).forget(&arg.text),
-                        None => {}
-                    }
-                }
-            }
-            "read" if args.iter().all(|arg| !arg.text.contains(HOLE)) => {
-                // The lines of `find . |` are names below the folder, and nothing else.
-                let value = match input {
-                    Input::Text(value, _) if value.certainty == Certainty::Pattern => value.clone(),
-                    Input::Text(..) | Input::File(..) | Input::Inherited | Input::Pipe => {
-                        Value::unknown()
-                    }
-                };
-                for arg in args.iter().filter(|arg| !arg.text.starts_with('-')) {
-                    Rc::make_mut(&mut self.scope).assign(arg.text.clone(), value.clone());
-                }
-                Rc::make_mut(&mut self.scope).forget("REPLY");
-            }
-            "source" | "." => Rc::make_mut(&mut self.scope).forget_all(),
-            "eval" => {
-                let scope = Rc::make_mut(&mut self.scope);
-                scope.forget_all();
-                if args.iter().any(|arg| arg.text.contains("cd") || arg.text.contains("pushd")) {
-                    scope.enter(Vec::new());
-                }
-            }
-            "alias" => {
-                for arg in args {
-                    let value = arg.text.find('=').and_then(|at| arg.tail(at + 1));
-                    if let Some(value) = value {
-                        self.nested(&value, &Input::Inherited);
-                    }
-                }
-            }
-            "getopts" => {
-                let scope = Rc::make_mut(&mut self.scope);
-                for name in ["OPTARG", "OPTIND"] {
-                    scope.forget(name);
-                }
-                if let Some(arg) = args.get(1) {
-                    scope.forget(&arg.text);
-                }
-            }
-            "mapfile" | "readarray" if args.is_empty() => {
-                Rc::make_mut(&mut self.scope).forget("MAPFILE");
-            }
-            "read" | "mapfile" | "readarray" | "unset" | "let" | "printf" | "wait" => {
-                for arg in args {
-                    let name = arg.text.split(['=', '[', '+', '-']).next().unwrap_or_default();
-                    if self.scope.variable(name).is_some() || name == "IFS" {
-                        Rc::make_mut(&mut self.scope).forget(name);
-                    }
-                }
-            }
-            "exec" if args.is_empty() => {}
-            "exit" | "return" | "exec" => Rc::make_mut(&mut self.scope).ended = true,
-            _ => {}
         }
     }
 
@@ -254,7 +210,8 @@ impl Walk<'_> {
             match redirection.operator {
                 RedirectionOperator::Heredoc | RedirectionOperator::HereString => {
                     if is_input {
-                        input = Some(Input::Text(value, span));
+                        let verbatim = verbatim(text, &redirection.target);
+                        input = Some(Input::Text(value, span, verbatim));
                     }
                 }
                 RedirectionOperator::Read => {
@@ -298,17 +255,33 @@ impl Walk<'_> {
 
     /// Returns what a command substitution becomes, after judging what runs in it.
     pub(super) fn substitution<'t>(&mut self, text: &'t str, list: &List<'t>) -> Value {
-        let outer = Rc::clone(&self.scope);
         let listened = std::mem::replace(&mut self.listened, true);
         self.output = None;
-        self.list(text, list, &Input::Inherited);
+        self.aside(|walk| walk.list(text, list, &Input::Inherited));
         let output = self.output.take();
         self.listened = listened;
-        self.scope = outer;
         let alone = matches!(&*list.items, [item] if item.rest.is_empty());
         match output {
             Some(value) if alone => value,
             Some(_) | None => Value::unknown(),
+        }
+    }
+}
+
+impl Effect {
+    fn of(builtin: &str) -> Self {
+        match builtin {
+            "cd" | "pushd" | "popd" => Self::Folder,
+            "command" | "builtin" | "eval" | "source" | "." => Self::Here,
+            "trap" => Self::Trap,
+            _ => Self::Own,
+        }
+    }
+
+    fn ownership(self) -> Ownership {
+        match self {
+            Self::Own | Self::Folder => Ownership::Child,
+            Self::Here | Self::Trap => Ownership::Here,
         }
     }
 }

@@ -75,6 +75,10 @@ fn only_words<'t>(script: &Script<'t>) -> Result<Vec<Arg<'t>>, Span> {
     // What is left after the last word and before the first: `&`, `;`, `!`, a comment.
     let first = words.first().map_or(0, |word| word.span.start());
     let around = [script.text.get(..first), script.text.get(end..)];
+    // A backslash that nothing follows: a shell would read on.
+    if script.text.trim_end_matches([' ', '\t']).ends_with('\\') {
+        return Err(whole);
+    }
     let blank = around
         .iter()
         .all(|part| part.is_some_and(|part| part.trim_matches([' ', '\t']).is_empty()));

@@ -1,11 +1,12 @@
 //! What a policy refuses by shape alone, whatever a command would do: inline code for listed
 //! interpreters, shells where there is to be no shell, and the runner's jail over every argument.
 
+use super::child::is_flag;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use super::{Judge, Style};
-use crate::command::{Act, Arg, HOLE, Language, Run};
+use crate::command::{Act, Arg, Concern, HOLE, Language, Run};
 use crate::jail::{self, Entry, Lookup as _, Standing};
 use crate::policy::ShellUse;
 use crate::text::Span;
@@ -68,10 +69,28 @@ impl Walk<'_> {
         if let Some(arg) = args.iter().find(odd).filter(|_| SHELLS.contains(&versionless(name))) {
             self.ask("unclear", "an option that turns code on in an odd spelling", arg.span);
         }
+        if SHELLS.contains(&versionless(name)) {
+            self.shell_options(args);
+        }
         if self.judge.style == Style::Runner {
             for arg in args {
                 self.jailed(arg);
             }
+        }
+    }
+
+    /// Options of a shell that change how it reads.
+    fn shell_options(&mut self, args: &[Arg<'_>]) {
+        for pair in args.windows(2) {
+            if let [flag, name] = pair
+                && matches!(&*flag.text, "-O" | "-o")
+            {
+                self.habit(name);
+            }
+        }
+        let mut flags = args.iter().take_while(|arg| arg.text.starts_with('-'));
+        if let Some(flag) = flags.find(|arg| is_flag(&arg.text, 'k')) {
+            self.raise(Concern::Obfuscates, flag.span);
         }
     }
 

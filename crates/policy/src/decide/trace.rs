@@ -49,6 +49,21 @@ impl Trace {
         }
     }
 
+    /// Returns a trace of the same kind without any step.
+    pub(super) fn fresh(&self) -> Self {
+        match self {
+            Self::Off => Self::Off,
+            Self::On(_) => Self::On(Vec::new()),
+        }
+    }
+
+    /// Adds the steps of another.
+    pub(super) fn append(&mut self, other: Self) {
+        if let (Self::On(steps), Self::On(more)) = (self, other) {
+            steps.extend(more);
+        }
+    }
+
     pub(super) fn into_steps(self) -> Vec<Step> {
         match self {
             Self::Off => Vec::new(),

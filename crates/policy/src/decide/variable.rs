@@ -36,6 +36,9 @@ impl Walk<'_> {
         if value.text.is_empty() {
             return;
         }
+        if name == "GLOBIGNORE" {
+            self.habits.dots = true;
+        }
         if self.judge.style == Style::Runner {
             let text = value.text.as_str().into();
             self.jailed(&Arg { text, certainty: value.certainty, span, verbatim: None });
@@ -91,7 +94,9 @@ impl Walk<'_> {
         }
         self.scope.cwds().iter().any(|cwd| {
             let place = self.judge.ground().place(folder, cwd, &self.sight());
+            // What the text itself put there is found under any name.
             matches!(place.standing, Standing::Temp | Standing::Device)
+                || !self.disk.is_empty() && self.disk.fills(&place.path)
         })
     }
 }

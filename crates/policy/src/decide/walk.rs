@@ -4,16 +4,22 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Judge;
+use super::builtin::Habits;
+use super::child::{Ownership, Speech};
 use super::disk::Disk;
 use super::feed::Feed;
-use super::function::is_bomb;
+use super::function::{Frame, Function};
 use super::notes::Notes;
-use super::scope::{Scope, Value};
+use super::scope::{Environment, Scope, Value};
 use super::trace::Trace;
+use super::trap::Trap;
 use super::verdict::{Answer, Axis, Reason};
-use crate::command::{Arg, Concern, HOLE};
+use crate::command::{Arg, HOLE};
 use crate::jail::Lookup;
-use crate::shell::{Command, CommandKind, Connector, Item, List, Pipeline, Waiting, Word};
+use crate::shell::{
+    Command, CommandKind, Connector, Item, List, Pipeline, Redirection, RedirectionOperator,
+    Waiting, Word,
+};
 use crate::text::Span;
 
 /// Most commands and acts that one call may amount to.
@@ -23,10 +29,15 @@ const MOST_DEPTH: u32 = 24;
 /// Most rounds of a loop over known values that are looked at one by one.
 const MOST_ROUNDS: usize = 8;
 
+/// Longest part of a text that is shown in a message as it is written.
+const LONGEST_SHOWN: usize = 60;
+
 /// One decision under way.
 pub(super) struct Walk<'j> {
     pub(super) judge: &'j Judge,
     pub(super) lookup: &'j dyn Lookup,
+    /// The text that a person wrote, if it is one.
+    written: &'j str,
     pub(super) scope: Rc<Scope>,
     pub(super) disk: Disk,
     pub(super) reasons: Vec<Reason>,
@@ -42,10 +53,20 @@ pub(super) struct Walk<'j> {
     pub(super) feeding: u32,
     /// The program whose row of the table is left out, once it is known.
     pub(super) left_out: Option<String>,
-    /// Variables that some function sets: their values depend on calls.
-    pub(super) volatile: Vec<String>,
-    /// Functions that change the working folder.
-    pub(super) movers: Vec<String>,
+    pub(super) functions: Vec<Function>,
+    /// The calls of functions under way, outermost first, and how many were followed so far.
+    pub(super) frames: Vec<Frame>,
+    pub(super) calls: u32,
+    pub(super) traps: Vec<Trap>,
+    pub(super) habits: Habits,
+    /// Variables in front of the command at hand.
+    pub(super) given: Vec<(String, Value)>,
+    /// What the shells that are started from here are given, and which shells they are.
+    pub(super) environment: Environment,
+    pub(super) child_speech: Speech,
+    /// The shell that reads the text at hand, and whose state the next text changes.
+    pub(super) speech: Speech,
+    pub(super) ownership: Ownership,
     /// What is noted for rules and modes, if there are any, and the text that was asked about.
     pub(super) notes: Option<Box<Notes>>,
     pub(super) asked: String,
@@ -57,7 +78,7 @@ pub(super) struct Walk<'j> {
 
 /// Where a nested text lies in the outermost one.
 #[derive(Clone, Copy, Debug)]
-enum Mapping {
+pub(super) enum Mapping {
     /// It stands there byte for byte, from this byte on.
     Shift(usize),
     /// It was quoted or computed: the whole argument is its place.
@@ -71,8 +92,9 @@ pub(super) enum Input {
     Inherited,
     /// From a file.
     File(Value, Span),
-    /// It is this text: a heredoc, a here-string, a known `echo`.
-    Text(Value, Span),
+    /// It is this text: a heredoc, a here-string, a known `echo`; and where it begins in the text
+    /// at hand, if it stands there byte for byte.
+    Text(Value, Span, Option<usize>),
     /// From a program whose output only running tells.
     Pipe,
 }
@@ -81,10 +103,16 @@ pub(super) enum Input {
 pub(super) type AfterFailure = Option<Rc<Scope>>;
 
 impl<'j> Walk<'j> {
-    pub(super) fn new(judge: &'j Judge, lookup: &'j dyn Lookup, cwd: &str, trace: Trace) -> Self {
+    pub(super) fn new(
+        judge: &'j Judge,
+        lookup: &'j dyn Lookup,
+        (cwd, written): (&str, &'j str),
+        trace: Trace,
+    ) -> Self {
         Self {
             judge,
             lookup,
+            written,
             scope: Rc::new(Scope::new(cwd)),
             disk: Disk::default(),
             reasons: Vec::new(),
@@ -95,8 +123,16 @@ impl<'j> Walk<'j> {
             feed: None,
             feeding: 0,
             left_out: None,
-            volatile: Vec::new(),
-            movers: Vec::new(),
+            functions: Vec::new(),
+            frames: Vec::new(),
+            calls: 0,
+            traps: Vec::new(),
+            habits: Habits::default(),
+            given: Vec::new(),
+            environment: Environment::Passed,
+            child_speech: Speech::Posix,
+            speech: Speech::Bash,
+            ownership: Ownership::Child,
             notes: None,
             asked: String::new(),
             mapping: Mapping::Shift(0),
@@ -126,6 +162,14 @@ impl<'j> Walk<'j> {
             Mapping::Shift(by) => Span::new(span.start() + by, span.end() + by),
             Mapping::Whole(whole) => whole,
         }
+    }
+
+    /// Returns a part of the text at hand as a person wrote it.
+    pub(super) fn as_written(&self, span: Span) -> Option<&'j str> {
+        let Mapping::Shift(_) = self.mapping else { return None };
+        let span = self.place(span);
+        let text = self.written.get(span.start()..span.end())?;
+        (!text.is_empty() && text.len() <= LONGEST_SHOWN && !text.contains('\n')).then_some(text)
     }
 
     /// Counts one step. `None` when the call amounts to more than can be looked at, which denies.
@@ -179,15 +223,40 @@ impl<'j> Walk<'j> {
         self.mapping = outer;
     }
 
+    /// Returns where a part of the text at hand lies in the outermost one.
+    pub(super) fn mapping_at(&self, start: usize) -> Mapping {
+        match self.mapping {
+            Mapping::Shift(by) => Mapping::Shift(by + start),
+            whole @ Mapping::Whole(_) => whole,
+        }
+    }
+
+    /// Looks at a text whose place in the outermost one is all of `span`.
+    pub(super) fn whole(&mut self, span: Span, inner: impl FnOnce(&mut Self)) {
+        self.mapped(Mapping::Whole(span), inner);
+    }
+
+    /// Looks at a text that lies elsewhere in the outermost one.
+    pub(super) fn mapped(&mut self, mapping: Mapping, inner: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.mapping, mapping);
+        inner(self);
+        self.mapping = outer;
+    }
+
+    /// Runs a part whose changes to the state stay inside: a subshell, a substitution.
+    pub(super) fn aside(&mut self, inner: impl FnOnce(&mut Self)) {
+        let outer = Rc::clone(&self.scope);
+        let traps = self.traps.len();
+        inner(self);
+        self.traps.truncate(traps);
+        self.scope = outer;
+    }
+
     pub(super) fn list<'t>(&mut self, text: &'t str, list: &List<'t>, input: &Input) {
         for item in &list.items {
             match item.waiting {
                 Waiting::Foreground => self.item(text, item, input),
-                Waiting::Background => {
-                    let outer = Rc::clone(&self.scope);
-                    self.item(text, item, input);
-                    self.scope = outer;
-                }
+                Waiting::Background => self.aside(|walk| walk.item(text, item, input)),
             }
         }
     }
@@ -235,9 +304,12 @@ impl<'j> Walk<'j> {
             self.output = None;
             self.listened = listened || at + 1 < pipeline.stages.len();
             self.command(text, stage, piped.as_ref().unwrap_or(input));
-            self.scope = outer;
+            let inner = std::mem::replace(&mut self.scope, outer);
+            if self.habits.last_pipe && at + 1 == pipeline.stages.len() {
+                join(&mut self.scope, &inner);
+            }
             let known = self.output.take();
-            piped = Some(known.map_or(Input::Pipe, |value| Input::Text(value, stage.span)));
+            piped = Some(known.map_or(Input::Pipe, |value| Input::Text(value, stage.span, None)));
         }
         self.listened = listened;
         None
@@ -252,6 +324,7 @@ impl<'j> Walk<'j> {
         self.step(command.span)?;
         let redirected = self.redirections(text, &command.redirections);
         let input = redirected.as_ref().unwrap_or(input);
+        let before = Rc::clone(&self.scope);
         match &command.kind {
             CommandKind::Simple(simple) => {
                 let listened = self.listened;
@@ -260,14 +333,12 @@ impl<'j> Walk<'j> {
                 self.listened = listened;
                 self.note_written(text, &command.redirections);
                 self.note_taken_by(text, &command.redirections);
-                return failure;
+                let may_fail = || command.redirections.iter().any(opens_file);
+                let unsure = failure.is_none() && !Rc::ptr_eq(&before, &self.scope) && may_fail();
+                return if unsure { Some(before) } else { failure };
             }
             CommandKind::Group(list) => self.list(text, list, input),
-            CommandKind::Subshell(list) => {
-                let outer = Rc::clone(&self.scope);
-                self.list(text, list, input);
-                self.scope = outer;
-            }
+            CommandKind::Subshell(list) => self.aside(|walk| walk.list(text, list, input)),
             CommandKind::If { branches, otherwise } => {
                 self.branches(text, branches, otherwise.as_ref(), input);
             }
@@ -300,23 +371,18 @@ impl<'j> Walk<'j> {
             CommandKind::Test(words) => self.test(text, words),
             CommandKind::Arithmetic(arithmetic) => self.arithmetic(text, arithmetic),
             CommandKind::Function { name, body } => {
-                self.shadowing(name);
-                if is_bomb(name, body) {
-                    self.raise(Concern::Exhausts, command.span);
-                }
-                // Judged as if it ran here, with arguments that nobody knows.
-                let outer = Rc::clone(&self.scope);
-                self.command(text, body, &Input::Inherited);
-                self.scope = outer;
-                self.note_function(name, body);
+                self.define(text, (name, body), command.span);
+                return None;
             }
-            CommandKind::Coprocess { body } => {
-                let outer = Rc::clone(&self.scope);
-                self.command(text, body, &Input::Pipe);
-                self.scope = outer;
-            }
+            CommandKind::Coprocess { body } => self.aside(|walk| {
+                walk.command(text, body, &Input::Pipe);
+            }),
         }
-        None
+        // Where a file cannot be opened nothing of it runs.
+        self.output = None;
+        self.note_written(text, &command.redirections);
+        let may_fail = command.redirections.iter().any(opens_file);
+        (may_fail && !Rc::ptr_eq(&before, &self.scope)).then_some(before)
     }
 
     fn branches<'t>(
@@ -371,8 +437,8 @@ impl<'j> Walk<'j> {
         }
         let before = Rc::clone(&self.scope);
         for arg in values {
-            let value = Value { text: arg.text.into_owned(), certainty: arg.certainty };
-            Rc::make_mut(&mut self.scope).assign(name.clone(), value);
+            let value = Value::from(&arg);
+            self.overwrite(name, &value, &arg);
             self.list(text, body, input);
         }
         // A `break` may have ended it early.
@@ -390,6 +456,25 @@ impl<'j> Walk<'j> {
                 return;
             }
         }
+    }
+}
+
+/// Whether a redirection fails where its file cannot be opened.
+fn opens_file(redirection: &Redirection<'_>) -> bool {
+    match redirection.operator {
+        RedirectionOperator::Read
+        | RedirectionOperator::Write
+        | RedirectionOperator::Clobber
+        | RedirectionOperator::Append
+        | RedirectionOperator::ReadWrite
+        | RedirectionOperator::WriteBoth
+        | RedirectionOperator::AppendBoth => {
+            redirection.target.settled().is_none_or(|file| file != "/dev/null")
+        }
+        RedirectionOperator::DuplicateInput
+        | RedirectionOperator::DuplicateOutput
+        | RedirectionOperator::Heredoc
+        | RedirectionOperator::HereString => false,
     }
 }
 

@@ -1,9 +1,12 @@
 //! Files that a text writes first and runs after.
 
-use super::scope::Value;
-use super::walk::{Input, Walk};
+use std::rc::Rc;
+
+use super::disk::Source;
+use super::foreign::writes;
+use super::walk::{Input, Walk, join};
 use crate::command::{Arg, Certainty, Concern, HOLE, Language};
-use crate::shell::{Redirection, RedirectionOperator};
+use crate::shell::{Descriptor, Redirection, RedirectionOperator};
 use crate::text::Span;
 
 /// Longest text that is kept as a file's content.
@@ -17,42 +20,53 @@ const ONLY_LOOK: [&str; 30] = [
 ];
 
 impl Walk<'_> {
-    /// Notes what a command that prints a known text writes to files.
+    /// Notes what a command writes to the files that its output goes to.
     pub(super) fn note_written<'t>(&mut self, text: &'t str, redirections: &[Redirection<'t>]) {
-        let Some(Value { text: content, certainty: Certainty::Known }) = self.output.clone() else {
-            return;
-        };
-        if content.len() > LONGEST {
+        if redirections.is_empty() {
             return;
         }
-        for redirection in redirections {
-            let writes = matches!(
-                redirection.operator,
-                RedirectionOperator::Write
-                    | RedirectionOperator::Clobber
-                    | RedirectionOperator::Append
-                    | RedirectionOperator::WriteBoth
-            );
-            if !writes {
-                continue;
-            }
+        let printed = self.output.take();
+        let known = printed
+            .as_ref()
+            .filter(|value| value.certainty == Certainty::Known && value.text.len() <= LONGEST);
+        let mut elsewhere = false;
+        for redirection in redirections.iter().filter(|redirection| writes(redirection)) {
+            elsewhere = true;
             let target = self.value(text, &redirection.target);
-            self.output = None;
+            let output = matches!(redirection.descriptor, None | Some(Descriptor::Number(1)))
+                && redirection.operator != RedirectionOperator::ReadWrite;
+            let appends = matches!(
+                redirection.operator,
+                RedirectionOperator::Append | RedirectionOperator::AppendBoth
+            );
             for path in self.places(&target.text) {
-                self.disk.write(path, content.clone());
+                match known {
+                    Some(value) if output && appends => self.disk.append(path, &value.text),
+                    Some(value) if output => self.disk.write(path, value.text.clone()),
+                    Some(_) | None => self.disk.take(path, Source::Running),
+                }
             }
+        }
+        if !elsewhere {
+            self.output = printed;
         }
     }
 
     /// Judges the content of a file that the text itself wrote and now runs.
     pub(super) fn rerun(&mut self, language: Option<Language>, file: &Arg<'_>) {
+        // Each may be what it holds: in the shell at hand, they lead to different states.
+        let before = Rc::clone(&self.scope);
+        let mut after = Rc::clone(&before);
         for path in self.places(&file.text) {
             for content in self.disk.written(&path) {
                 let language = language.unwrap_or_else(|| by_first_line(&content));
                 let code = Arg::known(content, file.span);
+                self.scope = Rc::clone(&before);
                 self.within(&code, |walk| walk.code(language, &code, &Input::Inherited));
+                join(&mut after, &self.scope);
             }
         }
+        self.scope = after;
     }
 
     /// A command that follows after a shell was named in some file may be the one that reads it.

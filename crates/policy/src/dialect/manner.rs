@@ -17,8 +17,11 @@ pub struct Manner {
     /// When they build walls.
     pub walls: Walls,
     /// Finds the folders in which they look profiles up by name, and who says so.
-    pub profile_folders: fn(&[Input<'_>], &Surroundings<'_>) -> Vec<(PathBuf, Layer)>,
+    pub profile_folders: FindFolders,
 }
+
+/// Finds folders, and who names each.
+pub type FindFolders = fn(&[Input<'_>], &Surroundings<'_>) -> Vec<(PathBuf, Layer)>;
 
 /// Whether the files of a dialect are understood together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

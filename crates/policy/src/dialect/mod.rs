@@ -9,6 +9,7 @@ pub mod agentao;
 pub mod bloom;
 mod claude;
 mod glob;
+mod lost;
 mod manner;
 mod native;
 pub mod proxy;
@@ -18,12 +19,11 @@ mod srt;
 
 use std::path::{Path, PathBuf};
 
-use serde_json::Value as Json;
-
-pub use manner::{FilesOf, Lists, Manner, RootKey, Walls};
+pub use lost::{Effect, Lost, Written};
+pub(crate) use lost::{brought, left_out, refuses, shared_temp};
+pub use manner::{FilesOf, FindFolders, Lists, Manner, RootKey, Walls};
 pub use native::write_document;
 
-use crate::key::{Field as _, Row, Sourced, bare};
 use crate::layer::Layer;
 use crate::name::Anchors;
 use crate::policy::{Document, Policy};
@@ -144,26 +144,6 @@ pub struct Reading {
 /// What several texts say, or every problem of them.
 pub type Readings = Result<Vec<Reading>, Vec<Diagnostic>>;
 
-/// A policy written in a dialect.
-#[derive(Clone, Debug, Default, Eq, PartialEq)]
-pub struct Written {
-    /// The text.
-    pub text: String,
-    /// What the dialect cannot say, key by key. Never empty when something was left out.
-    pub lost: Vec<Lost>,
-}
-
-/// Something that a dialect cannot say.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Lost {
-    /// The key, with its sections.
-    pub key: String,
-    /// Its value.
-    pub value: String,
-    /// Why it could not be carried over.
-    pub why: &'static str,
-}
-
 /// Returns our own dialect.
 pub fn native() -> &'static Dialect {
     &native::NATIVE
@@ -174,11 +154,12 @@ pub fn named(name: &str) -> Option<&'static Dialect> {
     DIALECTS.iter().copied().find(|dialect| dialect.name == name)
 }
 
-/// Tells the dialect of a text: by its file's name, then by its shape.
+/// Tells the dialect of a text: by its file's name, then by its shape. One that no dialect claims
+/// counts as native.
 ///
 /// # Errors
 ///
-/// When several dialects claim it, or none: `--dialect` is needed.
+/// When several dialects claim it, or its name and its shape disagree: `--dialect` is needed.
 pub fn tell(source: &Source) -> Result<&'static Dialect, Diagnostic> {
     let node = parse_if_data(source)?;
     let likeness = |dialect: &Dialect| (dialect.detect)(source, node.as_ref());
@@ -187,7 +168,7 @@ pub fn tell(source: &Source) -> Result<&'static Dialect, Diagnostic> {
             DIALECTS.iter().copied().filter(|dialect| likeness(dialect) == wanted).collect();
         match claims.as_slice() {
             [] => {}
-            [only] => return Ok(only),
+            [only] => return contradicted(source, node.as_ref(), only),
             [..] => {
                 let names: Vec<&str> = claims.iter().map(|dialect| dialect.name).collect();
                 let message = format!("this could be written for {}", names.join(" or "));
@@ -198,6 +179,25 @@ pub fn tell(source: &Source) -> Result<&'static Dialect, Diagnostic> {
     }
     // Nothing claims it: it is read as a native file, whose errors then say what is wrong with it.
     Ok(&native::NATIVE)
+}
+
+/// Refuses a text whose name says one dialect and whose keys say another.
+fn contradicted(
+    source: &Source,
+    node: Option<&Node>,
+    told: &'static Dialect,
+) -> Result<&'static Dialect, Diagnostic> {
+    let nameless = Source::new("", source.text());
+    let shaped = |dialect: &Dialect| (dialect.detect)(&nameless, node) == Likeness::Shape;
+    // Our own files take no other's keys, and complain about each of them.
+    if told.manner.files == FilesOf::Ourselves || shaped(told) {
+        return Ok(told);
+    }
+    let Some(other) = DIALECTS.iter().find(|dialect| shaped(dialect)) else { return Ok(told) };
+    let message =
+        format!("this is called like a file of {}, and written for {}", told.name, other.name);
+    let problem = Diagnostic::new(source, "ambiguous-dialect", message);
+    Err(problem.hint("say which: --dialect NAME, or NAME:FILE"))
 }
 
 /// Parses a text as data, unless its name says that it is something else.
@@ -222,43 +222,6 @@ pub(crate) fn all(results: impl Iterator<Item = Result<Reading, Vec<Diagnostic>>
         }
     }
     if problems.is_empty() { Ok(readings) } else { Err(problems) }
-}
-
-/// Lists what a writer leaves out: each key with those of its values that `why` has a reason for.
-pub(crate) fn left_out(
-    policy: &Policy,
-    why: impl Fn(&str, &Sourced<Json>) -> Option<&'static str>,
-) -> Vec<Lost> {
-    let mut rows = Vec::new();
-    policy.rows("", &mut rows);
-    let mut lost = Vec::new();
-    for Row { key, values, .. } in rows {
-        let (mut shown, mut reason) = (Vec::new(), None);
-        for value in &values {
-            if let Some(why) = why(&key, value) {
-                shown.push(bare(&value.value));
-                reason = Some(why);
-            }
-        }
-        lost.extend(reason.map(|why| Lost { key, value: shown.join(", "), why }));
-    }
-    lost
-}
-
-/// Lists the shared folders for temporary files among what may be written: others write them as
-/// they are, and here they are private.
-pub(crate) fn shared_temp(policy: &Policy) -> Vec<Lost> {
-    let shared =
-        |path: &Path| ["/tmp", "/var/tmp"].iter().any(|temp| Path::new(temp).starts_with(path));
-    let folders = policy.files.write.values().filter(|folder| shared(&folder.path()));
-    let mut lost: Vec<Lost> = Vec::new();
-    for value in folders.map(ToString::to_string) {
-        if !lost.iter().any(|known| known.value == value) {
-            let why = "it is written, but all programs share it there; here it is private";
-            lost.push(Lost { key: "files.write".into(), value, why });
-        }
-    }
-    lost
 }
 
 /// Tells whether a map has any of some keys.

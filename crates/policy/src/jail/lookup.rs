@@ -6,6 +6,11 @@
 pub trait Lookup {
     /// Returns what lies at `path`, which is absolute and whose folders are free of links.
     fn look(&self, path: &str) -> Entry;
+
+    /// Returns the names in a folder, or nothing where nobody may tell or they are too many.
+    fn entries(&self, _folder: &str) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// What lies at a path.

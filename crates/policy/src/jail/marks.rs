@@ -133,7 +133,10 @@ impl Marks {
         match names.split_last() {
             Some((last, inner)) if !folded.has_wild_folder() => {
                 self.last.add(last, place);
-                inner.iter().for_each(|name| self.inner.add(name, place));
+                // Of the others nobody asks what lies below a path.
+                if kind == MarkKind::Protect {
+                    inner.iter().for_each(|name| self.inner.add(name, place));
+                }
             }
             Some(_) | None => self.keyless.push(place),
         }

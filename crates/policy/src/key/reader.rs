@@ -123,12 +123,18 @@ impl<'a> Reader<'a> {
 
     /// Complains about a key that does not exist here, and names the nearest that does.
     pub fn unknown_key(&mut self, entry: &Entry, known: &[&str]) {
-        let message = format!("unknown key `{}`", visible(&entry.key));
+        self.report(self.unknown("", entry, known));
+    }
+
+    /// Makes that complaint, with the way to the key from the top of the text.
+    pub fn unknown(&self, above: &str, entry: &Entry, known: &[&str]) -> Diagnostic {
+        let field = super::below(above, &visible(&entry.key));
+        let message = format!("unknown key `{field}`");
         let problem = self.complaint("unknown-key", message, entry.key_span);
-        self.report(match nearest(&entry.key, known) {
+        match nearest(&entry.key, known) {
             Some(near) => problem.hint(format!("did you mean `{near}`?")),
             None => problem.hint(format!("known here: {}", known.join(", "))),
-        });
+        }
     }
 
     /// Complains about a key that stands outside the section it belongs to.
@@ -196,7 +202,7 @@ impl<'a> Reader<'a> {
 /// Returns the known word that is at most two edits away, or begins the same.
 pub(crate) fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     let word = word.to_lowercase();
-    let near = known.iter().map(|known| (edits(&word, known), *known)).min()?;
+    let near = known.iter().map(|known| (edits(&word, &known.to_lowercase()), *known)).min()?;
     let limit = if word.chars().count() < 5 { 1 } else { 2 };
     (near.0 <= limit).then_some(near.1)
 }

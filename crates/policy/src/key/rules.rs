@@ -33,6 +33,8 @@ pub struct RuleList<R> {
     pub standing: Standing,
     /// The rules; the first that matches speaks for the list.
     pub rules: Vec<Sourced<R>>,
+    /// The system whose documents say that a list of a higher layer replaces this one.
+    pub system: Option<&'static str>,
 }
 
 /// The lists of all layers, lowest first. They are never joined: between lists the strictest wins.
@@ -44,7 +46,13 @@ pub struct RuleLists<R> {
 impl<R> RuleLists<R> {
     /// Makes one list, as a layer would say it.
     pub fn new(rules: Vec<Sourced<R>>) -> Self {
-        Self { lists: vec![RuleList { standing: Standing::Full, rules }] }
+        Self { lists: vec![RuleList { standing: Standing::Full, rules, system: None }] }
+    }
+
+    /// Makes one list that replaces those of the same system in lower layers.
+    pub fn replacing(rules: Vec<Sourced<R>>, system: &'static str) -> Self {
+        let system = Some(system);
+        Self { lists: vec![RuleList { standing: Standing::Full, rules, system }] }
     }
 
     /// Returns the lists, lowest layer first.
@@ -62,10 +70,14 @@ impl<R> Default for RuleLists<R> {
 impl<R: RuleItem> Field for RuleLists<R> {
     fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
         let rules = read_list(node, cx)?;
-        Some(Self { lists: vec![RuleList { standing: Standing::Full, rules }] })
+        Some(Self::new(rules))
     }
 
     fn merge(&mut self, above: Self) {
+        let replaced = |list: &RuleList<R>| {
+            list.system.is_some() && above.lists.iter().any(|other| other.system == list.system)
+        };
+        self.lists.retain(|list| !replaced(list));
         self.lists.extend(above.lists);
     }
 

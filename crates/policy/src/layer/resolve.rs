@@ -237,6 +237,11 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
     } else {
         stack.fold(said, preset)
     };
+    let unheard = stack.documents.iter().filter(|(layer, _)| !trust.hears(*layer));
+    ignored.extend(unheard.filter_map(|(_, document)| {
+        let origin = document.lets_out(&choice)?.clone();
+        Some(Ignored { key: "enabled".into(), value: "false".into(), origin })
+    }));
     ignored.retain(|part| part.origin.layer == Layer::Project);
     let mut resolved = Resolved { policy, ignored, choice, unconfined: None };
     // A file that lets everyone out but some agents must not let a task out whose agent we do not
@@ -380,7 +385,7 @@ impl Resolved {
         let (off, on): (Vec<_>, Vec<_>) =
             confining.partition(|(_, doc)| doc.switched_off(&self.choice).is_some());
         let origin = off.iter().rfind(|(layer, _)| trust.hears(*layer));
-        let origin = origin.and_then(|(_, doc)| doc.switched_off(&self.choice).cloned());
+        let origin = origin.and_then(|(_, doc)| doc.lets_out(&self.choice).cloned());
         if let Some(origin) = origin.filter(|_| on.is_empty()) {
             self.policy.require =
                 Setting::new(Sourced { value: Require::None, origin: origin.clone() });

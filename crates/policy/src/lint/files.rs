@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::{Context, Finding};
-use crate::layer::Origin;
+use crate::layer::{Layer, Origin};
 use crate::name::PathPattern;
 use crate::policy::{Policy, Profile};
 
@@ -28,7 +28,9 @@ const CREDENTIALS: [&str; 14] = [
 
 pub(super) fn write_nothing(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
     let Some(profile) = policy.profile.sourced() else { return Vec::new() };
-    if !writes(&profile.value) || policy.files.write.values().next().is_some() {
+    // Where nobody chose a profile, what it writes is nobody's word.
+    let chosen = profile.origin.layer > Layer::Preset;
+    if !chosen || !writes(&profile.value) || policy.files.write.values().next().is_some() {
         return Vec::new();
     }
     vec![Finding {
@@ -73,18 +75,21 @@ pub(super) fn write_everything(policy: &Policy, context: &Context<'_>) -> Vec<Fi
 }
 
 pub(super) fn profile_unchecked(policy: &Policy, context: &Context<'_>) -> Vec<Finding> {
-    let Some(profile) = policy.profile.sourced() else { return Vec::new() };
-    match &profile.value {
-        Profile::File(file) if !context.checked.contains(file) => vec![Finding {
-            message: format!("the profile `{file}` was never checked"),
-            fix: format!("run `palisade policy check {file}`"),
-            origin: Some(profile.origin.clone()),
-        }],
-        Profile::File(_)
-        | Profile::Readonly
-        | Profile::WorkspaceWrite
-        | Profile::WorkspaceWriteNoNetwork => Vec::new(),
-    }
+    let rules = policy.commands.rules.lists().iter().flat_map(|list| &list.rules);
+    let picked = rules.filter_map(|rule| Some((rule.value.profile.as_ref()?, &rule.origin)));
+    let chosen = policy.profile.sourced().map(|chosen| (&chosen.value, &chosen.origin));
+    let unchecked = |profile: &Profile| match profile {
+        Profile::File(file) => !context.checked.contains(file),
+        Profile::Readonly | Profile::WorkspaceWrite | Profile::WorkspaceWriteNoNetwork => false,
+    };
+    let found = chosen.into_iter().chain(picked).filter(|(profile, _)| unchecked(profile));
+    found
+        .map(|(profile, origin)| Finding {
+            message: format!("the profile `{profile}` was never checked"),
+            fix: format!("run `palisade policy check {profile}`"),
+            origin: Some(origin.clone()),
+        })
+        .collect()
 }
 
 pub(super) fn credentials_visible(policy: &Policy, context: &Context<'_>) -> Vec<Finding> {

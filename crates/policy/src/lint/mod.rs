@@ -5,6 +5,7 @@
 
 mod calls;
 mod files;
+mod lists;
 mod network;
 mod rules;
 
@@ -38,6 +39,8 @@ pub struct Context<'a> {
     pub cwd: &'a Path,
     /// The profile files that were read and found whole.
     pub checked: &'a [Folder],
+    /// What the texts say for the agent or task alone that the policy is for.
+    pub own: &'a [&'a Policy],
 }
 
 /// Looks a resolved policy over.
@@ -70,7 +73,7 @@ struct Finding {
     origin: Option<Origin>,
 }
 
-const CHECKS: [Check; 15] = [
+const CHECKS: [Check; 16] = [
     Check {
         code: "L001-no-rules",
         explanation: "The walls stand, but no command is refused or asked about: whatever a wall \
@@ -159,6 +162,12 @@ const CHECKS: [Check; 15] = [
         explanation: "Within a list the first rule that matches decides; one behind it that \
                       matches no more than it does is never asked.",
         find: rules::shadowed,
+    },
+    Check {
+        code: "L016-list-closes-nothing",
+        explanation: "Lists that open add up: one that is empty, or repeats what holds already, \
+                      takes nothing back of what is open for everyone.",
+        find: lists::idle,
     },
 ];
 

@@ -23,7 +23,8 @@ fn resolved(text: &str) -> Policy {
 fn lints(policy: &Policy) -> Vec<Lint> {
     let checked = ["/home/dev/profiles/checked.sb".parse().unwrap()];
     let anchors = anchors();
-    lint(policy, &Context { anchors: &anchors, cwd: "/proj/app/src".as_ref(), checked: &checked })
+    let cwd = "/proj/app/src".as_ref();
+    lint(policy, &Context { anchors: &anchors, cwd, checked: &checked, own: &[] })
 }
 
 /// Checks rows of code, policy and whether the lint speaks.
@@ -63,6 +64,9 @@ fn a185_profiles_without_rules_and_odd_write_sets_are_pointed_out() {
         ("L005", "profile: ~/profiles/mine.sb",                                      true,  "never checked"),
         ("L005", "profile: ~/profiles/checked.sb",                                   false, "checked"),
         ("L005", "profile: readonly",                                                false, "ours are"),
+        ("L005", "commands: { rules: [{ tool: x, profile: ~/profiles/mine.sb }] }",  true,  "a rule may pick it"),
+        ("L005", "commands: { rules: [{ tool: x, profile: ~/profiles/checked.sb }] }", false, "checked"),
+        ("L002", "files: { write: [] }",                                             false, "nobody chose a profile"),
     ]);
 }
 
@@ -164,6 +168,33 @@ fn rules_that_are_never_asked_are_pointed_out() {
     let rows: Vec<(&str, &str, bool, &str)> =
         cases.iter().map(|(code, text, speaks, why)| (*code, &**text, *speaks, *why)).collect();
     check_table(&rows);
+}
+
+#[test]
+fn a_list_that_closes_nothing_is_pointed_out() {
+    #[rustfmt::skip]
+    let cases = [
+        // for everyone                     for the agent                      speaks  because
+        ("files: { write: [., /data] }",    "files: { write: [] }",            true,   "an empty list"),
+        ("files: { write: [., /data] }",    "files: { write: [.] }",           true,   "a shorter one"),
+        ("files: { write: [.] }",           "files: { write: [/data] }",       false,  "it adds"),
+        ("files: { write: [.] }",           "files: { write: [.] }",           false,  "it says the same"),
+        ("files: { write: [.] }",           "network: { mode: deny-all }",     false,  "another key"),
+        ("network: { allow: [a.test] }",    "network: { allow: [] }",          true,   "an empty list"),
+    ];
+    for (base, own, speaks, because) in cases {
+        let source = Source::new("u.yaml", &format!("{base}\nagents: {{ codex: {{ {own} }} }}"));
+        let document = Document::parse(&source, Layer::User, &anchors()).unwrap();
+        let mut stack = Stack::new(&anchors()).unwrap();
+        stack.push(Layer::User, document.clone());
+        let choice = Choice { agent: Some("codex".into()), task: None };
+        let policy = resolve(&stack, &choice, Trust::NotTrusted).unwrap().policy;
+        let (anchors, own) = (anchors(), [&document.agents["codex"]]);
+        let cwd = "/proj/app".as_ref();
+        let found = lint(&policy, &Context { anchors: &anchors, cwd, checked: &[], own: &own });
+        let found = found.iter().any(|lint| lint.code == "L016-list-closes-nothing");
+        assert_eq!(found, speaks, "{base} {own:?}: {because}");
+    }
 }
 
 #[test]

@@ -24,11 +24,12 @@ pub struct Pattern {
     compiled: Arc<Compiled>,
 }
 
-/// Both readings of a pattern, each made when first needed; `None` where that failed.
+/// Both readings of a pattern, for each of [`TIERS`], made when first needed; `None` where that
+/// failed.
 #[derive(Default)]
 struct Compiled {
-    search: OnceLock<Option<Regex>>,
-    whole: OnceLock<Option<Regex>>,
+    search: [OnceLock<Option<Regex>>; TIERS.len()],
+    whole: [OnceLock<Option<Regex>>; TIERS.len()],
 }
 
 /// What came of looking for a pattern.
@@ -61,12 +62,12 @@ impl Pattern {
 
     /// Returns whether any part of `text` matches.
     pub fn search(&self, text: &str) -> Found {
-        answer(self.compiled.search.get_or_init(|| compile(&self.text).ok()), text)
+        answer(&self.compiled.search, text, |steps| compile_under(&self.text, steps).ok())
     }
 
     /// Returns whether `text` matches from its first to its last character.
     pub fn full_match(&self, text: &str) -> Found {
-        answer(self.compiled.whole.get_or_init(|| compile_whole(&self.text)), text)
+        answer(&self.compiled.whole, text, |steps| compile_whole(&self.text, steps))
     }
 }
 
@@ -89,7 +90,8 @@ impl FromStr for Pattern {
             parse(text).map_err(not_a_regex)?;
         } else {
             let search = compile(text).map_err(not_a_regex)?;
-            compiled.search.get_or_init(|| Some(search));
+            let [first, ..] = &compiled.search;
+            first.get_or_init(|| Some(search));
         }
         Ok(Self { text: text.into(), compiled: Arc::new(compiled) })
     }
@@ -127,12 +129,23 @@ impl PartialOrd for Pattern {
     }
 }
 
-const STEPS: usize = 100_000;
+/// Texts up to so many bytes, and how often the engine may go back in one. Each time it may read
+/// the text again, so that the product bounds the time; a longer text is not decided.
+const TIERS: [(usize, usize); 5] =
+    [(128, 100_000), (1 << 10, 10_000), (8 << 10, 1_200), (64 << 10, 150), (128 << 10, 40)];
 /// Compiling takes time in proportion to this; policies come from strangers too.
 const BYTES: usize = 1 << 18;
 
-fn answer(regex: &Option<Regex>, text: &str) -> Found {
-    match regex.as_ref().map(|regex| regex.is_match(text)) {
+fn answer(
+    compiled: &[OnceLock<Option<Regex>>; TIERS.len()],
+    text: &str,
+    compile: impl FnOnce(usize) -> Option<Regex>,
+) -> Found {
+    let mut tiers = compiled.iter().zip(TIERS);
+    let Some((regex, (_, steps))) = tiers.find(|(_, (longest, _))| text.len() <= *longest) else {
+        return Found::Undecided;
+    };
+    match regex.get_or_init(|| compile(steps)).as_ref().map(|regex| regex.is_match(text)) {
         Some(Ok(true)) => Found::Yes,
         Some(Ok(false)) => Found::No,
         Some(Err(_)) | None => Found::Undecided,
@@ -145,17 +158,22 @@ pub(super) fn parse(text: &str) -> Result<(), fancy_regex::Error> {
 }
 
 pub(super) fn compile(text: &str) -> Result<Regex, fancy_regex::Error> {
+    let [(_, steps), ..] = TIERS;
+    compile_under(text, steps)
+}
+
+fn compile_under(text: &str, steps: usize) -> Result<Regex, fancy_regex::Error> {
     RegexBuilder::new(&strict_end(text))
-        .backtrack_limit(STEPS)
+        .backtrack_limit(steps)
         .delegate_size_limit(BYTES)
         .delegate_dfa_size_limit(BYTES)
         .build()
 }
 
-fn compile_whole(text: &str) -> Option<Regex> {
-    let group = compile(&format!(r"\A(?:{text})\z"));
+fn compile_whole(text: &str, steps: usize) -> Option<Regex> {
+    let group = compile_under(&format!(r"\A(?:{text})\z"), steps);
     // Under `(?x)` a comment at the end swallows our closing bracket; a newline ends the comment.
-    group.or_else(|_| compile(&format!("\\A(?:{text}\n)\\z"))).ok()
+    group.or_else(|_| compile_under(&format!("\\A(?:{text}\n)\\z"), steps)).ok()
 }
 
 /// Replaces `\Z`, which the engine also matches before a final newline, by `\z`.
@@ -211,6 +229,18 @@ mod tests {
         let greedy = pattern(r"^(a+)+(?=b)$");
         assert_eq!(greedy.search(&"a".repeat(40)), Found::Undecided);
         assert_eq!(greedy.full_match(&"a".repeat(40)), Found::Undecided);
+    }
+
+    #[test]
+    fn a_long_text_is_not_read_again_and_again() {
+        let long = "a".repeat(60_000);
+        // Each place of the text would be a start from which all of the rest is read.
+        assert_eq!(pattern("(?!q).*z").search(&long), Found::Undecided);
+        // What is anchored, or needs no going back, is decided all the same.
+        assert_eq!(pattern(r"^(?!b)a").search(&long), Found::Yes);
+        assert_eq!(pattern("a*b").search(&long), Found::No);
+        assert_eq!(pattern("b").search(&"a".repeat(128 << 10)), Found::No);
+        assert_eq!(pattern("b").search(&"a".repeat((128 << 10) + 1)), Found::Undecided);
     }
 
     #[test]

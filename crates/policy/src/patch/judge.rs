@@ -30,11 +30,8 @@ pub fn judge(text: &str, naming: Naming, ground: &Ground, cwd: &str, disk: &dyn 
     };
     let mut reasons = Vec::new();
     if let Some(span) = patch.unnamed.filter(|_| naming == Naming::InPatch) {
-        reasons.push(refusal(
-            "patch-unnamed",
-            "the patch changes a file and does not name it",
-            span,
-        ));
+        let message = "the patch changes a file and does not name it";
+        reasons.push(refusal("patch-unnamed", message, span));
     }
     let planted = Planted::new(&patch, ground, cwd, disk);
     // With and without its links: nobody knows which parts of a patch will apply.

@@ -128,6 +128,12 @@ impl Decision {
         }
     }
 
+    /// The same, and no less strict than this.
+    pub(crate) fn at_least(mut self, answer: Answer) -> Self {
+        self.answer = self.answer.max(answer);
+        self
+    }
+
     /// What the tool itself wants, where nobody else says anything.
     pub(super) fn own(call: &ToolCall<'_>) -> Self {
         let answer = match call.nature {

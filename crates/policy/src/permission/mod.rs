@@ -32,7 +32,7 @@ use crate::policy::{Policy, Preset};
 pub(crate) use fetch::names_host;
 use mode::Mode;
 use rules::Rules;
-pub(crate) use shell::ShellCall;
+pub(crate) use shell::{ShellCall, Spoken};
 
 /// The tool under which Agentao runs shell text.
 pub(crate) const SHELL_TOOL: &str = "run_shell_command";

@@ -6,7 +6,7 @@ use super::mode::{Order, Said};
 use super::rules::{Ruled, names_of};
 use super::{Floor, Permissions, SHELL_TOOL, Source};
 use crate::decide::notes::{Effect, Notes, Reading, Removal};
-use crate::decide::{Answer, Axis, Reason, Verdict};
+use crate::decide::{Answer, Asked, Axis, Reason, Verdict};
 use crate::layer::Layer;
 use crate::policy::Profile;
 use crate::text::Span;
@@ -21,6 +21,36 @@ pub(crate) struct ShellCall<'c> {
     pub(crate) text: &'c str,
 }
 
+/// What the arguments of a shell tool ask for.
+#[derive(Debug)]
+pub(crate) enum Spoken {
+    Text(String),
+    Argv(Vec<String>),
+}
+
+impl Spoken {
+    /// Finds the command: a text, or a list of words. One argument alone may hold it.
+    pub(crate) fn of(args: &Map<String, Json>) -> Option<Self> {
+        let mut commands = COMMANDS.iter().filter_map(|name| args.get(*name));
+        let (command, None) = (commands.next()?, commands.next()) else { return None };
+        if let Json::String(text) = command {
+            return Some(Self::Text(text.clone()));
+        }
+        let words = command.as_array()?.iter().map(|word| word.as_str().map(str::to_owned));
+        words.collect::<Option<Vec<String>>>().map(Self::Argv)
+    }
+
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        match self {
+            Self::Text(text) => Asked::Shell(text),
+            Self::Argv(argv) => Asked::Argv(argv),
+        }
+    }
+}
+
+/// Names under which shell tools take their command.
+const COMMANDS: [&str; 5] = ["argv", "cmd", "code", "command", "script"];
+
 impl Permissions {
     /// Turns what was found about a shell text into a verdict.
     pub(crate) fn settle(
@@ -31,6 +61,9 @@ impl Permissions {
     ) -> Verdict {
         let tools = names_of(call.tool.as_ref());
         let ruled = self.rules.of_shell(tools, call.args, call.text, notes);
+        // A rule that allows speaks of commands: `LD_PRELOAD=x; git log` does more than they do.
+        let beside = reasons.iter().any(|reason| !notes.is_about_a_command(reason.span));
+        let ruled = ruled.filter(|ruled| ruled.answer != Answer::Allow || !beside);
         let whole = Span::new(0, call.text.len());
         // Reading what is hidden is more than reading.
         let effect = if reasons.is_empty() { notes.effect } else { Effect::Does };

@@ -1,6 +1,6 @@
 //! One native policy text: statements for everyone, for agents and for tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
@@ -24,6 +24,9 @@ pub struct Document {
     /// Where another system's file switches confinement on or off, and for whom. Native files have
     /// no such switch: where none is set, the file counts.
     pub enabled: BTreeMap<Scope, Sourced<bool>>,
+    /// For whom it is off only because nobody switched it on: there it says nothing, and lets nobody
+    /// out either.
+    pub unsaid: BTreeSet<Scope>,
     /// For everyone.
     pub policy: Policy,
     /// For each agent.
@@ -141,11 +144,21 @@ impl Document {
     /// Returns where the file says that it confines nothing for this choice: the task's switch
     /// counts before the agent's, and that before everyone's.
     pub fn switched_off(&self, choice: &Choice) -> Option<&Origin> {
+        let (_, switch) = self.switch(choice)?;
+        (!switch.value).then_some(&switch.origin)
+    }
+
+    /// Returns where the file was made to confine nothing for this choice, by somebody who said so.
+    pub(crate) fn lets_out(&self, choice: &Choice) -> Option<&Origin> {
+        let (scope, _) = self.switch(choice)?;
+        self.switched_off(choice).filter(|_| !self.unsaid.contains(scope))
+    }
+
+    fn switch(&self, choice: &Choice) -> Option<(&Scope, &Sourced<bool>)> {
         let task = choice.task.clone().map(Scope::Task);
         let agent = choice.agent.clone().map(Scope::Agent);
         let mut scopes = task.into_iter().chain(agent).chain([Scope::Base]);
-        let switch = scopes.find_map(|scope| self.enabled.get(&scope))?;
-        (!switch.value).then_some(&switch.origin)
+        scopes.find_map(|scope| self.enabled.get_key_value(&scope))
     }
 
     /// Returns whether the text can confine at all. Agentao's `permissions.json`, which has no

@@ -223,9 +223,11 @@ impl<'t> Parser<'_, 't> {
         let quotes = text.contains(['"', '\'', '`', '\\']);
         let brackets = text.matches('[').count();
         let odd = brackets != text.matches(']').count() || (brackets > 0 && quotes);
-        if odd || text.contains("case") || text.contains("$$") {
+        let heredoc = text.contains("<<") && (quotes || text.contains('\n'));
+        if odd || heredoc || text.contains("case") || text.contains("$$") {
             // Bash writes it down anew before it looks for the semicolons.
-            return Err(self.unsupported("`case`, `$$` or odd brackets in `for ((…))`", from));
+            let what = "`case`, `$$`, a heredoc or odd brackets in `for ((…))`";
+            return Err(self.unsupported(what, from));
         }
         let head = self.arithmetic(from, to)?;
         if self.semicolons(from, to)? != 2 {

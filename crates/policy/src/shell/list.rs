@@ -131,8 +131,24 @@ impl<'t> Parser<'_, 't> {
                 return Ok(Pipeline { stages });
             }
             self.at += 1;
-            self.take(b"&");
-            self.newlines()?;
+            self.behind_pipe()?;
+        }
+    }
+
+    /// Goes behind what is left of a `|` and the lines that end there.
+    fn behind_pipe(&mut self) -> Parsed<()> {
+        let both = self.take(b"&");
+        self.blanks();
+        if !both && self.byte(self.at) == b'\n' {
+            self.newline()?;
+            self.blanks();
+        }
+        // Behind any other line's end `time` is reserved again, and no part of a pipeline.
+        let reserved = self.byte(self.at) == b'\n';
+        self.newlines()?;
+        match self.keyword() {
+            Some((Keyword::Time, _)) if reserved => Err(self.unexpected()),
+            _ => Ok(()),
         }
     }
 

@@ -64,7 +64,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Refuses `{name[…]}` in front of `<` or `>` where its subscript is more than a plain word.
     pub(super) fn check_element(&self, start: usize) -> Parsed<()> {
-        let raw = self.raw(start, self.at);
+        let raw = self.joined(start, self.at);
         let follows = matches!(self.byte(self.at), b'<' | b'>');
         match follows && raw.starts_with('{') && raw.ends_with("]}") {
             true => Err(self.unsupported("an array's element as a descriptor", start)),
@@ -77,14 +77,20 @@ impl<'t> Parser<'_, 't> {
         let start = self.at;
         let descriptor = if self.peek() == b'{' {
             self.at += 1;
+            self.peek(); // a line may continue here
             let from = self.at;
             let mut to = self.name_end(from);
             if to > from && self.byte(to) == b'[' {
-                to += 1;
+                let inside = to + 1;
+                to = inside;
                 while self.byte(to).is_ascii_alphanumeric() {
                     to += 1;
                 }
-                to += usize::from(self.byte(to) == b']');
+                // `{a[}` and `{a[]}` are words like others.
+                if to == inside || self.byte(to) != b']' {
+                    return None;
+                }
+                to += 1;
             }
             self.at = to;
             if to == from || !self.take(b"}") {

@@ -105,7 +105,8 @@ impl<'t> Parser<'_, 't> {
         let closes = matches!(self.keyword(), Some((Keyword::CloseTest, _)));
         let begins =
             self.word_begins() || (kind == Kind::Regex && matches!(self.peek(), b'(' | b'|'));
-        if kind == Kind::Regex && !begins {
+        // Bash reads `]]()` as one, and wants another `]]`.
+        if kind == Kind::Regex && (closes || !begins) {
             return Err(self.unsupported("an empty regular expression", self.at));
         }
         if closes || !begins || self.descriptor_stands_here() {

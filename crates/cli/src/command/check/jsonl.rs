@@ -7,6 +7,7 @@ use palisade::policy::decide::{Answer, Asked, Verdict};
 use palisade::policy::interception::Door;
 use palisade::policy::patch;
 use palisade::policy::permission::PrefixRules;
+use palisade::policy::text::visible;
 use palisade::policy::url::{Allowed, judge_host, judge_url};
 use palisade::{Judges, OpenError};
 use serde_json::{Value as Json, json};
@@ -88,7 +89,8 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
             let Some(patch) = text("patch") else { return refused("bad-request") };
             let mut answer = verdict(id, judges.patch(patch, root));
             if let Ok(patch) = patch::read(patch) {
-                let paths = patch.touched.into_iter().map(|touched| touched.path);
+                // Not every reader of lines knows that a line separator in a name ends none.
+                let paths = patch.touched.iter().map(|touched| visible(&touched.path));
                 answer["files"] = paths.collect::<BTreeSet<_>>().into_iter().collect();
             }
             answer

@@ -52,7 +52,7 @@ impl CheckArgs {
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         let request = self.place.request()?;
-        let root = self.anchor(&request)?;
+        let root = anchor(&self.place, &request)?;
         let mut exit = Exit::Success;
         let mut report = Vec::new();
         for file in &self.files {
@@ -92,15 +92,15 @@ impl CheckArgs {
             }
         }
     }
+}
 
-    /// Returns the folder that relative paths start from. A file can be checked where there is no
-    /// project, but a folder that a person named must exist.
-    fn anchor(&self, request: &Request) -> Result<PathBuf, Failure> {
-        match request.project() {
-            Ok(project) => Ok(project.path),
-            Err(error) if self.place.root.is_some() => Err(error.into()),
-            Err(_) => Ok(request.cwd.clone()),
-        }
+/// Returns the folder that relative paths start from. A file can be checked where there is no
+/// project, but a folder that a person named must exist.
+pub(super) fn anchor(place: &Place, request: &Request) -> Result<PathBuf, Failure> {
+    match request.project() {
+        Ok(project) => Ok(project.path),
+        Err(error) if place.root.is_some() => Err(error.into()),
+        Err(_) => Ok(request.cwd.clone()),
     }
 }
 
@@ -138,8 +138,9 @@ impl Complaint {
         let at = lint.origin.as_ref().and_then(|origin| origin.place);
         let json = json!({
             "severity": "warning", "code": lint.code, "message": lint.message,
+            "file": lint.origin.as_ref().and_then(|origin| origin.file.as_deref()),
             "line": at.map(|place| place.line), "column": at.map(|place| place.column),
-            "expected": lint.explanation, "hint": lint.fix,
+            "explanation": lint.explanation, "hint": lint.fix,
         });
         Self { screen, json }
     }

@@ -1,7 +1,7 @@
 //! `palisade policy export`: the policy in force in another system's form. Changes nothing.
 
 use palisade::export;
-use palisade::policy::dialect::{DIALECTS, Lost};
+use palisade::policy::dialect::{DIALECTS, Effect, Lost};
 use palisade::policy::text::visible;
 use serde_json::{Value as Json, json};
 
@@ -13,7 +13,8 @@ use crate::ui::{Format, Ui};
 /// Write the policy in force for another system
 ///
 /// Prints the policy in the form of the named system. What that system cannot say is listed on
-/// standard error, key by key.
+/// standard error, key by key, first what makes the text wider than the policy. What files say for
+/// other agents and tasks is not in it: name one with --agent or --task.
 ///
 /// Exit codes: 0 written, 125 a file cannot be used, or --deny-warnings and something was lost.
 ///
@@ -59,22 +60,30 @@ impl ExportArgs {
             let lost: Vec<Json> = written
                 .lost
                 .iter()
-                .map(|Lost { key, value, why }| json!({ "key": key, "value": value, "why": why }))
+                .map(|Lost { key, value, why, effect }| {
+                    let wider = *effect == Effect::Wider;
+                    json!({ "key": key, "value": value, "why": why, "wider": wider })
+                })
                 .collect();
             ui.json(&json!({ "dialect": self.to, "text": written.text, "lost": lost }))?;
             return Ok(exit);
         }
         crate::command::warn(ui, &session);
         if !written.lost.is_empty() {
-            let lines = written
-                .lost
-                .iter()
-                .map(|Lost { key, value, why }| format!("\n  {key}: {} ({why})", visible(value)));
-            ui.say(&format!(
-                "warning: {} cannot say everything; left out:{}",
-                self.to,
-                lines.collect::<String>()
-            ));
+            let lines = |wanted: Effect| {
+                let lost = written.lost.iter().filter(move |lost| lost.effect == wanted);
+                lost.map(|Lost { key, value, why, .. }| {
+                    format!("\n  {key}: {} ({why})", visible(value))
+                })
+            };
+            for (wanted, what) in
+                [(Effect::Wider, "is wider than the policy"), (Effect::Stricter, "is stricter")]
+            {
+                let lines: String = lines(wanted).collect();
+                if !lines.is_empty() {
+                    ui.say(&format!("warning: what is written for {} {what}:{lines}\n", self.to));
+                }
+            }
         }
         ui.foreign(&written.text)?;
         Ok(exit)

@@ -1,13 +1,11 @@
 //! `palisade policy import`: another system's file as a native one. Changes nothing.
 
-use std::path::PathBuf;
-
+use palisade::policy::Document;
 use palisade::policy::layer::{Origin, Scope};
 use palisade::policy::text::visible;
-use palisade::policy::{Document, Policy};
 use serde_json::{Value as Json, json};
 
-use super::check::in_dialect;
+use super::check::{anchor, in_dialect};
 use crate::args::{Output, Place};
 use crate::exit::Exit;
 use crate::failure::{Failure, problem};
@@ -46,11 +44,7 @@ impl ImportArgs {
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         let request = self.place.request()?;
-        let root: PathBuf = match request.project() {
-            Ok(project) => project.path,
-            Err(error) if self.place.root.is_some() => return Err(error.into()),
-            Err(_) => request.cwd.clone(),
-        };
+        let root = anchor(&self.place, &request)?;
         let named = in_dialect(self.dialect.as_deref(), &self.file);
         let checked = request.check_file(&named, &root)?;
         let (text, lost) = checked.native_text();
@@ -80,11 +74,9 @@ impl ImportArgs {
     }
 }
 
-/// Returns where a file switches confinement off. What Bloom leaves off for agents it does not name
-/// is no switch of the author's, as long as the file says nothing for everyone.
+/// Returns where a file switches confinement off: what nobody said is no switch of the author's.
 fn switched_off(document: &Document) -> impl Iterator<Item = &Origin> {
-    let unsaid = document.policy == Policy::default() && document.enabled.len() > 1;
-    let counts = move |scope: &Scope| !(unsaid && *scope == Scope::Base);
-    let off = document.enabled.iter().filter(|(_, switch)| !switch.value);
-    off.filter(move |(scope, _)| counts(scope)).map(|(_, switch)| &switch.origin)
+    let said = |scope: &Scope| !document.unsaid.contains(scope);
+    let off = document.enabled.iter().filter(move |(scope, switch)| !switch.value && said(scope));
+    off.map(|(_, switch)| &switch.origin)
 }

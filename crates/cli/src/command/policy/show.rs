@@ -105,6 +105,15 @@ fn head(session: &Session) -> String {
         };
         line(name, &format!("{}: {}{note}", file.layer, file.path.display()));
     }
+    if let Some(status) = session.agentao_status() {
+        let profile = status.default_profile.as_deref().unwrap_or_default();
+        let root = status.workspace_root.display();
+        line("agentao", &format!("{}, profile {profile}, writes {root}", status.state.word()));
+        line("", &format!("profiles: {}", status.profiles.join(", ")));
+        if let Some(rule) = &status.shadowed_by {
+            line("", &format!("shell commands get {} instead: {}", rule.profile, rule.origin));
+        }
+    }
     head
 }
 

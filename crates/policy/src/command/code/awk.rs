@@ -29,7 +29,7 @@ pub(super) fn read<'t>(code: &'t str, mut out: Sink<'t, '_>) {
         out.raise(Concern::Unclear, 0, code.len());
         return out.finish();
     };
-    let streams: Vec<_> = lexer.streams.into_iter().map(Stream::new).collect();
+    let streams = Stream::all(lexer.streams);
     let mut names = Names::new(&DIALECT);
     names.bind(&streams);
     for stream in &streams {
@@ -37,7 +37,7 @@ pub(super) fn read<'t>(code: &'t str, mut out: Sink<'t, '_>) {
         for at in 0..stream.tokens.len() {
             reader.token(at);
         }
-        if stream.cut.get() {
+        if stream.is_cut() {
             out.raise(Concern::Unclear, 0, code.len());
         }
     }
@@ -97,7 +97,7 @@ impl<'t> Reader<'t, '_, '_> {
         let stream = self.stream;
         let mut at = from;
         while let Some(token) = stream.token(at) {
-            if token.is_break() || token.closes() || stream.is_beyond(from, at) {
+            if token.is_break() || token.closes() || !stream.pays(1) {
                 return;
             }
             if token.is("|") || token.is(">") {
@@ -173,11 +173,7 @@ impl<'t> Reader<'t, '_, '_> {
     fn end(&self, from: usize) -> usize {
         let mut at = from;
         while let Some(token) = self.stream.token(at) {
-            if token.is_break()
-                || token.closes()
-                || token.is("|")
-                || self.stream.is_beyond(from, at)
-            {
+            if token.is_break() || token.closes() || token.is("|") || !self.stream.pays(1) {
                 return at;
             }
             at = self.stream.after(at);

@@ -9,6 +9,7 @@ mod apply;
 mod awk;
 mod bind;
 mod environment;
+mod escape;
 mod file;
 mod meaning;
 mod names;

@@ -90,12 +90,14 @@ impl<'t> Names<'t> {
     pub(super) fn chain(&self, stream: &Stream<'t>, at: usize, depth: usize) -> Chain {
         let head = stream.name(at).unwrap_or_default();
         let path = match self.bounds.get(head) {
-            Some(Bound::Path(path)) => path.clone(),
-            Some(Bound::Function | Bound::Text(_) | Bound::Various) | None => head.to_owned(),
+            Some(Bound::Path(path)) if stream.pays(path.len()) => path.clone(),
+            Some(Bound::Function | Bound::Path(_) | Bound::Text(_) | Bound::Various) | None => {
+                head.to_owned()
+            }
         };
         let mut chain = Chain { path, end: at + 1, tail: Tail::None, dot: None };
         let mut start = at;
-        if depth >= VALUE_DEPTH {
+        if depth >= VALUE_DEPTH || !stream.pays(1) {
             return chain;
         }
         loop {

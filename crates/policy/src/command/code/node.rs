@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::meaning::{Form, Meaning};
 use super::names::Names;
 use super::scan::{Calls, Dialect, Scan};
-use super::stream::{MOST, Stream};
+use super::stream::Stream;
 use super::token::{Escapes, Holes, Kind, Lexer, Quote, Token, Unread};
 use crate::command::{Act, Concern, Extent, Language, Run};
 
@@ -286,10 +286,9 @@ fn import<'t>(names: &mut Names<'t>, stream: &Stream<'t>) {
                 names.skip(stream, (at, at + 2));
                 continue;
             }
-            let end = (at..at + MOST).find(|at| stream.token(*at).is_some_and(Token::is_text));
+            let mut rest = (at..stream.tokens.len()).take_while(|_| stream.pays(1));
+            let end = rest.find(|at| stream.token(*at).is_some_and(Token::is_text));
             let Some(end) = end.filter(|end| stream.is(end.saturating_sub(1), "from")) else {
-                // Names whose module was not reached are not known.
-                stream.is_beyond(at, stream.tokens.len());
                 continue;
             };
             let Some(Kind::Text(module, _)) = stream.token(end).map(|token| &token.kind) else {

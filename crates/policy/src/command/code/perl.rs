@@ -11,6 +11,7 @@ use super::scan::{Calls, Dialect, Scan};
 use super::stream::{Commas, Stream};
 use super::token::{Escapes, Holes, JOIN, Kind, Lexer, Quote, Token, Unread};
 use crate::command::{Act, Arg, Concern, Language, Run};
+use crate::shell::MAX_TEXT;
 
 pub(super) const DIALECT: Dialect = Dialect {
     language: Language::Perl,
@@ -315,6 +316,11 @@ fn replace(lexer: &mut Lexer<'_>, open: char, name: &str) -> Result<(), Unread> 
     }
     lexer.evaluates |= flags.matches('e').count() > 1;
     lexer.streams.truncate(streams);
+    // One in another is read twice by each: that must not double with every level.
+    lexer.reread += end.saturating_sub(start);
+    if lexer.reread > MAX_TEXT {
+        return Err(Unread);
+    }
     let whole = (lexer.text, lexer.pos);
     (lexer.text, lexer.pos) = (lexer.text.get(..end).unwrap_or_default(), start);
     let read = lexer.stream(None);

@@ -58,8 +58,10 @@ fn special<'t>(lexer: &mut Lexer<'t>, out: &mut Vec<Token<'t>>) -> Result<bool, 
         ('#', Some('[')) => return Ok(false),
         ('#', _) | ('/', Some('/')) => {
             // A comment ends where the tag does.
-            let line = rest.lines().next().unwrap_or_default();
-            lexer.pos += line.find("?>").unwrap_or(line.len());
+            let ends = |at: &usize| rest.get(*at..).is_some_and(|rest| rest.starts_with("?>"));
+            let mut stops = rest.match_indices(['?', '\n']).map(|(at, _)| at);
+            let end = stops.find(|at| rest.as_bytes().get(*at) == Some(&b'\n') || ends(at));
+            lexer.pos += end.unwrap_or(rest.len());
             return Ok(true);
         }
         ('/', Some('*')) => {

@@ -66,7 +66,7 @@ impl<'t, 's> Scan<'t, 's> {
         if lexer.evaluates {
             out.raise(Concern::Evaluates, 0, text.len());
         }
-        let streams: Vec<_> = lexer.streams.into_iter().map(Stream::new).collect();
+        let streams = Stream::all(lexer.streams);
         let mut names = Names::new(dialect);
         for stream in &streams {
             (dialect.import)(&mut names, stream);
@@ -87,7 +87,7 @@ impl<'t, 's> Scan<'t, 's> {
         for stream in &streams {
             scan.stream(stream);
         }
-        if streams.iter().any(|stream| stream.cut.get()) {
+        if streams.iter().any(Stream::is_cut) {
             scan.out.raise(Concern::Unclear, 0, text.len());
         }
         scan.out.finish();

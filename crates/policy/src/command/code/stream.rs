@@ -1,26 +1,38 @@
 //! Tokens with their brackets paired.
 
 use std::cell::Cell;
+use std::rc::Rc;
 
-use super::token::Token;
-
-/// How many tokens of a statement are looked at where more would mean no more.
-pub(super) const MOST: usize = 256;
+use super::token::{Kind, Token};
 
 /// Tokens, and for each bracket the place of its partner.
 #[derive(Debug)]
 pub(super) struct Stream<'t> {
     pub(super) tokens: Vec<Token<'t>>,
     mates: Vec<usize>,
-    /// Whether something was too long to be looked at to its end: the code is then not understood.
-    pub(super) cut: Cell<bool>,
+    /// For each token, where an expression that begins there ends: at a comma, or behind it.
+    ends: Vec<[usize; 2]>,
+    budget: Budget,
 }
+
+/// What may still be looked at, shared by all the streams of some code.
+///
+/// Nested calls ask the same of the same tokens again and again. Who looks at a token pays; when
+/// nothing is left, nothing more is looked at, and the code is not understood.
+#[derive(Clone, Debug)]
+struct Budget(Rc<Cell<Option<usize>>>);
 
 /// Some tokens, from the first up to, but not including, the second.
 pub(super) type Range = (usize, usize);
 
 impl<'t> Stream<'t> {
-    pub(super) fn new(tokens: Vec<Token<'t>>) -> Self {
+    /// Takes in all the streams of some code.
+    pub(super) fn all(streams: Vec<Vec<Token<'t>>>) -> Vec<Self> {
+        let budget = Budget(Rc::new(Cell::new(Some(BUDGET))));
+        streams.into_iter().map(|tokens| Self::new(tokens, budget.clone())).collect()
+    }
+
+    fn new(tokens: Vec<Token<'t>>, budget: Budget) -> Self {
         let mut mates: Vec<usize> = (0..tokens.len()).collect();
         let mut opens = Vec::new();
         let mut pair = |from: usize, to: usize| {
@@ -42,7 +54,20 @@ impl<'t> Stream<'t> {
         for open in opens {
             pair(open, tokens.len());
         }
-        Self { tokens, mates, cut: Cell::new(false) }
+        let ends = ends(&tokens, &mates);
+        Self { tokens, mates, ends, budget }
+    }
+
+    /// Pays for looking at so many tokens; tells whether that was possible.
+    pub(super) fn pays(&self, tokens: usize) -> bool {
+        let left = self.budget.0.get().and_then(|left| left.checked_sub(tokens));
+        self.budget.0.set(left);
+        left.is_some()
+    }
+
+    /// Returns whether there was more to look at than could be paid for.
+    pub(super) fn is_cut(&self) -> bool {
+        self.budget.0.get().is_none()
     }
 
     pub(super) fn token(&self, at: usize) -> Option<&Token<'t>> {
@@ -83,7 +108,7 @@ impl<'t> Stream<'t> {
     pub(super) fn split(&self, (from, to): Range) -> Vec<Range> {
         let mut parts = Vec::new();
         let (mut start, mut at) = (from, from);
-        while at < to {
+        while at < to && self.pays(1) {
             let breaks = self.token(at).is_some_and(Token::is_break);
             if breaks || self.is(at, ",") {
                 if start < at {
@@ -101,31 +126,24 @@ impl<'t> Stream<'t> {
 
     /// Returns where the expression at `at` ends: a statement's end, or a comma if `commas` end it.
     pub(super) fn expression_end(&self, at: usize, commas: Commas) -> usize {
-        let mut end = at;
-        while let Some(token) = self.token(end) {
-            let word = token.name().is_some_and(|name| ENDS.contains(&name));
-            let comma = commas == Commas::End && token.is(",");
-            if token.is_break() || token.closes() || word || comma || self.is_beyond(at, end) {
-                return end;
-            }
-            end = self.after(end);
+        let [comma, statement] = self.ends.get(at).copied().unwrap_or([self.tokens.len(); 2]);
+        match commas {
+            Commas::End => comma,
+            Commas::Stay => statement,
         }
-        self.tokens.len()
     }
 
-    /// Returns whether one of the first of some tokens is a name that `wanted` accepts.
+    /// Returns whether one of some tokens is a name that `wanted` accepts.
     pub(super) fn any_name(&self, (from, to): Range, wanted: fn(&str) -> bool) -> bool {
-        // Nested calls ask this of the same tokens again and again.
-        let to = to.min(self.tokens.len());
-        let to = if self.is_beyond(from, to) { from + MOST } else { to };
-        let tokens = self.tokens.get(from..to).unwrap_or_default();
-        tokens.iter().filter_map(Token::name).any(wanted)
+        let tokens = self.tokens.get(from..to.min(self.tokens.len())).unwrap_or_default();
+        let mut names = tokens.iter().take_while(|_| self.pays(1)).filter_map(Token::name);
+        names.any(wanted)
     }
 
     /// Returns where the object begins whose member's dot stands at `dot`.
     pub(super) fn receiver(&self, dot: usize) -> usize {
         let mut at = dot;
-        for _ in 0..MOST {
+        while self.pays(1) {
             let Some(token) = self.before(at) else { return at };
             if token.closes() {
                 at = self.mate(at - 1).min(at - 1);
@@ -144,17 +162,7 @@ impl<'t> Stream<'t> {
             }
             at -= 1;
         }
-        self.cut.set(true);
         at
-    }
-
-    /// Whether `at` is farther from `from` than is looked, which is noted.
-    pub(super) fn is_beyond(&self, from: usize, at: usize) -> bool {
-        let beyond = at.saturating_sub(from) > MOST;
-        if beyond {
-            self.cut.set(true);
-        }
-        beyond
     }
 }
 
@@ -167,3 +175,25 @@ pub(super) enum Commas {
 
 /// Words that end an expression: what follows them is another.
 const ENDS: [&str; 9] = ["and", "do", "else", "for", "if", "or", "then", "unless", "while"];
+
+/// How many tokens may be looked at, each as often as it is asked about: a few milliseconds.
+const BUDGET: usize = 200_000;
+
+/// Finds where expressions end, from the last to the first: each goes on behind its first token.
+fn ends(tokens: &[Token<'_>], mates: &[usize]) -> Vec<[usize; 2]> {
+    let mut ends = vec![[tokens.len(); 2]; tokens.len()];
+    for (at, token) in tokens.iter().enumerate().rev() {
+        let word = matches!(&token.kind, Kind::Name(name) if ENDS.contains(&&**name));
+        let next = mates.get(at).map_or(at, |mate| at.max(*mate)) + 1;
+        let behind = ends.get(next).copied().unwrap_or([tokens.len(); 2]);
+        let [comma, statement] = behind;
+        if let Some(end) = ends.get_mut(at) {
+            *end = match token.is_break() || token.closes() || word {
+                true => [at; 2],
+                false if token.is(",") => [at, statement],
+                false => [comma, statement],
+            };
+        }
+    }
+    ends
+}

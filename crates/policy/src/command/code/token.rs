@@ -94,6 +94,8 @@ pub(super) struct Lexer<'t> {
     /// Whether something inside a pattern or a string is evaluated as code that is not read.
     pub(super) evaluates: bool,
     pub(super) documents: usize,
+    /// Bytes that were read a second time, as code.
+    pub(super) reread: usize,
     special: Special,
     depth: usize,
 }
@@ -109,6 +111,7 @@ impl<'t> Lexer<'t> {
             before_closed: None,
             evaluates: false,
             documents: 0,
+            reread: 0,
             special,
             depth: 0,
         };
@@ -293,39 +296,22 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    fn escape(&mut self) -> Result<Cow<'t, str>, Unread> {
-        let rest = self.rest().get(1..).unwrap_or_default();
-        let Some(kind) = rest.chars().next() else { return Err(Unread) };
-        let body = rest.get(kind.len_utf8()..).unwrap_or_default();
-        let (char, len) = match kind {
-            'n' => (Some('\n'), 0),
-            't' => (Some('\t'), 0),
-            'r' => (Some('\r'), 0),
-            '\n' => (None, 0),
-            'e' => (Some('\u{1b}'), 0),
-            'x' => number(body, 16, 2),
-            'u' | 'U' => number(body, 16, if kind == 'u' { 4 } else { 8 }),
-            'N' if body.starts_with('{') => {
-                (Some(HOLE), body.find(['}', '\n']).map_or(0, |end| end + 1))
-            }
-            '0'..='7' => {
-                let (char, len) = number(rest, 8, 3);
-                (char, len.saturating_sub(1))
-            }
-            other => (Some(other), 0),
-        };
-        self.pos += 1 + kind.len_utf8() + len;
-        Ok(char.map_or(Cow::Borrowed(""), |char| char.to_string().into()))
-    }
-
     fn plain(&mut self, next: char, out: &mut Vec<Token<'t>>) {
         let start = self.pos;
         let kind = if next.is_ascii_digit() {
             let more = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-            // `1..2` is two numbers.
             let rest = self.rest();
-            let len = rest.find(|c| !more(c)).unwrap_or(rest.len());
-            self.pos += rest.get(..len).and_then(|text| text.find("..")).unwrap_or(len);
+            let mut chars = rest.char_indices().peekable();
+            let mut len = rest.len();
+            while let Some((at, c)) = chars.next() {
+                // `1..2` is two numbers.
+                let range = c == '.' && chars.peek().is_some_and(|(_, next)| *next == '.');
+                if range || !more(c) {
+                    len = at;
+                    break;
+                }
+            }
+            self.pos += len;
             Kind::Number
         } else if next.is_alphanumeric() || next == '_' {
             self.skip_name();
@@ -469,15 +455,3 @@ const SIGNS: [&str; 34] = [
     "->", "::", "?.", ":=", "&&", "||", "+=", "-=", ".=", "*=", "/=", "|=", "%=", "??", "++", "--",
     "=~", "!~", "..", "|&",
 ];
-
-fn number(body: &str, radix: u32, most: usize) -> (Option<char>, usize) {
-    let (digits, extra) = match body.strip_prefix('{').and_then(|body| body.split_once('}')) {
-        Some((digits, _)) if digits.len() <= 8 => (digits, 2),
-        Some(_) | None => {
-            let len = body.chars().take(most).take_while(|c| c.is_digit(radix)).count();
-            (body.get(..len).unwrap_or_default(), 0)
-        }
-    };
-    let char = u32::from_str_radix(digits, radix).ok().and_then(char::from_u32);
-    (Some(char.unwrap_or(HOLE)), digits.len() + extra)
-}

@@ -7,6 +7,7 @@ use super::names::{Bound, Names, Tail};
 use super::stream::{Range, Stream};
 use super::token::{Kind, Token};
 use crate::command::HOLE;
+use crate::shell::MAX_TEXT;
 
 /// A text with [`HOLE`]s.
 #[derive(Clone, Debug)]
@@ -43,6 +44,10 @@ impl<'t> Value<'t> {
         if other.text.starts_with('/') && by == "/" {
             return Self::text(other.text.clone().into_owned());
         }
+        // Names that double a text again and again are not a reason to hold it.
+        if self.text.len() + other.text.len() > MAX_TEXT {
+            return Self::UNKNOWN;
+        }
         let mut text = self.text.into_owned();
         if by != "/" || !text.ends_with('/') {
             text.push_str(by);
@@ -61,7 +66,7 @@ impl<'t> Names<'t> {
         let mut at = from;
         let mut sum: Option<Value<'t>> = None;
         let mut by = "";
-        while at < to {
+        while at < to && stream.pays(OPERAND) {
             let (operand, next) = self.operand(stream, (at, to), depth);
             sum = Some(match sum {
                 Some(sum) => sum.join(&operand, by),
@@ -110,10 +115,10 @@ impl<'t> Names<'t> {
                 self.postfix(stream, inner, (close + 1, to), depth)
             }
             Kind::Name(name) => match self.bounds.get(&**name) {
-                Some(Bound::Text(value)) => {
+                Some(Bound::Text(value)) if stream.pays(value.text.len() / BYTES) => {
                     self.postfix(stream, value.clone(), (at + 1, to), depth)
                 }
-                Some(Bound::Function | Bound::Path(_) | Bound::Various) | None => {
+                Some(Bound::Function | Bound::Path(_) | Bound::Text(_) | Bound::Various) | None => {
                     self.named(stream, (at, to), depth)
                 }
             },
@@ -228,6 +233,12 @@ impl<'t> Names<'t> {
         self.postfix(stream, value, (end, to), depth + 1)
     }
 }
+
+/// What looking at an operand costs, in tokens.
+const OPERAND: usize = 4;
+
+/// How many bytes are copied for the price of a token.
+const BYTES: usize = 16;
 
 /// Returns whether a name belongs to what makes text from other text that nobody can read.
 pub(super) fn decodes(name: &str) -> bool {

@@ -1,8 +1,10 @@
 //! Decisions, row by row.
 
 mod confined;
+mod disk;
 mod escapes;
 mod runner;
+mod state;
 
 use std::collections::BTreeMap;
 
@@ -29,6 +31,12 @@ impl Tree {
 impl Lookup for Tree {
     fn look(&self, path: &str) -> Entry {
         self.0.get(path).cloned().unwrap_or(Entry::Absent)
+    }
+
+    fn entries(&self, folder: &str) -> Option<Vec<String>> {
+        let inside = self.0.keys().filter_map(|path| path.rsplit_once('/'));
+        let here = inside.filter(|(above, _)| *above == folder);
+        Some(here.map(|(_, name)| name.to_owned()).collect())
     }
 }
 

@@ -184,6 +184,32 @@ fn a016_paths_that_leave_the_root_are_denied() {
 }
 
 #[test]
+fn a016_a_program_outside_the_root_is_denied_unless_the_machine_has_it() {
+    let runner = runner();
+    for path in ["../../x.sh", "/tmp/x.sh", "~/x.sh", "/proc/self/cwd/../x.sh", "/home/dev/.x/y"] {
+        let verdict = of_argv(&runner, &[path]);
+        assert!(codes(&verdict).contains(&"outside-root"), "{path}: {:?}", codes(&verdict));
+    }
+    for path in ["./run.sh", "tools/run.sh", "/usr/bin/env", "/proj/app/run.sh"] {
+        assert_eq!(of_argv(&runner, &[path]).answer(), Answer::Allow, "{path}");
+    }
+}
+
+#[test]
+fn a010_a_first_word_that_is_no_program_is_denied() {
+    for words in [&["A=b", "ls"][..], &[" ls"], &["ls "], &["-ls"]] {
+        let verdict = of_argv(&runner(), words);
+        assert_eq!(verdict.answer(), Answer::Deny, "{words:?}");
+    }
+    assert_eq!(of_argv(&runner(), &["ls", "A=b"]).answer(), Answer::Allow);
+    let words = |text| {
+        runner().decide(&Call { command: Asked::Words(text), cwd: ROOT }, &NoLookup).answer()
+    };
+    assert_eq!(words("ls \\"), Answer::Deny);
+    assert_eq!(words("ls 'a b'"), Answer::Allow);
+}
+
+#[test]
 fn a017_a_path_that_comes_back_is_inside() {
     assert_eq!(of_argv(&runner(), &["cat", "src/../src/main.py"]).answer(), Answer::Allow);
     assert_eq!(of_argv(&runner(), &["cat", "/proj/app/f"]).answer(), Answer::Allow);
@@ -205,6 +231,10 @@ fn a018_a_link_that_leads_outside_is_denied_with_and_without_a_slash() {
         assert_eq!(verdict.answer(), Answer::Deny, "{path}");
     }
     assert_eq!(of_argv_on(&runner, &["cat", "fine"], &tree).answer(), Answer::Allow);
+    for (text, expected) in [("cat l*", Answer::Deny), ("cat f*", Answer::Allow)] {
+        let verdict = runner.decide(&Call { command: Asked::Shell(text), cwd: ROOT }, &tree);
+        assert_eq!(verdict.answer(), expected, "{text}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ use super::{
     Dialect, DocumentedPlace, Input, Likeness, Manner, Reading, Readings, Surroundings, Walls, all,
     file_name, has_any, settled,
 };
-use crate::key::{Reader, nearest};
+use crate::key::Reader;
 use crate::layer::Layer;
 use crate::name::Anchors;
 use crate::policy::Document;
@@ -164,10 +164,5 @@ fn text_of<'n>(field: &str, node: &'n Node, cx: &mut Reader<'_>) -> Option<&'n s
 
 /// Mentions a key that means nothing here: Agentao keeps such keys and does not read them.
 fn unknown_key(entry: &Entry, known: &[&str], cx: &mut Reader<'_>) {
-    let message = format!("the key `{}` is not read", visible(&entry.key));
-    let note = cx.complaint("unknown-key", message, entry.key_span).warning();
-    cx.report(match nearest(&entry.key, known) {
-        Some(near) => note.hint(format!("did you mean `{near}`?")),
-        None => note.hint(format!("known here: {}", known.join(", "))),
-    });
+    cx.report(cx.unknown("", entry, known).warning());
 }

@@ -13,6 +13,9 @@ use crate::text::{Diagnostic, Severity, Source, visible};
 /// The tool whose calls Agentao confines.
 pub const SHELL_TOOL: &str = "run_shell_command";
 
+/// Whose rules replace each other, the higher file's the lower one's.
+const SYSTEM: &str = "agentao";
+
 /// The profile that holds when no file names one.
 const DEFAULT: &str = "workspace-write-no-network";
 
@@ -138,7 +141,7 @@ impl<'a> Profiles<'a> {
                 }));
             }
         }
-        RuleLists::new(found)
+        RuleLists::replacing(found, SYSTEM)
     }
 
     /// Finds a profile that a file names, and checks it; complains at the place that names it.

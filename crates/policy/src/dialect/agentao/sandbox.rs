@@ -180,9 +180,10 @@ fn document(
     let rules = if speaks_for_both { &holds.rules } else { &file.rules };
     if let Some(rules) = rules {
         if file.rules.is_some() && below.is_some_and(|below| below.rules.is_some()) {
-            let message = "these rules do not replace the ones of the file below".into();
-            let note = rules.complaint("rules-add-up", message).warning();
-            problems.push(note.hint("both lists are asked, and the stricter profile holds"));
+            let message = "these rules replace the ones of the file below".into();
+            let note = rules.complaint("rules-replaced", message).warning();
+            let hint = "until a project is trusted, both lists are asked, and the stricter holds";
+            problems.push(note.hint(hint));
         }
         document.policy.commands.rules = profiles.rules(&rules.value, problems);
     }

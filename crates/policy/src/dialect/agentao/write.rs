@@ -6,7 +6,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::picks::Picks;
 use super::profiles::in_folder;
-use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
+use crate::dialect::{Lost, Surroundings, Written, left_out, refuses, shared_temp};
 use crate::policy::{NetworkMode, Policy, Profile};
 
 /// Writes what `sandbox.json` can say. It never says more than the policy does.
@@ -29,7 +29,7 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
     if named.iter().any(|name| Profile::NAMES.contains(name)) {
         let why =
             "every built-in profile writes these, which all programs share; here they are private";
-        lose(&mut lost, "files.write", "/tmp, /var/tmp".into(), why);
+        lost.push(Lost::new("files.write", "/tmp, /var/tmp".into(), why).wider());
     } else {
         lost.extend(shared_temp(policy));
     }
@@ -38,7 +38,7 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
     let root = workspace_root(policy, &profile, around, &mut lost);
     out.insert("workspace_root".into(), json!(root));
     lost.extend(others(policy));
-    Written { text: format!("{:#}\n", Json::Object(out)), lost }
+    Written { text: format!("{:#}\n", Json::Object(out)), lost }.sorted()
 }
 
 /// Returns the one folder in which profile files can be named, if it takes nothing away: a file in
@@ -92,6 +92,14 @@ fn default_profile(policy: &Policy, folder: Option<&Path>, lost: &mut Vec<Lost>)
                 "a profile opens the whole network or none; nothing connects",
             );
         }
+        NetworkMode::Disabled if refuses(policy) => {
+            lose(
+                lost,
+                "network.mode",
+                mode.to_string(),
+                "a profile that opens the network refuses no host; nothing connects",
+            );
+        }
         NetworkMode::Disabled => return Profile::WorkspaceWrite,
     }
     if policy.files.write.entries().is_empty() {
@@ -142,5 +150,5 @@ fn others(policy: &Policy) -> Vec<Lost> {
 }
 
 pub(super) fn lose(lost: &mut Vec<Lost>, key: &str, value: String, why: &'static str) {
-    lost.push(Lost { key: key.into(), value, why });
+    lost.push(Lost::new(key, value, why));
 }

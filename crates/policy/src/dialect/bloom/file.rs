@@ -89,7 +89,7 @@ impl File {
             self.config = Some(cx.origin(place.unwrap_or_default()));
         }
         if self.sections.is_empty() && tasks.is_none() {
-            let message = "no agent has a `sandbox` section: Bloom confines none".into();
+            let message = "no agent has a `sandbox` section: this file says nothing".into();
             let note = cx.complaint("no-section", message, Span::default()).warning();
             cx.report(note.hint("write one under `agent.NAME`, with `enabled: true`"));
         }

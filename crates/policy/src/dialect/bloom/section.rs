@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::key::{Count, Item, Limit, Reader, Sourced, nearest};
+use crate::key::{Count, Item, Limit, Reader, Sourced};
 use crate::layer::{Origin, Scope};
 use crate::name::{Folder, HostPattern, Invalid, PathPattern};
 use crate::policy::NetworkMode;
@@ -25,6 +25,8 @@ pub(super) struct Section {
     pub(super) hidden: Option<Listed<PathPattern>>,
     pub(super) processes: Option<Sourced<Limit<Count>>>,
     pub(super) workspace: Option<(bool, Span)>,
+    /// Where Bloom itself would let the agent work.
+    pub(super) other_workspace: Option<(Folder, Span)>,
 }
 
 /// A list, and where it stands.
@@ -76,6 +78,7 @@ impl Section {
                 hidden: None,
                 processes: None,
                 workspace: None,
+                other_workspace: None,
             };
             let Value::Map(entries) = &node.value else {
                 return cx.wrong_type("sandbox", "a map", node);
@@ -109,19 +112,17 @@ impl Section {
                 }
             }
             "workspacePath" => {
-                let message = format!("`{key}` is not read: the workspace is the project's root");
+                let found: Option<Folder> = node.text().and_then(|text| path(node, text, cx));
+                self.other_workspace = found.map(|folder| (folder, node.span));
+                let message = format!(
+                    "`{key}` only hides the folder from other agents: this one's workspace is the \
+                     project's root"
+                );
                 let note = cx.complaint("no-effect", message, entry.key_span).warning();
                 cx.report(note.hint("choose another root with --root"));
             }
             _ => {
-                let message = format!("`{}` is not a key of Bloom's sandbox", visible(key));
-                let note = cx.complaint("unknown-key", message, entry.key_span).warning();
-                // The keys are camel case, and case is what is mistaken first.
-                let near = |known: &&&str| nearest(key, &[&known.to_lowercase()]).is_some();
-                cx.report(match KEYS.iter().find(near) {
-                    Some(near) => note.hint(format!("did you mean `{near}`?")),
-                    None => note.hint(format!("known here: {}", KEYS.join(", "))),
-                });
+                cx.report(cx.unknown("sandbox", entry, &KEYS).warning());
             }
         }
     }

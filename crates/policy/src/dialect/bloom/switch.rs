@@ -1,6 +1,6 @@
 //! Whether the sandbox is on, and for whom.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::file::File;
 use crate::dialect::Surroundings;
@@ -16,9 +16,13 @@ pub(super) fn hears(listener: Layer, speaker: Layer) -> bool {
     listener == speaker || listener != Layer::System && speaker != Layer::Project
 }
 
-/// Works out the switches of a file: what files say, the strongest last, and then the default.
-pub(super) fn switches(files: &[File], listener: Layer) -> BTreeMap<Scope, Sourced<bool>> {
-    let mut switches = BTreeMap::new();
+/// The switches of a file, and those of them that nobody means.
+pub(super) type Switches = (BTreeMap<Scope, Sourced<bool>>, BTreeSet<Scope>);
+
+/// Works out the switches of a file: what files say, the strongest last, and then the default, which
+/// is off for whoever has a section. Where there is none, nothing is said, and nobody is let out.
+pub(super) fn switches(files: &[File], listener: Layer) -> Switches {
+    let (mut switches, mut unsaid) = (BTreeMap::new(), BTreeSet::new());
     let heard = || files.iter().filter(|file| hears(listener, file.layer));
     for section in heard().flat_map(|file| &file.sections) {
         if let Some(enabled) = &section.enabled {
@@ -27,15 +31,20 @@ pub(super) fn switches(files: &[File], listener: Layer) -> BTreeMap<Scope, Sourc
     }
     let config = heard().find_map(|file| file.config.clone());
     if let (Some(origin), None) = (config, switches.get(&Scope::Base)) {
+        let mut bare = false;
         for section in heard().flat_map(|file| &file.sections) {
+            bare |= section.scope == Scope::Base;
             if matches!(section.scope, Scope::Agent(_)) {
                 let off = || Sourced { value: false, origin: section.origin.clone() };
                 switches.entry(section.scope.clone()).or_insert_with(off);
             }
         }
         switches.insert(Scope::Base, Sourced { value: false, origin });
+        if !bare {
+            unsaid.insert(Scope::Base);
+        }
     }
-    switches
+    (switches, unsaid)
 }
 
 /// Reads Bloom's two variables; returns who switched the sandbox off, if the environment did.
@@ -56,7 +65,12 @@ pub(super) fn disabled(files: &mut [File], around: &Surroundings<'_>) -> Option<
     };
     let (disabled, verbose) = (asked(DISABLED), asked("BLOOM_SANDBOX_VERBOSE"));
     if verbose {
-        note("verbose", "BLOOM_SANDBOX_VERBOSE=1: every decision is to be logged", "unset it");
+        let message = "BLOOM_SANDBOX_VERBOSE=1 changes nothing: no log is written by it";
+        note(
+            "verbose",
+            message,
+            "every answer names its rule and its file; `audit` keeps a record",
+        );
     }
     disabled.then(|| {
         let message = "BLOOM_SANDBOX_DISABLED=1: BLOOM'S FILES CONFINE NOBODY";

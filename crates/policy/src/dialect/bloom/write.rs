@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::credentials;
-use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
+use crate::dialect::{Lost, Surroundings, Written, brought, left_out, refuses, shared_temp};
 use crate::key::{Count, Limit};
 use crate::name::{Anchors, Folder, HostPattern, PathPattern};
 use crate::policy::{NetworkMode, Policy};
@@ -16,7 +16,7 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
     writer.hidden_paths(policy, around.anchors);
     writer.processes(policy);
     writer.everything_else(policy);
-    Written { text: writer.text, lost: writer.lost }
+    Written { text: writer.text, lost: writer.lost }.sorted()
 }
 
 /// Keys that have a place in the section.
@@ -36,7 +36,12 @@ struct Writer {
 
 impl Writer {
     fn network(&mut self, policy: &Policy) {
-        let mode = policy.network.mode.value();
+        let mut mode = policy.network.mode.value();
+        if matches!(mode, NetworkMode::Monitor | NetworkMode::Disabled) && refuses(policy) {
+            let why = "with every host open Bloom refuses none; nothing connects";
+            self.lose("network.mode", mode.to_string(), why);
+            mode = NetworkMode::DenyAll;
+        }
         self.line("networkPolicy", mode.word());
         let mut domains = Vec::new();
         for host in policy.network.allow.values() {
@@ -73,7 +78,8 @@ impl Writer {
         if !root.is_some_and(|root| policy.files.write.cover(&root)) {
             self.line("workspaceWritable", "false");
             let why = "only Palisade reads `workspaceWritable`; to Bloom it is always writable";
-            self.lose("files.write", "the workspace, read-only".into(), why);
+            self.lost
+                .push(Lost::new("files.write", "the workspace, read-only".into(), why).wider());
         }
     }
 
@@ -85,13 +91,16 @@ impl Writer {
             credentials(anchors).into_iter().map(|(_, path)| path).collect();
         let kept = defaults.iter().filter(|path| !covered(path) && !unhide.cover(path));
         let mut paths = Vec::new();
+        let brought = brought(policy);
+        let own = hide.entries().iter().filter(|entry| entry.origin.layer > brought);
+        let own: Vec<&PathPattern> = own.map(|entry| &entry.value).collect();
         for path in hide.values().chain(kept) {
             let text = path.to_string();
             if text.contains('\\') {
                 self.lose("files.hide", text, NO_ESCAPES);
                 continue;
             }
-            if path.has_wildcard() {
+            if path.has_wildcard() && own.contains(&path) {
                 let why = "written, but Bloom looks for matches only once, before the start";
                 self.lose("files.hide", text.clone(), why);
             }
@@ -142,16 +151,17 @@ impl Writer {
     }
 
     fn lose(&mut self, key: &str, value: String, why: &'static str) {
-        self.lost.push(Lost { key: key.into(), value, why });
+        self.lost.push(Lost::new(key, value, why));
     }
 }
 
 const NO_ESCAPES: &str = "Bloom has no way to write this name";
 
-/// Tells whether a host is reached without anybody being asked.
+/// Tells whether all of a pattern is reached without anybody being asked: Bloom has no way to take
+/// a part of it back.
 fn is_open(policy: &Policy, host: &HostPattern) -> bool {
-    !policy.network.deny.values().any(|denied| denied.cancels(host))
-        && !policy.network.ask.cover(host)
+    !policy.network.deny.values().any(|denied| denied.meets(host))
+        && !policy.network.ask.values().any(|asked| asked.meets(host))
 }
 
 fn reason(key: &str) -> &'static str {

@@ -8,11 +8,13 @@
 //! | Module | What it does |
 //! | --- | --- |
 //! | `permissions` | from `Tool(specifier)` to rules |
+//! | `asks` | the mode in which nobody is asked, across files |
 //! | `command` | from a specifier of `Bash` to a regular expression |
 //! | `path` | from a specifier of `Read` or `Edit` to patterns and regular expressions |
 //! | `sandbox` | from `sandbox` to files, network and environment |
 //! | `top` | which keys a file may have besides |
 
+mod asks;
 mod command;
 mod path;
 mod permissions;
@@ -34,6 +36,7 @@ use crate::layer::Layer;
 use crate::name::Anchors;
 use crate::policy::{Document, Policy};
 use crate::text::{Diagnostic, Node, Source, json};
+use asks::Asks;
 
 /// Settings of Claude Code.
 pub(super) static CLAUDE: Dialect = Dialect {
@@ -82,19 +85,32 @@ fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
         managed.filter_map(|(_, node)| node.as_ref().ok()),
         Writes::settle(parsed.iter().filter_map(|node| node.as_ref().ok())),
     );
-    all(inputs.iter().zip(parsed).map(|(input, node)| {
+    let unasking: Vec<Layer> = inputs
+        .iter()
+        .zip(&parsed)
+        .filter(|(_, node)| node.as_ref().is_ok_and(|node| mode(node) == Some("dontAsk")))
+        .map(|(input, _)| input.layer)
+        .collect();
+    let readings = all(inputs.iter().zip(parsed).map(|(input, node)| {
         let node = node.map_err(|problem| vec![problem])?;
+        let asks = Asks::settle(&unasking, input.layer);
         let base = base(input, around);
         let anchors = Anchors { root: base, home: around.anchors.home.clone() };
         let mut cx = Reader::new(input.source, &anchors, input.layer);
-        let document = lower(&node, &managed, around, &mut cx);
+        let document = lower(&node, (&managed, asks), around, &mut cx);
         Ok(Reading { layer: input.layer, document, notes: settled(cx.into_problems())? })
-    }))
+    }))?;
+    Ok(asks::allow_across(readings))
+}
+
+/// Returns the mode that a file starts in.
+fn mode(node: &Node) -> Option<&str> {
+    node.find("permissions")?.find("defaultMode")?.text()
 }
 
 fn lower(
     node: &Node,
-    managed: &Managed,
+    (managed, asks): (&Managed, Asks),
     around: &Surroundings<'_>,
     cx: &mut Reader<'_>,
 ) -> Document {
@@ -114,7 +130,7 @@ fn lower(
         sandbox::lower(section, managed, around, &mut policy, cx);
     }
     if let Some(section) = node.find("permissions") {
-        permissions::lower(section, managed, around, &mut policy, cx);
+        permissions::lower(section, (managed, asks), around, &mut policy, cx);
     }
     Document { policy, ..Document::default() }
 }
@@ -138,11 +154,7 @@ enum Writes {
 
 impl Writes {
     fn settle<'n>(mut nodes: impl Iterator<Item = &'n Node>) -> Self {
-        let plans = |node: &Node| {
-            let mode = node.find("permissions").and_then(|section| section.find("defaultMode"));
-            mode.and_then(Node::text) == Some("plan")
-        };
-        if nodes.any(plans) { Self::Never } else { Self::Granted }
+        if nodes.any(|node| mode(node) == Some("plan")) { Self::Never } else { Self::Granted }
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::srt::domain;
 use super::super::srt::lower::items;
 use super::super::srt::schema::note;
 use super::command::Specifier;
-use super::{Managed, path, sandbox};
+use super::{Asks, Managed, path, sandbox};
 use crate::dialect::glob;
 use crate::key::{Field as _, Reader, Refusals, RuleLists, Setting, Sourced};
 use crate::name::{DeniedHost, PathPattern};
@@ -21,7 +21,7 @@ const EDITORS: [(&str, &str); 2] =
 
 pub(super) fn lower(
     node: &Node,
-    managed: &Managed,
+    (managed, asks): (&Managed, Asks),
     around: &Surroundings<'_>,
     policy: &mut Policy,
     cx: &mut Reader<'_>,
@@ -32,6 +32,10 @@ pub(super) fn lower(
         if action == Action::Allow && managed.rules.leaves_out(said, list.cx) {
             continue;
         }
+        let action = match (action, asks) {
+            (Action::Ask, Asks::Never) => Action::Deny,
+            (Action::Allow | Action::Ask | Action::Deny, _) => action,
+        };
         for item in items(said) {
             list.take(item, action);
         }

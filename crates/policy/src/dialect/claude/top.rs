@@ -2,7 +2,7 @@
 
 use super::{PERMISSIONS, SANDBOX};
 use crate::key::{Reader, nearest};
-use crate::text::{Entry, Node, Value, visible};
+use crate::text::{Entry, Node, Value};
 
 /// What is read here.
 const OURS: [&str; 3] = ["permissions", "sandbox", "allowManagedPermissionRulesOnly"];
@@ -24,18 +24,15 @@ pub(super) fn check(node: &Node, cx: &mut Reader<'_>) {
 
 fn unknown(entry: &Entry, cx: &mut Reader<'_>) {
     let key = &*entry.key;
-    let message = format!("the key `{}` is not read", visible(key));
-    let note = cx.complaint("unknown-key", message, entry.key_span).warning();
+    let note = cx.unknown("", entry, &OTHERS).warning();
     let sections = [("permissions", PERMISSIONS), ("sandbox", SANDBOX)];
     let home = sections.iter().find(|(_, keys)| keys.iter().any(|known| known.name == key));
-    let lower = OURS.map(str::to_lowercase);
-    let near = lower.iter().position(|ours| nearest(key, &[ours]).is_some());
-    cx.report(match (near.and_then(|at| OURS.get(at)), home, nearest(key, &OTHERS)) {
+    cx.report(match (nearest(key, &OURS), home, nearest(key, &OTHERS)) {
         (Some(near), ..) => note.hint(format!("did you mean `{near}`? nothing of it holds now")),
         (None, Some((section, _)), _) => {
             note.hint(format!("`{key}` belongs to `{section}`: put it inside that"))
         }
-        (None, None, Some(near)) => note.hint(format!("did you mean `{near}`?")),
+        (None, None, Some(_)) => note,
         (None, None, None) => note.hint("Claude Code documents no such key"),
     });
 }

@@ -88,8 +88,12 @@ fn detect(source: &Source, node: Option<&Node>) -> Likeness {
 }
 
 fn places(around: &Surroundings<'_>) -> Vec<DocumentedPlace> {
-    // Whoever starts the proxy wrote this file, though it lies in the folder they start it in.
-    vec![DocumentedPlace { path: around.cwd.join(PLACE), layer: Layer::User }]
+    let path = around.cwd.join(PLACE);
+    // What lies in the project is the project's, though whoever starts the proxy may have put it
+    // there.
+    let inside = path.starts_with(&around.anchors.root);
+    let layer = if inside { Layer::Project } else { Layer::User };
+    vec![DocumentedPlace { path, layer }]
 }
 
 fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {

@@ -1,6 +1,6 @@
 //! The section `sandboxing:`.
 
-use super::whole::unanchored;
+use super::whole::{anywhere, unanchored};
 use super::{Interception, SECTION};
 use crate::builtin::BuiltIn;
 use crate::dialect::{Input, Reading, Surroundings, settled};
@@ -58,6 +58,13 @@ pub(super) fn read(
     Ok(Reading { layer: input.layer, document, notes: settled(cx.into_problems())? })
 }
 
+/// Where in a tool's name a pattern is looked for.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Reach {
+    Anywhere,
+    Whole,
+}
+
 /// The section on its way to becoming `tools`.
 struct Lowering<'c, 'a> {
     cx: &'c mut Reader<'a>,
@@ -88,12 +95,15 @@ impl Lowering<'_, '_> {
                         tools.allow_parent = Setting::new(Sourced { value, origin });
                     }
                 }
-                "custom_tool_patterns" => custom = self.patterns(entry).unwrap_or_default(),
+                "custom_tool_patterns" => {
+                    custom = self.patterns(entry, Reach::Anywhere).unwrap_or_default();
+                }
                 "excluded_tools" => {
-                    tools.exclude = Grants::new(self.patterns(entry).unwrap_or_default());
+                    let excluded = self.patterns(entry, Reach::Whole).unwrap_or_default();
+                    tools.exclude = Grants::new(excluded);
                 }
                 "default_tool_patterns" => {
-                    defaults = self.patterns(entry).map(|list| (entry, list));
+                    defaults = self.patterns(entry, Reach::Whole).map(|list| (entry, list));
                 }
                 "path_parameter_names" => tools.path_parameters = self.parameters(entry),
                 _ => self.cx.unknown_key(entry, &KEYS),
@@ -181,20 +191,26 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// Reads a list of tools. The proxy looks for its patterns anywhere in a name; here a pattern
-    /// stands for the whole name, and where that may differ the author is told. None if any of them
-    /// is broken.
-    fn patterns(&mut self, entry: &Entry) -> Option<Vec<Sourced<ToolRegex>>> {
+    /// Reads a list of tools. The proxy looks for its patterns anywhere in a name. What adds to the
+    /// tools that are watched does so here too; elsewhere a pattern stands for the whole name, and
+    /// where that may differ the author is told. None if any of them is broken.
+    fn patterns(&mut self, entry: &Entry, reach: Reach) -> Option<Vec<Sourced<ToolRegex>>> {
         let (mut patterns, mut partial) = (Vec::new(), Vec::new());
         let items = self.items(entry)?;
         let wanted = items.len();
         for (text, node) in items {
             let whole = unanchored(text);
             self.cx.count_regex(node)?;
-            match whole.unwrap_or(text).parse::<ToolRegex>() {
+            let parsed = whole.unwrap_or(text).parse::<ToolRegex>();
+            let parsed = parsed.and_then(|value| match (reach, whole) {
+                (Reach::Anywhere, None) => anywhere(text).parse(),
+                (Reach::Anywhere | Reach::Whole, _) => Ok(value),
+            });
+            match parsed {
                 Ok(value) => {
                     let known = self.ours.patterns.values().any(|tool| includes(&value, tool));
-                    if whole.is_none() && !known && !text.contains(".*") {
+                    let differs = reach == Reach::Whole && whole.is_none();
+                    if differs && !known && !text.contains(".*") {
                         partial.push(value.to_string());
                     }
                     patterns.push(Sourced { value, origin: self.cx.origin(node.span) });

@@ -25,6 +25,23 @@ pub(super) fn unanchored(text: &str) -> Option<&str> {
     found.find(|pattern| parses(pattern) && anchored(pattern) == text)
 }
 
+/// Returns a pattern for every name in which another is found.
+pub(super) fn anywhere(pattern: &str) -> String {
+    let found = format!(".*(?:{pattern}).*");
+    if parses(&found) { found } else { format!(".*(?:{pattern}\n).*") }
+}
+
+/// Returns the pattern of which `text` finds every name.
+pub(super) fn sought(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix(".*(?:")?.strip_suffix(").*")?;
+    let ended = inner.strip_suffix('\n');
+    let mut found = [ended, Some(inner)].into_iter().flatten();
+    // One that would be taken for an anchored pattern is not written as it is.
+    found.find(|pattern| {
+        parses(pattern) && anywhere(pattern) == text && unanchored(pattern).is_none()
+    })
+}
+
 fn parses(pattern: &str) -> bool {
     pattern.parse::<ToolRegex>().is_ok()
 }
@@ -36,6 +53,7 @@ fn is_word(pattern: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::name::Found;
 
     #[test]
     fn a_pattern_is_anchored_and_found_again() {
@@ -51,6 +69,13 @@ mod tests {
             assert_eq!(anchored(pattern), whole);
             assert_eq!(unanchored(whole), Some(pattern));
         }
+        for pattern in ["write", "^mcp_", "a|b", "(?x)a # b", "x$"] {
+            assert_eq!(sought(&anywhere(pattern)), Some(pattern), "{pattern}");
+            let tool: ToolRegex = anywhere(pattern).parse().unwrap();
+            assert_eq!(tool.matches("q"), Found::No, "{pattern}");
+        }
+        let tool: ToolRegex = anywhere("^mcp_").parse().unwrap();
+        assert_eq!((tool.matches("mcp_x"), tool.matches("a_mcp_x")), (Found::Yes, Found::No));
         for text in
             ["^a|b$", "^(?:a)|(?:b)$", "^(?:a)(?:b)$", "^mcp_", "x$", "^$", "^(?:)$", "^", ""]
         {

@@ -1,7 +1,7 @@
 //! A policy as the section `sandboxing:`.
 
 use super::SECTION;
-use super::whole::anchored;
+use super::whole::{anchored, sought};
 use crate::dialect::{Lost, Surroundings, Written, left_out};
 use crate::key::Sourced;
 use crate::layer::Layer;
@@ -29,7 +29,10 @@ pub(super) fn write(policy: &Policy, _around: &Surroundings<'_>) -> Written {
     if !ours.is_empty() {
         line(list("default_tool_patterns", names(ours)));
     }
-    line(list("custom_tool_patterns", names(custom)));
+    // Ours stand for whole names unless they say otherwise, and the proxy's do not.
+    let custom = names(custom).into_iter();
+    let custom = custom.map(|tool| sought(&tool).map_or_else(|| anchored(&tool), str::to_owned));
+    line(list("custom_tool_patterns", custom.collect()));
     // The proxy would look for an exclusion anywhere in a name, and so exclude more.
     let excluded = tools.exclude.values().map(|tool| anchored(&tool.to_string())).collect();
     line(list("excluded_tools", excluded));
@@ -38,7 +41,7 @@ pub(super) fn write(policy: &Policy, _around: &Surroundings<'_>) -> Written {
     if !parameters.is_empty() {
         line(list("path_parameter_names", parameters));
     }
-    Written { text, lost: lost(policy) }
+    Written { text, lost: lost(policy) }.sorted()
 }
 
 fn list(key: &str, items: Vec<String>) -> String {
@@ -73,13 +76,17 @@ fn quoted(text: &str) -> String {
 
 /// Lists what the section has no key for.
 fn lost(policy: &Policy) -> Vec<Lost> {
-    left_out(policy, |key, _| match key {
-        "tools.allow_parent" if policy.tools.allow_parent.value().0 > 1 => {
-            Some("the section knows one level above the root, or none")
-        }
+    let mut lost = Vec::new();
+    let levels = policy.tools.allow_parent.value().0;
+    if levels > 0 {
+        let why = "there it opens every folder above the root, not some levels of them";
+        lost.push(Lost::new("tools.allow_parent", levels.to_string(), why).wider());
+    }
+    lost.extend(left_out(policy, |key, _| match key {
         "tools.roots" => Some("the section names no folders"),
         "tools.on_violation" => Some("the section does not say what becomes of a refused call"),
         key if key.starts_with("tools.") => None,
         _ => Some("the section is about tool calls alone"),
-    })
+    }));
+    lost
 }

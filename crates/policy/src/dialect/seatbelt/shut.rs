@@ -5,7 +5,7 @@
 //! above what is hidden or protected stay where they are.
 
 use super::place::{depth, overlap};
-use crate::name::PathPattern;
+use crate::name::{Folder, PathPattern};
 use crate::policy::Policy;
 
 /// What of a policy's writable folders is shut.
@@ -25,7 +25,7 @@ pub(super) struct Shut {
 impl Shut {
     pub(super) fn new(policy: &Policy) -> Self {
         let files = &policy.files;
-        let folders = distinct(files.write.values().map(|folder| folder.as_pattern()));
+        let folders = distinct(files.write.values().map(Folder::as_pattern));
         let (hides, opens) = (distinct(files.hide.values()), distinct(files.allow_read.values()));
         let reopened = |folder: &PathPattern, hide: &PathPattern| {
             let deeper = |open: &PathPattern| match (depth(open), depth(hide)) {

@@ -9,10 +9,9 @@ use super::regex;
 use super::rule::Verdict;
 use super::shut::{Shut, distinct};
 use super::spell;
-use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
-use crate::layer::Layer;
+use crate::dialect::{Lost, Surroundings, Written, left_out, refuses, shared_temp};
 use crate::name::PathPattern;
-use crate::policy::{NetworkMode, Policy, Preset};
+use crate::policy::{NetworkMode, Policy};
 
 /// Writes a policy as a profile.
 pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
@@ -25,7 +24,7 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
     out.writing(policy);
     out.network(policy);
     out.rest(policy);
-    Written { text: out.text, lost: out.lost }
+    Written { text: out.text, lost: out.lost }.sorted()
 }
 
 struct Writer<'a> {
@@ -108,20 +107,26 @@ impl Writer<'_> {
     fn network(&mut self, policy: &Policy) {
         let network = &policy.network;
         let mode = network.mode.value();
+        let open = mode == NetworkMode::Monitor && !refuses(policy);
         match mode {
             NetworkMode::DenyAll => {}
             NetworkMode::AllowList => {
                 let why = "a profile cannot tell hosts apart; it denies all of them";
                 self.lose("network.mode", mode.to_string(), why);
             }
+            NetworkMode::Monitor | NetworkMode::Disabled if refuses(policy) => {
+                let why = "a profile cannot tell hosts apart; it denies all of them";
+                self.lose("network.mode", mode.to_string(), why);
+            }
             NetworkMode::Monitor => {
                 self.text.push_str("(allow network-outbound)\n");
                 self.text.push_str(NO_SOCKETS);
-                self.lose("network.mode", mode.to_string(), "a profile records nothing");
+                let silent = "a profile records nothing";
+                self.lost.push(Lost::new("network.mode", mode.to_string(), silent).wider());
                 let ports: Vec<_> = network.host_ports.values().map(ToString::to_string).collect();
                 let shown = if ports.is_empty() { "none".into() } else { ports.join(" ") };
                 let why = "where connections are open, every port of the host is";
-                self.lose("network.host_ports", shown, why);
+                self.lost.push(Lost::new("network.host_ports", shown, why).wider());
             }
             // The host's own network, its ports included.
             NetworkMode::Disabled => {
@@ -129,11 +134,11 @@ impl Writer<'_> {
                 self.text.push_str(NO_SOCKETS);
             }
         }
-        if mode != NetworkMode::Disabled {
+        if mode != NetworkMode::Disabled || refuses(policy) {
             if network.local_binding.value().0 {
                 self.text.push_str("(allow network-bind)\n");
             }
-            for port in network.host_ports.values().filter(|_| mode != NetworkMode::Monitor) {
+            for port in network.host_ports.values().filter(|_| !open) {
                 let end = format!("(remote ip \"localhost:{}\")", port.number());
                 self.text.push_str(&format!("(allow network-outbound {end})\n"));
             }
@@ -155,21 +160,11 @@ impl Writer<'_> {
         }
     }
 
-    /// Lists the keys that no profile has. What Palisade itself brings is not a policy's loss, and
-    /// neither is what the usual preset brings; what another one brings was asked for.
+    /// Lists the keys that no profile has.
     fn rest(&mut self, policy: &Policy) {
-        let brought = match policy.preset.value() {
-            Preset::Confined => Layer::Preset,
-            Preset::AgentaoFullAccess
-            | Preset::AgentaoPlan
-            | Preset::AgentaoReadOnly
-            | Preset::AgentaoWorkspaceWrite
-            | Preset::Runner => Layer::BuiltIn,
-        };
         self.lost.extend(shared_temp(policy));
-        self.lost.extend(left_out(policy, |key, value| {
-            let said = SAID.contains(&key) || value.origin.layer <= brought;
-            (!said).then_some("a profile has no such key")
+        self.lost.extend(left_out(policy, |key, _| {
+            (!SAID.contains(&key)).then_some("a profile has no such key")
         }));
     }
 
@@ -213,7 +208,7 @@ impl Writer<'_> {
     }
 
     fn lose(&mut self, key: &str, value: String, why: &'static str) {
-        self.lost.push(Lost { key: key.into(), value, why });
+        self.lost.push(Lost::new(key, value, why));
     }
 }
 

@@ -62,11 +62,6 @@ fn filesystem(
 
 /// srt would drop its own protections too; ours stay.
 fn disabled_walls(node: &Node, cx: &mut Reader<'_>) -> Option<Sourced<Folder>> {
-    if cx.layer() == Layer::Project {
-        let message = "`filesystem.disabled` is not for a project to say; it is ignored";
-        note(cx, "not-yours", message.into(), node);
-        return None;
-    }
     let message = "`filesystem.disabled` makes everything writable but the protected paths";
     cx.report(
         cx.complaint("files-open", message.into(), node.span)
@@ -97,11 +92,6 @@ fn readable(
     }
     let names: Vec<String> = dropped.iter().map(|path| visible(&path.to_string())).collect();
     let names = names.join(", ");
-    if cx.layer() == Layer::Project {
-        let message = format!("a project cannot make these readable; they stay hidden: {names}");
-        note(cx, "stricter", message, list);
-        return Vec::new();
-    }
     let message = format!("`filesystem.denyRead` leaves credentials readable: {names}");
     cx.report(
         cx.complaint("credentials-readable", message, list.span)
@@ -109,8 +99,10 @@ fn readable(
             .hint("add them to `filesystem.denyRead`"),
     );
     // Only our own list gives way. What a person hid in any other file stays hidden, so this speaks
-    // with the voice just above the built-in one.
-    let origin = Origin { layer: Layer::Preset, ..cx.origin(list.span) };
+    // with the voice just above the built-in one. A project's is named as such, so that it is left
+    // out until it is trusted.
+    let layer = if cx.layer() == Layer::Project { Layer::Project } else { Layer::Preset };
+    let origin = Origin { layer, ..cx.origin(list.span) };
     dropped.into_iter().map(|value| Sourced { value, origin: origin.clone() }).collect()
 }
 

@@ -1,8 +1,9 @@
 //! The settings of srt, the sandbox runtime: `~/.srt-settings.json`, or a file that is named.
 //!
 //! A settings file confines by being loaded: what it does not open stays shut, so writes and the
-//! network are always stated, even when the file is silent about them. Reads are open but for
-//! `denyRead`, which takes the place of our own list of hidden paths. Both generations of the
+//! network are always stated, even when the file is silent about them. Reads are open but for what
+//! Palisade hides by itself; an explicit `denyRead` takes the place of that list, and a file without
+//! one leaves it as it is. Both generations of the
 //! schema are read; keys that are missing count as empty lists, keys that nobody knows are errors.
 //!
 //! | Module | What it does |

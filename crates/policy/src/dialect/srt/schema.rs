@@ -3,7 +3,7 @@
 //! Claude Code uses the same sections under its own roof, so it checks with the same shapes.
 
 use super::table;
-use crate::key::{Reader, nearest};
+use crate::key::Reader;
 use crate::text::{Node, Value, visible};
 
 /// What may stand behind a key.
@@ -88,12 +88,7 @@ pub(in crate::dialect) fn check_map(
         let mut keys = tables.iter().copied().flatten();
         let Some(key) = keys.find(|key| key.name == &*entry.key) else {
             let names: Vec<&str> = tables.iter().copied().flatten().map(|key| key.name).collect();
-            let message = format!("unknown key `{field}`");
-            let problem = cx.complaint("unknown-key", message, entry.key_span);
-            let problem = match nearest(&entry.key, &names) {
-                Some(near) => problem.hint(format!("did you mean `{near}`?")),
-                None => problem.hint(format!("known here: {}", names.join(", "))),
-            };
+            let problem = cx.unknown(above, entry, &names);
             cx.report(match unknown {
                 Unknown::Error => problem,
                 Unknown::Warning => problem.warning(),

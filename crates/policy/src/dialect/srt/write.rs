@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json, json};
 
 use super::domain::{spell_address, spell_denied, spell_granted};
 use super::path::{SettingsPath, spell};
-use crate::dialect::{Lost, Surroundings, Written, left_out, shared_temp};
+use crate::dialect::{Lost, Surroundings, Written, brought, left_out, shared_temp};
+use crate::key::Sourced;
 use crate::name::{DeniedHost, Folder, HostPattern, PathPattern};
 use crate::policy::{NetworkMode, Policy};
 
@@ -21,7 +22,7 @@ pub(super) fn write(policy: &Policy, around: &Surroundings<'_>) -> Written {
         (!SAID.contains(&key)).then_some("srt has no such setting")
     }));
     let settings = json!({ "network": network, "filesystem": filesystem });
-    Written { text: format!("{settings:#}\n"), lost }
+    Written { text: format!("{settings:#}\n"), lost }.sorted()
 }
 
 fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
@@ -41,11 +42,11 @@ fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
                 by_address.push(host);
                 add(&mut addresses, vec![network]);
             }
-            (None, None) => lost.push(Lost {
-                key: key.into(),
-                value: host.to_string(),
-                why: "srt cannot refuse this pattern: the settings are wider than the policy here",
-            }),
+            (None, None) => lost.push(Lost::new(
+                key,
+                host.to_string(),
+                "srt cannot refuse this pattern: the settings are wider than the policy here",
+            )),
         }
     }
     let mut allowed = Vec::new();
@@ -57,19 +58,19 @@ fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
         }
         match spell_granted(host) {
             Some(spellings) => add(&mut allowed, spellings),
-            None => lost.push(Lost {
-                key: "network.allow".into(),
-                value: host.to_string(),
-                why: "srt cannot allow this pattern",
-            }),
+            None => lost.push(Lost::new(
+                "network.allow",
+                host.to_string(),
+                "srt cannot allow this pattern",
+            )),
         }
     }
     if matches!(said.mode.value(), NetworkMode::Monitor | NetworkMode::Disabled) {
-        lost.push(Lost {
-            key: "network.mode".into(),
-            value: said.mode.value().to_string(),
-            why: "srt has no open network; nothing connects",
-        });
+        lost.push(Lost::new(
+            "network.mode",
+            said.mode.value().to_string(),
+            "srt has no open network; nothing connects",
+        ));
     }
     let mut section = Map::new();
     section.insert("allowedDomains".into(), json!(allowed));
@@ -86,11 +87,11 @@ fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
     for path in said.unix.values().filter(|path| !everywhere(path)) {
         match spell(path) {
             Some(SettingsPath::Text(text)) => add(&mut sockets, vec![text]),
-            Some(SettingsPath::Literal(_)) | None => lost.push(Lost {
-                key: "network.unix".into(),
-                value: path.to_string(),
-                why: "srt cannot name this socket",
-            }),
+            Some(SettingsPath::Literal(_)) | None => lost.push(Lost::new(
+                "network.unix",
+                path.to_string(),
+                "srt cannot name this socket",
+            )),
         }
     }
     if !sockets.is_empty() {
@@ -127,19 +128,23 @@ fn filesystem(
     section.insert("allowWrite".into(), json!(write));
     let protect = paths(said.protect.values(), "files.protect", wider, lost);
     section.insert("denyWrite".into(), json!(protect));
-    let hidden = said.hide.values().map(|path| ("files.hide", path));
-    let protected = said.protect.values().map(|path| ("files.protect", path));
-    // What srt cannot spell is on the list already.
-    let inexact = |path: &PathPattern| path.has_wildcard() && spell(path).is_some();
-    for (key, pattern) in hidden.chain(protected).filter(|(_, path)| inexact(path)) {
+    let hidden = said.hide.entries().iter().map(|entry| ("files.hide", entry));
+    let protected = said.protect.entries().iter().map(|entry| ("files.protect", entry));
+    let brought = brought(policy);
+    // What srt cannot spell is on the list already, and what Palisade brings is nobody's loss.
+    let inexact = |entry: &Sourced<PathPattern>| {
+        let path = &entry.value;
+        entry.origin.layer > brought && path.has_wildcard() && spell(path).is_some()
+    };
+    for (key, entry) in hidden.chain(protected).filter(|(_, entry)| inexact(entry)) {
         let why = match key {
             "files.hide" => "it is written, but srt looks once, at its start, for what matches",
-            _ if is_mandatory(pattern) => {
+            _ if is_mandatory(&entry.value) => {
                 "it is written, but srt looks once, at its start, and three folders deep"
             }
             _ => "it is written, but srt on Linux passes over wildcards in `denyWrite`",
         };
-        lost.push(Lost { key: key.into(), value: pattern.to_string(), why });
+        lost.push(Lost::new(key, entry.value.to_string(), why));
     }
     section
 }
@@ -158,7 +163,7 @@ fn paths<'p>(
             Some(SettingsPath::Literal(text)) => {
                 add(&mut spelled, vec![json!({ "path": text, "literal": true })]);
             }
-            None => lost.push(Lost { key: key.into(), value: pattern.to_string(), why }),
+            None => lost.push(Lost::new(key, pattern.to_string(), why)),
         }
     }
     spelled

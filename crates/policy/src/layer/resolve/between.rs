@@ -82,7 +82,7 @@ impl Policy {
         let allowed = self.network.allow.clone();
         let profile = self.profile.clone();
         self.narrow(&other.policy, Silence::SaysNothing);
-        let Policy { files, network, .. } = &other.policy;
+        let Self { files, network, .. } = &other.policy;
         if other.dialect.manner.lists == Lists::Replace {
             // Its file is a whole policy: what it does not open is closed.
             self.files.narrow(files, Silence::Closes);

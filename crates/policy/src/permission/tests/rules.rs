@@ -196,6 +196,37 @@ commands:
 }
 
 #[test]
+fn a_rule_that_allows_a_command_allows_nothing_beside_it() {
+    let rule = "{ tool: shell, args: { command: '^(git|make) ' }, action: allow }";
+    for judge in [judge(&format!("commands: {{ rules: [{rule}] }}")), mode("workspace-write", rule)]
+    {
+        for text in [
+            "LD_PRELOAD=./x.so; git log",
+            "git log; export LD_PRELOAD=./x.so",
+            "git log; [[ -v 'a[$(id)]' ]]",
+            "git log; (( a[$(id)] ))",
+        ] {
+            assert_eq!(of_shell(&judge, text).answer(), Ask, "{text}");
+        }
+        assert_eq!(of_shell(&judge, "git reset --hard; make x").answer(), Allow);
+    }
+}
+
+#[test]
+fn the_command_of_a_shell_tool_is_found_or_asked_about() {
+    let judge = mode("full-access", "");
+    let shell = |args| of_tool(&judge, "shell", args).answer;
+    assert_eq!(shell(json!({ "command": "make" })), Allow);
+    assert_eq!(shell(json!({ "cmd": "reboot" })), Deny);
+    assert_eq!(shell(json!({ "script": "reboot" })), Deny);
+    assert_eq!(shell(json!({ "command": ["bash", "-lc", "reboot"] })), Deny);
+    assert_eq!(shell(json!({ "command": ["ls", "-l"] })), Allow);
+    assert_eq!(shell(json!({ "command": { "text": "reboot" } })), Ask);
+    assert_eq!(shell(json!({ "command": "ls", "cmd": "reboot" })), Ask, "which one runs?");
+    assert_eq!(shell(json!({})), Ask);
+}
+
+#[test]
 fn a_projects_rules_only_narrow_until_they_are_trusted() {
     let user = "commands: { rules: [{ tool: shell, args: { command: '^make' }, action: ask }] }";
     let project = "commands: { rules: [

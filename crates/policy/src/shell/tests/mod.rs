@@ -72,6 +72,8 @@ fn e001_every_command_of_a_text_is_found() {
         ("echo \"${x:-'$(a)'}\" ${x:-'$(b)'}", "echo a"),
         ("echo $(( '$(a)' )) $[ $(b) ]", "echo a b"),
         ("{fd}>$(a) b 2>&1 >&- 3<>c &>d &>>e >|f", "b a"),
+        ("{\\\nfd}>f rm; {f\\\nd\\\n}\\\n>f rm; {a\\\n[1]\\\n}>f rm", "rm rm rm"),
+        ("{a[1]}>f rm; {a[}>f rm; {a[1}>f rm", "rm {a[} {a[1}"),
         ("if (a) then b; fi; { (c) }", "a b c"),
         ("$x y; ${z} w", "$ $"),
         ("echo if then; if=1 a", "echo a"),

@@ -29,6 +29,8 @@ fn what_bash_refuses_is_refused() {
         ("a | | b", "unexpected-token"),
         ("a && ", "unexpected-end"),
         ("a | ! b", "unexpected-token"),
+        ("a |&\ntime b", "unexpected-token"),
+        ("a |\n\ntime b", "unexpected-token"),
         ("()", "unexpected-token"),
         ("{ }", "unexpected-token"),
         ("for x in a", "unexpected-end"),
@@ -87,8 +89,12 @@ fn what_shells_read_differently_is_refused() {
         "[[ ]]",
         "[[ a && ]]",
         "{a[$x]}>f rm",
+        "{a[]}>f rm",
+        "{a[1\\\n]}>f rm",
         "echo $'\\ufdd0'",
         "echo $(cat <<A)\nb\nA",
+        "for ((;$(cat <<A\n\"\nA\n);)); do b; done",
+        "[[ a =~ ]]() ]]",
     ] {
         assert_eq!(code(text), "unsupported", "{text}");
     }

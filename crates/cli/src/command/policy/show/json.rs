@@ -1,5 +1,6 @@
 //! The policy in force for programs.
 
+use palisade::agentao::Status;
 use palisade::policy::Origin;
 use palisade::policy::key::{Row, RowForm, Sourced};
 use palisade::policy::layer::Scope;
@@ -38,9 +39,24 @@ pub(super) fn render(session: &Session, rows: &[Row], origins: Origins) -> Json 
         "agent": session.agent(),
         "task": session.task(),
         "files": files,
+        "agentao": session.agentao_status().as_ref().map(agentao),
         "policy": policy(rows, origins),
         "ignored": ignored,
         "warnings": warnings,
+    })
+}
+
+fn agentao(status: &Status) -> Json {
+    let shadow = status
+        .shadowed_by
+        .as_ref()
+        .map(|rule| json!({ "profile": rule.profile, "origin": origin(&rule.origin) }));
+    json!({
+        "state": status.state.word(),
+        "default_profile": status.default_profile,
+        "workspace_root": status.workspace_root.to_string_lossy(),
+        "profiles": status.profiles,
+        "shadowed_by": shadow,
     })
 }
 

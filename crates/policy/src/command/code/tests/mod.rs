@@ -2,6 +2,7 @@
 
 mod around;
 mod awk;
+mod long;
 mod node;
 mod perl;
 mod php;

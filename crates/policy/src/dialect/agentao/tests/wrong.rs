@@ -93,7 +93,7 @@ fn what_is_not_read_is_mentioned() {
         assert_eq!(world(text, "").notes(), [note], "{text}");
     }
     let rules = r#"{"enabled":true,"rules":[{"tool":"x","profile":"readonly"}]}"#;
-    assert_eq!(world(rules, rules).notes(), ["rules-add-up"]);
+    assert_eq!(world(rules, rules).notes(), ["rules-replaced"]);
     assert_eq!(world(rules, "{}").notes(), [""; 0]);
 }
 

@@ -47,13 +47,14 @@ impl Lowering<'_> {
             let root = Sourced { value, origin: section.origin.clone() };
             out.policy.files.protect = Refusals::new(vec![root]);
             let inner = out.policy.files.write.values().any(|path| self.root.covers(path));
-            if writable {
-                let message = "the workspace stays read-only: another section closed it";
-                out.note("workspace-closed", message.into(), span, None);
+            let message = if writable {
+                "the workspace stays read-only: another section closed it"
             } else if inner {
-                let message = "writable paths inside the workspace stay read-only with it";
-                out.note("workspace-closed", message.into(), span, None);
-            }
+                "the workspace is protected, and writable paths inside it stay read-only with it"
+            } else {
+                "the workspace is protected: a section below opened it, and lists add up"
+            };
+            out.note("workspace-closed", message.into(), span, None);
         }
         workspace
     }

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::file::File;
 use super::section::Section;
 use super::switch::{hears, switches};
+use super::workspaces::mutual_denial;
 use crate::dialect::{Reading, Readings};
-use crate::key::{Setting, Sourced};
+use crate::key::{Field as _, Refusals, Setting, Sourced};
 use crate::layer::{Layer, Origin, Scope};
 use crate::name::{Anchors, Folder};
 use crate::policy::{Document, NetworkMode, Policy};
@@ -39,11 +40,13 @@ pub(super) fn readings(
         };
         lowering.lower(section, &files[at], document, notes);
     }
+    keep_apart(&files, &mut documents)?;
     let mut readings = Vec::new();
     for ((file, mut document), more) in files.iter_mut().zip(documents).zip(notes) {
         if let Some(origin) = disabled.filter(|_| file.layer != Layer::System) {
             let off = Sourced { value: false, origin: origin.clone() };
             document.enabled = [(Scope::Base, off)].into();
+            document.unsaid.clear();
         }
         let mut notes = std::mem::take(&mut file.problems);
         notes.extend(more);
@@ -53,9 +56,48 @@ pub(super) fn readings(
     Ok(readings)
 }
 
+/// Hides from each agent the workspaces that a file names for the others.
+fn keep_apart(files: &[File], documents: &mut [Document]) -> Result<(), Vec<Diagnostic>> {
+    for (file, document) in files.iter().zip(documents) {
+        let mut workspaces = Vec::new();
+        for section in &file.sections {
+            if let (Scope::Agent(name), Some((folder, span))) =
+                (&section.scope, &section.other_workspace)
+            {
+                workspaces.push((name.clone(), folder.path(), *span));
+            }
+        }
+        let folders: Vec<_> =
+            workspaces.iter().map(|(name, path, _)| (name.clone(), path.clone())).collect();
+        let hidden = mutual_denial(&folders).map_err(|invalid| {
+            let span = workspaces.last().map(|(_, _, span)| *span).unwrap_or_default();
+            let (code, problem) = (invalid.code(), invalid.problem().to_owned());
+            let problem = Diagnostic::new(&file.source, code, problem).at(span);
+            vec![match invalid.hint() {
+                Some(hint) => problem.hint(hint),
+                None => problem,
+            }]
+        })?;
+        for (name, paths) in hidden {
+            let Some(section) =
+                file.sections.iter().find(|s| s.scope == Scope::Agent(name.clone()))
+            else {
+                continue;
+            };
+            let origin = &section.origin;
+            let said = |value| Sourced { value, origin: origin.clone() };
+            if let Some(policy) = document.agents.get_mut(&name) {
+                policy.files.hide.merge(Refusals::new(paths.into_iter().map(said).collect()));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Starts a file's document: its switches, and its tasks.
 fn document(file: &File, files: &[File]) -> Document {
-    let mut document = Document { enabled: switches(files, file.layer), ..Document::default() };
+    let (enabled, unsaid) = switches(files, file.layer);
+    let mut document = Document { enabled, unsaid, ..Document::default() };
     for (name, agent) in &file.tasks {
         document.tasks.entry(name.clone()).or_default().agent.clone_from(agent);
     }

@@ -179,3 +179,24 @@ fn a196_lists_of_agent_and_task_are_combined() {
         assert!(hides(&resolved, "/task"), "{because}");
     }
 }
+
+#[test]
+fn workspaces_that_a_file_names_are_hidden_from_the_other_agents() {
+    let agent = |name: &str, path: &str| {
+        format!("  {name}: {{ sandbox: {{ enabled: true, workspacePath: {path} }} }}\n")
+    };
+    let two = format!("agent:\n{}{}", agent("claude", "/w/one"), agent("codex", "/w/two"));
+    for (name, own, other) in
+        [("claude", "/w/one/f", "/w/two/f"), ("codex", "/w/two/f", "/w/one/f")]
+    {
+        let resolved = of_config(&two, name);
+        assert!(hides(&resolved, other) && !hides(&resolved, own), "{name}");
+    }
+    assert!(!hides(&of_config(&two, "goose"), "/w/one/f"), "nobody said where it works");
+    let one = format!("agent:\n{}", agent("claude", "/w/one"));
+    assert!(!hides(&of_config(&one, "claude"), "/w/one/f"), "its own");
+    // Neither could be kept from the other.
+    let nested = format!("agent:\n{}{}", agent("claude", "/w"), agent("codex", "/w/two"));
+    let problems = try_read(&[(CONFIG, Layer::User, &nested)], &[]).unwrap_err();
+    assert_eq!(problems[0].code(), "workspaces-overlap");
+}

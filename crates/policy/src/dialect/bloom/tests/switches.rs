@@ -18,10 +18,11 @@ fn a089_the_sandbox_is_off_until_it_is_enabled() {
         ("sandbox: { enabled: true }\nagent: { claude: { sandbox: {} } }",                 "claude", true,  "inherited"),
         ("agent: { claude: { sandbox: { enabled: false } } }",                             "claude", false, "as written"),
         ("agent: { claude: { sandbox: { networkPolicy: deny-all } } }",                    "claude", false, "the default"),
-        ("agent: { claude: { sandbox: { enabled: true } } }",                              "codex",  false, "no entry"),
-        ("agent: { claude: { sandbox: { enabled: true } } }",                              "",       false, "nobody in particular"),
+        ("agent: { claude: { sandbox: { enabled: true } } }",                              "codex",  true,  "no entry: what else holds, holds"),
+        ("agent: { claude: { sandbox: { enabled: true } } }",                              "",       true,  "nobody in particular"),
         ("sandbox: { enabled: true }\nagent: { claude: { sandbox: { enabled: false } } }", "claude", false, "the agent's own word"),
-        ("ui: { theme: dark }",                                                            "claude", false, "nothing is said"),
+        ("sandbox: { networkPolicy: deny-all }",                                           "claude", false, "the default"),
+        ("ui: { theme: dark }",                                                            "claude", true,  "nothing is said"),
     ];
     for (text, agent, confined, because) in cases {
         let reading = config(text);

@@ -1,8 +1,12 @@
 //! A policy in Bloom's words.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::dialect::Written;
-use crate::policy::Policy;
+use crate::key::Grants;
+use crate::name::{Host, HostPattern};
+use crate::policy::{NetworkMode, Policy};
 
 fn native(text: &str) -> Policy {
     let source = Source::new("policy.yaml", text);
@@ -96,16 +100,77 @@ fn a_host_that_is_denied_or_asked_for_is_not_written_as_allowed() {
         "version: 1
 network:
   mode: allow-list
-  allow: [a.example.com, bad.example.com, '*.ask.example.com']
-  deny: ['*.example.com:443', bad.example.com]
+  allow: [a.example.com, bad.example.com, '*.ask.example.com', '*.example.net', '*.example.org']
+  deny: ['*.example.com:443', bad.example.com, ads.example.net]
   ask: [.ask.example.com]",
     );
     let back = of_config(&written(&policy).text, "");
-    assert_eq!(shown(&back, "network.allow"), ["a.example.com"]);
-    assert_eq!(
-        lost(&written(&policy))[..2],
-        ["network.allow: bad.example.com", "network.allow: *.ask.example.com"]
-    );
+    assert_eq!(shown(&back, "network.allow"), ["*.example.org"]);
+    let lost = lost(&written(&policy));
+    for host in ["a.example.com", "bad.example.com", "*.ask.example.com", "*.example.net"] {
+        assert!(lost.contains(&format!("network.allow: {host}")), "{host}: {lost:?}");
+    }
+}
+
+#[test]
+fn an_open_network_that_refuses_some_hosts_is_written_closed() {
+    for (text, mode) in [
+        ("network: { mode: disabled }", "disabled"),
+        ("network: { mode: monitor }", "monitor"),
+        ("network: { mode: disabled, deny: [a.test] }", "deny-all"),
+        ("network: { mode: monitor, deny: [a.test] }", "deny-all"),
+        ("network: { mode: monitor, ask: [a.test] }", "deny-all"),
+    ] {
+        let written = written(&native(text));
+        assert_eq!(shown(&of_config(&written.text, ""), "network.mode"), [mode], "{text}");
+        let listed = written.lost.iter().any(|lost| lost.key == "network.mode");
+        assert_eq!(listed, mode == "deny-all", "{text}");
+    }
+}
+
+fn hosts() -> impl Strategy<Value = Vec<&'static str>> {
+    let hosts = [
+        "a.test",
+        "*.a.test",
+        ".a.test",
+        "b.a.test",
+        "b.a.test:80",
+        "*.a.test:80",
+        "10.1.0.0/16",
+        "10.1.2.3",
+    ];
+    prop::collection::vec(prop::sample::select(hosts.to_vec()), 0..4)
+}
+
+proptest! {
+    #[test]
+    fn no_host_is_reached_that_the_policy_refuses_or_asks_about(
+        allow in hosts(), deny in hosts(), ask in hosts(),
+        mode in prop::sample::select(vec!["allow-list", "monitor", "disabled", "deny-all"]),
+    ) {
+        let list = |hosts: &[&str]| format!("['{}']", hosts.join("', '")).replace("['']", "[]");
+        let text = format!(
+            "network: {{ mode: {mode}, allow: {}, deny: {}, ask: {} }}", list(&allow), list(&deny), list(&ask),
+        );
+        let policy = native(&text);
+        let back = of_config(&written(&policy).text, "").policy;
+        let reached = |policy: &Policy, host: &Host, port: u16| {
+            let network = &policy.network;
+            let any = |list: &Grants<HostPattern>| list.values().any(|entry| entry.matches(host, port));
+            let open = match network.mode.value() {
+                NetworkMode::DenyAll => false,
+                NetworkMode::AllowList => any(&network.allow),
+                NetworkMode::Monitor | NetworkMode::Disabled => true,
+            };
+            open && !any(&network.ask) && !network.deny.values().any(|entry| entry.matches(host, port))
+        };
+        for host in ["a.test", "b.a.test", "c.b.a.test", "10.1.2.3", "10.1.9.9", "d.test"] {
+            for port in [80, 443] {
+                let host: Host = host.parse().unwrap();
+                prop_assert!(reached(&policy, &host, port) || !reached(&back, &host, port), "{}:{} {}", host, port, text);
+            }
+        }
+    }
 }
 
 #[test]

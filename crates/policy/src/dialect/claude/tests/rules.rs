@@ -199,3 +199,28 @@ fn a_misspelt_section_is_pointed_out_and_other_peoples_keys_are_not() {
     let ours = r#"{"permissions":{"deny":["Bash(rm:*)"]},"sandbox":{"network":{"deniedDomains":["a.test"]}}}"#;
     assert_eq!(notes(&reading(ours)), "");
 }
+
+#[test]
+fn nobody_is_asked_in_any_file_once_one_says_so() {
+    let user = r#"{"permissions":{"defaultMode":"dontAsk","allow":["Bash(ls)"]}}"#;
+    let other = r#"{"permissions":{"allow":["Bash(pwd)"],"ask":["WebSearch"]}}"#;
+    let read = |layers: [Layer; 2]| {
+        let sources = [("/home/dev/.claude/settings.json", user), ("/etc/x/settings.json", other)]
+            .map(|(name, text)| Source::new(name, text));
+        let inputs = [0, 1].map(|at| Input { source: &sources[at], layer: layers[at] });
+        around(|around| read(&inputs, around)).unwrap()
+    };
+    let both = read([Layer::User, Layer::CommandLine]);
+    let run = |reading, command| verdict(reading, "Bash", &[("command", command)]);
+    assert_eq!(run(&both[0], "ls"), Some(Action::Allow));
+    assert_eq!(run(&both[0], "pwd"), Some(Action::Allow), "the other file allows it");
+    assert_eq!(run(&both[0], "id"), Some(Action::Deny), "nobody does");
+    assert_eq!(run(&both[1], "id"), None, "one file refuses the rest");
+    assert_eq!(verdict(&both[1], "WebSearch", &[]), Some(Action::Deny), "nobody is asked");
+    // A project adds nothing to what a person's own file allows, and asks of them what it likes.
+    let project = read([Layer::User, Layer::Project]);
+    assert_eq!(run(&project[0], "pwd"), Some(Action::Deny));
+    let project = read([Layer::Project, Layer::User]);
+    assert_eq!(run(&project[0], "pwd"), Some(Action::Allow), "the user's word is not refused");
+    assert_eq!(verdict(&project[1], "WebSearch", &[]), Some(Action::Ask));
+}

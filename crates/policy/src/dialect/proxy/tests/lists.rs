@@ -15,7 +15,7 @@ fn a138_custom_patterns_add_and_exclusions_win_in_any_case() {
         ("write_file",          true,   "the built-in list stays"),
         ("generate_image",      false,  "excluded, though built in"),
         ("Generate_Image",      false,  "excluded in any case"),
-        ("redeploy_now",        false,  "a pattern is a whole name"),
+        ("redeploy_now",        true,   "looked for anywhere in the name, as the proxy does"),
         ("companyXupload",      false,  "a dot is a dot"),
     ];
     for (tool, watched, because) in cases {
@@ -28,9 +28,9 @@ fn a138_custom_patterns_add_and_exclusions_win_in_any_case() {
 }
 
 #[test]
-fn a138_patterns_that_meant_a_part_of_a_name_are_pointed_out() {
+fn a138_an_exclusion_that_meant_a_part_of_a_name_is_pointed_out() {
     let notes = |list: &str| {
-        let text = format!("sandboxing: {{ custom_tool_patterns: [{list}] }}");
+        let text = format!("sandboxing: {{ excluded_tools: [{list}] }}");
         codes(&readings(&text, &[])[0].notes).join(" ")
     };
     for list in ["deploy", r"'\bdeploy\b'", "'^mcp_'", "write_file, deploy"] {
@@ -39,6 +39,9 @@ fn a138_patterns_that_meant_a_part_of_a_name_are_pointed_out() {
     for list in ["write_file", "Execute", "'.*deploy.*'", "'^deploy$'", "'^(?:a|b)$'"] {
         assert_eq!(notes(list), "", "{list}");
     }
+    let tools = policy("sandboxing: { custom_tool_patterns: ['^mcp_', deploy] }").tools;
+    assert!(tools.intercepts("mcp_push") && tools.intercepts("my_deploy_2"), "found anywhere");
+    assert!(!tools.intercepts("my_mcp_push"), "but for an anchor");
     let found = readings("sandboxing: { excluded_tools: [file] }", &[]);
     assert_eq!(codes(&found[0].notes), ["whole-names"]);
     assert!(policy("sandboxing: { excluded_tools: [file] }").tools.intercepts("write_file"));

@@ -85,18 +85,33 @@ fn a133_a_bare_section_has_the_documented_defaults() {
     assert!(!tools.strict.value().0);
     assert_eq!(tools.allow_parent.value().0, 0);
     assert_eq!(tools.exclude.values().count(), 0);
-    for tool in ["write_file", "apply_patch", "fsWrite", "generate_image", "bash", "container.exec"]
-    {
-        assert!(tools.intercepts(tool), "{tool} is watched");
-    }
+    let patterns: Vec<String> = tools.patterns.values().map(ToString::to_string).collect();
+    assert_eq!(patterns, PATTERNS, "the documented ones first, then those of its code");
     for tool in ["read_file", "list_files", "containerXexec", "write_file_2"] {
         assert!(!tools.intercepts(tool), "{tool} is not");
     }
     let parameters: Vec<&str> = tools.path_parameters.values().map(|name| &*name.0).collect();
-    for name in ["path", "file_path", "target_file", "patch", "diff", "targets", "cwd"] {
-        assert!(parameters.contains(&name), "{name}");
-    }
+    assert_eq!(parameters, PARAMETERS, "the documented ones first, then those of its code");
 }
+
+/// The documented patterns, and then the names of shell tools that the proxy's code knows.
+#[rustfmt::skip]
+const PATTERNS: [&str; 31] = [
+    "write_to_file", "write_file", "fsWrite", "replace_in_file", "str_replace", "strReplace",
+    "edit_file", "patch_file", "apply_diff", "apply_patch", "delete_file", "deleteFile",
+    "remove_file", "create_file", "move_file", "rename_file", "copy_file", "insert_content",
+    "search_and_replace", "generate_image",
+    "execute", "execute_command", "run_shell_command", "run_terminal_command", "run_terminal_cmd",
+    "exec_command", "bash", "shell", "ShellTool", "local_shell", r"container\.exec",
+];
+
+#[rustfmt::skip]
+const PARAMETERS: [&str; 23] = [
+    "path", "file_path", "filepath", "file", "target", "target_file", "destination", "dest",
+    "source", "src", "fileName", "filePath", "image", "patch", "diff", "paths", "files",
+    "file_list", "targets",
+    "cwd", "workdir", "directory", "dir",
+];
 
 #[test]
 fn a133_a_full_section_is_read_and_the_other_sections_are_not() {
@@ -208,7 +223,13 @@ fn a136_switches_that_do_nothing_are_pointed_out() {
 fn a205_the_file_is_found_where_it_is_documented_as_the_operators() {
     let places = among(&[], |around| (PROXY.places)(around));
     let path = "/proj/app/src/config/config.yaml".into();
-    assert_eq!(places, [DocumentedPlace { path, layer: Layer::User }]);
+    assert_eq!(places, [DocumentedPlace { path, layer: Layer::Project }], "in the project");
+    let outside = among(&[], |around| {
+        let cwd = Path::new("/srv/proxy");
+        (PROXY.places)(&Surroundings { cwd, ..*around })
+    });
+    let path = "/srv/proxy/config/config.yaml".into();
+    assert_eq!(outside, [DocumentedPlace { path, layer: Layer::User }], "the operator's");
     let likeness = |name: &str, text: &str| {
         let source = Source::new(name, text);
         detect(&source, text::parse(&source).ok().as_ref())

@@ -56,7 +56,9 @@ fn what_the_language_can_say_comes_back() {
 fn what_the_language_cannot_say_is_listed_and_closed() {
     let table = [
         ("network: { mode: allow-list, allow: [example.com] }", "network.mode network.allow"),
-        ("network: { mode: allow-list, deny: ['*'] }", "network.mode network.deny"),
+        ("network: { mode: allow-list, deny: ['*'] }", "network.deny network.mode"),
+        ("network: { mode: monitor, deny: [a.test] }", "network.deny network.mode"),
+        ("network: { mode: disabled, deny: [a.test] }", "network.deny network.mode"),
         ("limits: { timeout: 30s }", "limits.timeout"),
         ("commands: { deny: [curl] }", "commands.deny"),
         ("preset: runner", "preset"),

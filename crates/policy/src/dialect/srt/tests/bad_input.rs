@@ -1,7 +1,6 @@
 //! Wrong types name their field, words list their kin, nothing is dropped in silence.
 
 use super::*;
-use crate::key::Field as _;
 
 #[test]
 fn wrong_types_name_the_field() {
@@ -153,7 +152,7 @@ fn credentials_are_kept_away_and_the_strict_switches_hold() {
 }
 
 #[test]
-fn switching_the_file_rules_off_is_loud_and_not_for_projects() {
+fn switching_the_file_rules_off_is_loud_and_for_a_project_a_matter_of_trust() {
     let text = r#"{"filesystem":{"disabled":true,"denyRead":["/k"],"denyWrite":["/p"]}}"#;
     let user = reading(text);
     assert!(notes(&user).iter().any(|note| note.starts_with("files-open:")));
@@ -162,10 +161,19 @@ fn switching_the_file_rules_off_is_loud_and_not_for_projects() {
     let protected = |path: &str| policy.files.protect.values().any(|p| p.matches(path.as_ref()));
     assert!(protected("/p/x") && protected("/proj/app/.git/hooks/x"));
 
-    let project = read_in(text, Layer::Project).unwrap();
-    assert!(notes(&project).iter().any(|note| note.starts_with("not-yours:")));
-    assert_eq!(project.document.policy.files.write.entries(), []);
-    let mut rows = Vec::new();
-    project.document.policy.rows("", &mut rows);
-    assert!(rows.iter().all(|row| row.key != "files.write" || row.values.is_empty()));
+    // A project's word counts once the project is trusted.
+    let project = read_in(text, Layer::Project).unwrap().document;
+    let with = |trust| {
+        let mut stack = Stack::new(&anchors()).unwrap();
+        stack.push(Layer::Project, project.clone());
+        resolve(&stack, &Choice::default(), trust).unwrap()
+    };
+    let (doubted, trusted) = (with(Trust::NotTrusted), with(Trust::Trusted));
+    assert!(!shown(doubted.policy.files.write.values()).contains(&"/".to_owned()));
+    assert!(doubted.ignored.iter().any(|part| part.key == "files.write" && part.value == "/"));
+    assert_eq!(shown(trusted.policy.files.write.values()), ["/"]);
+    let hidden = |policy: &Policy| {
+        policy.files.hide.values().any(|hide| hide.matches("/home/dev/.ssh".as_ref()))
+    };
+    assert!(hidden(&doubted.policy) && !hidden(&trusted.policy), "`denyRead` replaces our list");
 }

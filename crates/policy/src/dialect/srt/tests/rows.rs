@@ -127,9 +127,10 @@ fn a119_no_list_of_srt_shows_what_another_file_hides() {
         assert_eq!(shown(policy.files.hide.values()), ["/home/dev/.ssh"], "{srt} over {native}");
     }
     let project = read_in(r#"{"filesystem":{"denyRead":[]}}"#, Layer::Project).unwrap();
-    assert!(notes(&project)[0].contains("stay hidden"), "{:?}", notes(&project));
-    let policy = resolved(&[(Layer::Project, project.document)]).policy;
+    assert!(notes(&project)[0].contains("credentials-readable"), "{:?}", notes(&project));
+    let Resolved { policy, ignored, .. } = resolved(&[(Layer::Project, project.document)]);
     assert!(policy.files.hide.values().any(|path| path.matches("/home/dev/.ssh/id".as_ref())));
+    assert!(ignored.iter().any(|part| part.key == "files.unhide"), "until it is trusted");
 }
 
 #[test]
@@ -239,6 +240,7 @@ fn a131_ignored_violations_change_no_rule() {
     assert_eq!(problems(r#"{"ignoreViolations":["*"]}"#)[0].code(), "wrong-type");
 }
 
+/// The loading half of the row; `run --settings` takes the file in the issue about running.
 #[test]
 fn a202_a_file_with_the_three_keys_of_bloom_loads() {
     let policy = in_force(include_str!("../fixtures/bloom-three-keys.json"));

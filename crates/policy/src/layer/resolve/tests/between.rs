@@ -183,7 +183,7 @@ fn a_host_that_one_system_asks_about_is_not_reached_unasked() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(256))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn the_order_of_systems_makes_no_difference(

@@ -1,0 +1,315 @@
+//! Builtins that change what is known from here on.
+
+use std::rc::Rc;
+
+use super::child::{Speech, is_flag};
+use super::function::is_relied_on;
+use super::scope::Value;
+use super::walk::{Input, Walk};
+use crate::command::{Arg, Certainty, Concern, HOLE};
+
+/// Builtins that take the names of variables, and evaluate what stands between their brackets.
+const NAME_VARIABLES: [&str; 15] = [
+    "[",
+    "declare",
+    "export",
+    "getopts",
+    "let",
+    "local",
+    "mapfile",
+    "printf",
+    "read",
+    "readarray",
+    "readonly",
+    "test",
+    "typeset",
+    "unset",
+    "wait",
+];
+
+/// Habits of the shell that a text turned on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Habits {
+    /// `*` matches names that begin with a dot.
+    pub(super) dots: bool,
+    /// `echo` reads escapes without being told to.
+    pub(super) echo: bool,
+    /// The last part of a pipeline runs in the shell itself.
+    pub(super) last_pipe: bool,
+}
+
+impl Walk<'_> {
+    /// Follows what a builtin changes in the shell at hand.
+    pub(super) fn builtin(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
+        if NAME_VARIABLES.contains(&name) {
+            for arg in args {
+                self.hidden_subscript(&arg.text, arg.span);
+            }
+        }
+        match name {
+            "export" | "declare" | "typeset" | "local" | "readonly" => self.declared(name, args),
+            "read" | "mapfile" | "readarray" => self.taken_in(name, args, input),
+            "source" | "." => self.forget_all(),
+            "alias" => {
+                for arg in args {
+                    let value = arg.text.find('=').and_then(|at| arg.tail(at + 1));
+                    if let Some(value) = value {
+                        self.nested(&value, &Input::Inherited);
+                    }
+                    // Some shells put it into the lines that follow.
+                    if self.speech == Speech::Posix {
+                        self.raise(Concern::Evaluates, arg.span);
+                    }
+                }
+            }
+            "getopts" => {
+                let scope = Rc::make_mut(&mut self.scope);
+                scope.forget("OPTARG");
+                scope.forget("OPTIND");
+                if let Some(arg) = args.get(1) {
+                    self.named_at_run_time(arg);
+                    self.overwrite(&arg.text, &Value::unknown(), arg);
+                }
+            }
+            "unset" => {
+                for arg in args {
+                    if is_flag(&arg.text, 'f') || self.functions_named(&arg.text) {
+                        let scope = Rc::make_mut(&mut self.scope);
+                        args.iter().for_each(|arg| scope.undefine(&arg.text));
+                    }
+                    if arg.text.contains(HOLE) {
+                        self.forget_all();
+                    } else if self.scope.variable(base(&arg.text)).is_some() || arg.text == "IFS" {
+                        self.overwrite(base(&arg.text), &Value::unknown(), arg);
+                    }
+                }
+            }
+            "let" => {
+                for arg in args {
+                    self.named_at_run_time(arg);
+                    let name = base(&arg.text);
+                    if self.scope.variable(name).is_some() {
+                        self.overwrite(name, &Value::token(), arg);
+                    }
+                }
+            }
+            "printf" | "wait" => {
+                let option = if name == "printf" { "-v" } else { "-p" };
+                let glued = args.first().and_then(|arg| {
+                    arg.text.strip_prefix(option).filter(|name| !name.is_empty()).and(Some(arg))
+                });
+                let at = args.iter().position(|arg| arg.text == option);
+                if let Some(arg) = glued.or_else(|| args.get(at? + 1)) {
+                    self.named_at_run_time(arg);
+                    let name = arg.text.strip_prefix(option).unwrap_or(&arg.text);
+                    self.overwrite(base(name), &Value::unknown(), arg);
+                }
+            }
+            "set" => self.set(args),
+            "shift" => {
+                let by = args.first().map_or(Some(1), |arg| arg.as_known()?.parse().ok());
+                let scope = Rc::make_mut(&mut self.scope);
+                let rest = scope.parameters().zip(by);
+                let rest = rest.map(|(rest, by)| rest.iter().skip(by).cloned().collect());
+                scope.set_parameters(rest);
+            }
+            "shopt" => self.shopt(args),
+            "enable" => {
+                let off = args.iter().any(|arg| is_flag(&arg.text, 'n') || is_flag(&arg.text, 'd'));
+                let relied =
+                    args.iter().find(|arg| is_relied_on(&arg.text) || arg.text.contains(HOLE));
+                if let (true, Some(arg)) = (off, relied) {
+                    self.raise(Concern::Obfuscates, arg.span);
+                }
+            }
+            "return" => self.leave(),
+            "exec" if args.is_empty() => {}
+            "exit" | "exec" => Rc::make_mut(&mut self.scope).ended = true,
+            _ => {}
+        }
+    }
+
+    /// Gives a variable a value, and judges what depends on it.
+    pub(super) fn overwrite(&mut self, name: &str, value: &Value, arg: &Arg<'_>) {
+        if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            self.variable(name, value, arg.span);
+        }
+        Rc::make_mut(&mut self.scope).assign(name.into(), value.clone());
+        self.retrap(Some(name));
+    }
+
+    /// Forgets every value, and judges what depends on them.
+    fn forget_all(&mut self) {
+        Rc::make_mut(&mut self.scope).forget_all();
+        self.retrap(None);
+    }
+
+    /// A name that only running tells may be any, and may hold a subscript that runs.
+    fn named_at_run_time(&mut self, arg: &Arg<'_>) {
+        if arg.text.contains(HOLE) {
+            Rc::make_mut(&mut self.scope).forget_all();
+            self.raise(Concern::Evaluates, arg.span);
+        }
+    }
+
+    /// `export`, `declare` and their kin.
+    fn declared(&mut self, builtin: &str, args: &[Arg<'_>]) {
+        let has = |flag: char| args.iter().any(|arg| is_flag(&arg.text, flag));
+        // `-n`: the variable is another one under a new name.
+        let renames = args.iter().find(|arg| is_flag(&arg.text, 'n') && builtin != "export");
+        if let Some(arg) = renames {
+            self.raise(Concern::Evaluates, arg.span);
+        }
+        let operands = args.iter().filter(|arg| !arg.text.starts_with(['-', '+']));
+        if has('f') || has('F') {
+            return operands.for_each(|arg| self.hand_out(&arg.text));
+        }
+        let in_function = !self.frames.is_empty();
+        // Where there is no such builtin, or no function, nothing is set.
+        let fails = builtin == "local" && !in_function
+            || matches!(builtin, "declare" | "typeset") && self.speech == Speech::Posix;
+        let own = in_function && !has('g') && !matches!(builtin, "export" | "readonly");
+        let odd = ['i', 'l', 'u', 'c', 'a', 'A', 'n'].into_iter().any(has) && builtin != "export";
+        let takes_back = |arg: &Arg<'_>| arg.text.starts_with('+') && arg.text.contains('x');
+        let kept = args.iter().any(takes_back) || builtin == "export" && has('n');
+        for arg in operands {
+            let (name, value) = match arg.text.find('=') {
+                Some(at) => {
+                    let value = arg.tail(at + 1).map_or_else(Value::unknown, |tail| (&tail).into());
+                    (arg.text.get(..at).unwrap_or_default(), Some(value))
+                }
+                None => (&*arg.text, None),
+            };
+            if name.contains(HOLE) {
+                self.forget_all();
+                continue;
+            }
+            let plain = name == base(name) && !fails;
+            let name = base(name);
+            let scope = Rc::make_mut(&mut self.scope);
+            if own {
+                scope.localize(name);
+            }
+            if odd {
+                scope.set_apart(name);
+            }
+            match value {
+                Some(value) => {
+                    self.variable(name, &value, arg.span);
+                    let value = if plain { value } else { Value::unknown() };
+                    Rc::make_mut(&mut self.scope).assign(name.into(), value);
+                }
+                None if own || odd || fails => scope.forget(name),
+                None => {
+                    let value = scope.variable(name).cloned();
+                    if let Some(value) = value.filter(|_| !kept) {
+                        self.variable(name, &value, arg.span);
+                    }
+                }
+            }
+            let scope = Rc::make_mut(&mut self.scope);
+            if kept || fails {
+                scope.keep(name);
+            } else if builtin == "export" || has('x') {
+                scope.export(name);
+            }
+            if builtin == "readonly" || has('r') {
+                scope.set_apart(name);
+            }
+            self.retrap(Some(name));
+        }
+    }
+
+    /// `read` and `mapfile`: variables become what comes in.
+    fn taken_in(&mut self, builtin: &str, args: &[Arg<'_>], input: &Input) {
+        // The lines of `find . |` are names below the folder, and nothing else.
+        let value = match input {
+            Input::Text(value, ..) if value.certainty == Certainty::Pattern => value.clone(),
+            Input::Text(..) | Input::File(..) | Input::Inherited | Input::Pipe => Value::unknown(),
+        };
+        let takes_value = if builtin == "read" { "diNnptu" } else { "dnOsucC" };
+        let mut named = false;
+        let mut args = args.iter();
+        while let Some(arg) = args.next() {
+            if arg.text.starts_with('-') && arg.text.len() > 1 {
+                if arg.text.ends_with(|flag| takes_value.contains(flag)) {
+                    args.next();
+                }
+                continue;
+            }
+            named = true;
+            self.named_at_run_time(arg);
+            self.overwrite(base(&arg.text), &value, arg);
+        }
+        if !named {
+            let name = if builtin == "read" { "REPLY" } else { "MAPFILE" };
+            Rc::make_mut(&mut self.scope).forget(name);
+        }
+    }
+
+    fn set(&mut self, args: &[Arg<'_>]) {
+        let mut words = args.iter();
+        let mut after = None;
+        while let Some(arg) = words.next() {
+            match &*arg.text {
+                "--" | "-" => {
+                    after = Some(words.as_slice());
+                    break;
+                }
+                "-o" => {
+                    let Some(option) = words.next() else { break };
+                    if option.text == "keyword" || option.text.contains(HOLE) {
+                        self.raise(Concern::Obfuscates, option.span);
+                    }
+                }
+                "+o" => drop(words.next()),
+                text if is_flag(text, 'k') => self.raise(Concern::Obfuscates, arg.span),
+                text if text.starts_with(['-', '+']) => {}
+                _ => {
+                    let at = args.len() - words.as_slice().len();
+                    after = args.get(at.saturating_sub(1)..);
+                    break;
+                }
+            }
+        }
+        if let Some(after) = after {
+            let settled = after.iter().all(|arg| arg.certainty != Certainty::Many);
+            let parameters = settled.then(|| after.iter().map(Value::from).collect());
+            Rc::make_mut(&mut self.scope).set_parameters(parameters);
+            self.retrap(None);
+        }
+    }
+
+    fn shopt(&mut self, args: &[Arg<'_>]) {
+        if !args.iter().any(|arg| is_flag(&arg.text, 's')) {
+            return;
+        }
+        for arg in args {
+            self.habit(arg);
+        }
+    }
+
+    /// A habit that is turned on by its name.
+    pub(super) fn habit(&mut self, name: &Arg<'_>) {
+        match &*name.text {
+            "dotglob" => self.habits.dots = true,
+            "xpg_echo" => self.habits.echo = true,
+            "lastpipe" => self.habits.last_pipe = true,
+            "cdable_vars" | "autocd" | "keyword" => self.raise(Concern::Obfuscates, name.span),
+            text if text.contains(HOLE) => self.raise(Concern::Obfuscates, name.span),
+            _ => {}
+        }
+    }
+}
+
+/// The variable that a word with a subscript or an operator names.
+fn base(word: &str) -> &str {
+    word.split(['=', '[', '+', '-']).next().unwrap_or_default()
+}
+
+impl From<&Arg<'_>> for Value {
+    fn from(arg: &Arg<'_>) -> Self {
+        let certainty = arg.certainty.min(Certainty::Partial);
+        Self { text: arg.text.clone().into_owned(), certainty }
+    }
+}
