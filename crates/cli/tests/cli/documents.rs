@@ -111,6 +111,7 @@ fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("docs/guide/getting-started.md") >= 8);
     assert!(replay("docs/guide/deciding.md") >= 20);
     assert!(replay("docs/guide/other-systems.md") >= 8);
+    assert!(replay("docs/guide/tool-calls.md") >= 14);
 }
 
 /// What stands in front of a reason's code in the sources.
@@ -169,6 +170,32 @@ fn the_guide_lists_every_reason_code_and_no_other() {
     }
     let guide = document("docs/guide/deciding.md");
     let table = guide.split("## Reason codes").nth(1).unwrap();
+    let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
+    assert_eq!(listed, codes);
+}
+
+#[test]
+fn the_guide_lists_every_code_of_tool_calls_and_no_other() {
+    let mut codes = BTreeSet::new();
+    for name in ["arguments", "mod", "path", "verdict", "walk"] {
+        let text = document(&format!("crates/policy/src/interception/{name}.rs"));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        for before in ["reason(\"", "reason( \"", "about(\"", "fault(\"", "Self::"] {
+            for part in text.split(before).skip(1) {
+                let part = match (before, part.split_once(" => \"")) {
+                    ("Self::", Some((name, code))) if !name.contains(' ') => code,
+                    ("Self::", _) => continue,
+                    _ => part,
+                };
+                codes.insert(part.split('"').next().unwrap().to_owned());
+            }
+        }
+    }
+    // Words and messages of other enums, which no code looks like.
+    codes.retain(|code| !code.contains([' ', '_']) && (code.contains('-') || code == "rule"));
+    let guide = document("docs/guide/tool-calls.md");
+    let table = guide.split("## Codes").nth(1).unwrap();
     let rows = table.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
     let listed: BTreeSet<String> = rows.map(str::to_owned).collect();
     assert_eq!(listed, codes);

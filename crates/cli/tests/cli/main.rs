@@ -14,4 +14,5 @@ mod policy_convert;
 mod policy_show;
 mod round_trip;
 mod surface;
+mod tool_calls;
 mod trust;

@@ -181,10 +181,9 @@ impl AccessPolicy {
                 _ => return Err(wrong("default_policy", "is neither `allow` nor `deny`")),
             },
             block_message: text("block_message")?.unwrap_or(BLOCKED).into(),
-            priority: match &entry["priority"] {
-                Json::Null => 0,
-                number => number.as_i64().ok_or_else(|| wrong("priority", "is no whole number"))?,
-            },
+            priority: entry.get("priority").map_or(Ok(0), |number| {
+                number.as_i64().ok_or_else(|| wrong("priority", "is no whole number"))
+            })?,
         })
     }
 

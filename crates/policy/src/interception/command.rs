@@ -65,7 +65,7 @@ impl Looking<'_> {
                 found.push((at, Found::Shell(text.to_string())));
             }
             (Part::Lines, Value::List) => {
-                self.list(at, found, |words| vec![Found::Shell(words.join("\n"))])
+                self.list(at, found, |words| vec![Found::Shell(words.join("\n"))]);
             }
             (Part::Whole | Part::Arguments | Part::Input | Part::Code, Value::List) => {
                 self.list(at, found, readings);
