@@ -52,7 +52,8 @@ impl Walk<'_> {
                 self.keep(file, input);
             }
         }
-        if self.tainted || !self.disk.is_empty() {
+        // A link is looked through, and nothing is copied.
+        if name != "ln" && (self.tainted || !self.disk.is_empty()) {
             self.carry(name, acts);
         }
     }
