@@ -110,8 +110,8 @@ impl Disk {
 
     /// Notes that what lies at `from` lies at `to` as well.
     pub(super) fn carry(&mut self, from: &str, to: &str) {
-        // No folder is put into itself.
-        if below(to, from).is_some() || below(from, to).is_some() {
+        // No folder is put into itself, and nothing need be known of what may be anything.
+        if self.full || below(to, from).is_some() || below(from, to).is_some() {
             return;
         }
         let moved = |path: &str| below(path, from).map(|rest| format!("{to}{rest}"));

@@ -294,7 +294,7 @@ impl Walk<'_> {
         self.path(name, Deed::Write);
         // What cannot be told may be anything: all of the disk is the strictest guess.
         let to = self.places(&target.text).pop().unwrap_or_else(|| "/".to_owned());
-        for at in self.places(&name.text) {
+        for at in self.kept(name) {
             self.disk.link(at, to.clone());
         }
     }
