@@ -5,12 +5,16 @@
 /// Most texts that one file may hold before nobody keeps count.
 const MOST_TEXTS: usize = 8;
 
+/// Most files and links that are kept apart.
+const MOST_ENTRIES: usize = 256;
+
 /// Files that were written, taken or linked.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Disk {
     written: Vec<(String, String)>,
     foreign: Vec<(String, Source)>,
     links: Vec<(String, String)>,
+    full: bool,
 }
 
 /// Where content comes from that nobody has seen.
@@ -28,6 +32,11 @@ impl Disk {
         self.written.is_empty() && self.foreign.is_empty() && self.links.is_empty()
     }
 
+    /// Whether more was done than is kept: any file may be any other.
+    pub(super) fn is_full(&self) -> bool {
+        self.full
+    }
+
     /// Notes what a file may hold from here on.
     pub(super) fn write(&mut self, path: String, content: String) {
         if self.written(&path).len() >= MOST_TEXTS {
@@ -35,7 +44,9 @@ impl Disk {
         }
         let entry = (path, content);
         if !self.written.contains(&entry) {
+            self.full |= self.written.len() >= MOST_ENTRIES;
             self.written.push(entry);
+            self.written.truncate(MOST_ENTRIES);
         }
     }
 
@@ -62,7 +73,9 @@ impl Disk {
     pub(super) fn take(&mut self, path: String, source: Source) {
         let entry = (path, source);
         if !self.foreign.contains(&entry) {
+            self.full |= self.foreign.len() >= MOST_ENTRIES;
             self.foreign.push(entry);
+            self.foreign.truncate(MOST_ENTRIES);
         }
     }
 
@@ -70,7 +83,7 @@ impl Disk {
     /// folder above it.
     pub(super) fn foreign(&self, path: &str) -> Option<Source> {
         let found = self.foreign.iter().find(|(taken, _)| below(path, taken).is_some());
-        found.map(|(_, source)| *source)
+        found.map(|(_, source)| *source).or(self.full.then_some(Source::Running))
     }
 
     /// Whether the text put a file into a folder, or below it.
@@ -84,7 +97,9 @@ impl Disk {
     pub(super) fn link(&mut self, name: String, target: String) {
         let entry = (name, target);
         if !self.links.contains(&entry) {
+            self.full |= self.links.len() >= MOST_ENTRIES;
             self.links.push(entry);
+            self.links.truncate(MOST_ENTRIES);
         }
     }
 
@@ -95,6 +110,10 @@ impl Disk {
 
     /// Notes that what lies at `from` lies at `to` as well.
     pub(super) fn carry(&mut self, from: &str, to: &str) {
+        // No folder is put into itself, and nothing need be known of what may be anything.
+        if self.full || below(to, from).is_some() || below(from, to).is_some() {
+            return;
+        }
         let moved = |path: &str| below(path, from).map(|rest| format!("{to}{rest}"));
         let written: Vec<_> = self
             .written

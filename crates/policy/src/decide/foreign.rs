@@ -53,7 +53,9 @@ impl Walk<'_> {
                 self.keep(file, input);
             }
         }
-        if self.tainted || !self.disk.is_empty() {
+        // A link is looked through, and nothing is copied.
+        let known = self.tainted || !self.disk.is_empty();
+        if name != "ln" && known && !self.disk.is_full() {
             self.carry(name, acts);
         }
     }
@@ -167,7 +169,7 @@ impl Walk<'_> {
     }
 
     /// Returns where a name itself may lie from here, and not what a link there leads to.
-    fn kept(&self, path: &Arg<'_>) -> Vec<String> {
+    pub(super) fn kept(&self, path: &Arg<'_>) -> Vec<String> {
         if path.text.contains(crate::command::HOLE) {
             return Vec::new();
         }

@@ -294,6 +294,9 @@ impl Walk<'_> {
     /// Whether a pattern may match a link that the text itself made, or names that begin with a dot
     /// where the text says that it does.
     fn may_be_other(&self, path: &Arg<'_>, deed: Deed) -> bool {
+        if deed != Deed::Read && self.disk.is_full() {
+            return true;
+        }
         let wild = path.text.find(['*', '?', '[']).filter(|_| path.certainty == Certainty::Pattern);
         let Some(wild) = wild.filter(|_| deed != Deed::Read) else { return false };
         let follows = path.text.get(wild..).is_some_and(|rest| rest.contains('/'));
@@ -305,7 +308,7 @@ impl Walk<'_> {
         self.path(name, Deed::Write);
         // What cannot be told may be anything: all of the disk is the strictest guess.
         let to = self.places(&target.text).pop().unwrap_or_else(|| "/".to_owned());
-        for at in self.places(&name.text) {
+        for at in self.kept(name) {
             self.disk.link(at, to.clone());
         }
     }

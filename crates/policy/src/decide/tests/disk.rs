@@ -87,6 +87,7 @@ fn e034_links_are_followed_wherever_the_text_puts_them() {
             "mkdir a && ln -s ../src a/b && touch a/b/x",
             "ln -s src b; mv b c; touch c/x",
             "ln a b",
+            "ln -sfn v1 current; ln -sfn v2 current; ln -sfn v1 current; touch current/x",
             "touch src/*/x",
         ],
     );

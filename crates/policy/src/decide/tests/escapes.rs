@@ -435,6 +435,11 @@ fn values_that_double_themselves_take_no_time() {
         format!("x=a;{}cat $x", "x+=$x;".repeat(60)),
         format!("x=a;{}cat $x", "x=$(echo $x$x);".repeat(60)),
         "a || cd b;".repeat(2000),
+        "ln -s a b;".repeat(2000),
+        "cp a b; echo x > a; mv b a;".repeat(1000),
+        "{ cd /etc; }; t$@; cd d; ln -s /etc e; cd ..; cp -r . d; cp -r d e; touch d/e/x".into(),
+        format!("f() {{ echo $1; }}; {}", "f a; ".repeat(4000)),
+        format!("trap 'rm -rf $x' EXIT; {}", "x=a; ".repeat(4000)),
     ] {
         // It ends; what it says is not the point.
         let _: Answer = of_shell(&judge, &text).answer();
