@@ -188,7 +188,8 @@ fn function(path: &str) -> Option<Meaning> {
     use Meaning::{Argv, Code, Connect, Import, Load, Raise, Script, Send, Shell, Socket, Write};
     // `f.call(null, …)` and the like: the arguments stand elsewhere.
     let called = [".call", ".apply", ".bind"].iter().find_map(|way| path.strip_suffix(way));
-    if let Some(meaning) = called.and_then(function) {
+    let member = |path: &str| method(path.rsplit('.').next().unwrap_or_default());
+    if let Some(meaning) = called.and_then(|path| function(path).or_else(|| member(path))) {
         return Some(Raise(meaning.concern().unwrap_or(Evaluates)));
     }
     let (module, name) = path.split_once('.').unwrap_or(("", path));

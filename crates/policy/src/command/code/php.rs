@@ -8,7 +8,7 @@ use super::scan::{Calls, Dialect, Scan};
 use super::sink::Sink;
 use super::stream::Stream;
 use super::token::{Escapes, Holes, JOIN, Kind, Lexer, Quote, Token, Unread};
-use crate::command::{Concern, Extent, Language};
+use crate::command::{Act, Concern, Extent, Language};
 
 const DIALECT: Dialect = Dialect {
     language: Language::Php,
@@ -256,6 +256,21 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
             if !harmless {
                 scan.apply(stream, whole, Meaning::Write(1), Some(&args));
             }
+        }
+        Kind::Name(name) if calls && name.eq_ignore_ascii_case("pdo") => {
+            let source = args().first().map(|first| scan.arg(stream, *first).0);
+            let file = source.filter(|source| source.text.starts_with("sqlite:"));
+            let file = file.and_then(|source| source.tail("sqlite:".len()));
+            let file = file.filter(|file| !matches!(&*file.text, "" | ":memory:"));
+            file.into_iter().for_each(|file| scan.out.act(Act::Write(file)));
+        }
+        // Archives are made by a method that databases and others have too.
+        Kind::Name(name)
+            if calls
+                && name.eq_ignore_ascii_case("open")
+                && stream.before(at).is_some_and(Token::is_dot) =>
+        {
+            scan.apply(stream, whole, Meaning::WriteNamed(0), Some(&args()));
         }
         Kind::Name(name) if calls && name.eq_ignore_ascii_case("preg_replace") => {
             let Some(first) = args().first().copied() else { return };

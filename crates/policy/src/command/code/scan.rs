@@ -73,6 +73,8 @@ impl<'t, 's> Scan<'t, 's> {
         }
         names.bind(&streams);
         let choice = names.loops(&streams);
+        // Some texts are made of what a loop finds.
+        names.bind(&streams);
         let repeats = |name: &str| matches!(name, "for" | "while" | "loop" | "until" | "iter");
         let mut words = streams.iter().flat_map(|stream| &stream.tokens).filter_map(Token::name);
         let loops = words.any(repeats);
@@ -89,6 +91,7 @@ impl<'t, 's> Scan<'t, 's> {
             Some(choice) => {
                 for value in choice.values {
                     scan.names.bounds.insert(choice.name.clone(), Bound::Text(value));
+                    scan.names.bind(&streams);
                     streams.iter().for_each(|stream| scan.stream(stream));
                 }
             }

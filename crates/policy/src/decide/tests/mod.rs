@@ -3,6 +3,7 @@
 mod confined;
 mod disk;
 mod escapes;
+mod input;
 mod runner;
 mod state;
 

