@@ -89,13 +89,12 @@ const CHANGERS: [&str; 27] = [
 ];
 
 /// Tools of well-known agents that touch no file of the project.
-const HARMLESS: [&str; 17] = [
+const HARMLESS: [&str; 15] = [
     "ask_followup_question",
     "attempt_completion",
     "complete_task",
     "exit_plan_mode",
     "finish",
-    "get_weather",
     "google_web_search",
     "switch_mode",
     "task",
@@ -106,7 +105,6 @@ const HARMLESS: [&str; 17] = [
     "update_todo_list",
     "web_fetch",
     "web_search",
-    "weather",
 ];
 
 /// Looks a tool up.
