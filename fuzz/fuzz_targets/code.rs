@@ -6,7 +6,7 @@ use libfuzzer_sys::fuzz_target;
 use palisade_policy::command::{Act, Arg, Certainty, HOLE, Language, Run, code};
 use palisade_policy::text::Span;
 
-const LANGUAGES: [Language; 9] = [
+const LANGUAGES: [Language; 12] = [
     Language::Shell,
     Language::Python,
     Language::Node,
@@ -15,6 +15,9 @@ const LANGUAGES: [Language; 9] = [
     Language::Php,
     Language::Awk,
     Language::Sed,
+    Language::Sql,
+    Language::Editor,
+    Language::Patch,
     Language::Other,
 ];
 
@@ -42,7 +45,7 @@ fn check(text: &str, act: &Act<'_>) {
             word(text, target);
             word(text, name);
         }
-        Act::Raise(_, span) => lies(text, *span),
+        Act::Send(span) | Act::Raise(_, span) => lies(text, *span),
         Act::Run(Run::Argv(args) | Run::Fed(args) | Run::ShellWords(args)) => {
             assert!(!args.is_empty(), "a program without a name");
             args.iter().for_each(|arg| word(text, arg));

@@ -7,6 +7,7 @@ mod node;
 mod perl;
 mod php;
 mod places;
+mod prompt;
 mod python;
 mod ruby;
 mod sed;

@@ -10,7 +10,7 @@ pub(super) fn statement<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         let trimmed = line.trim_start();
         let start = at + (line.len() - trimmed.len());
         if trimmed.starts_with('!') {
-            acts.extend(arg.tail(start + 1).map(|text| Act::Run(Run::Shell(text))));
+            acts.extend(line_from(arg, start + 1).map(|text| Act::Run(Run::Shell(text))));
         } else if let Some(command) = trimmed.strip_prefix(['.', '\\']) {
             prompt(arg, start + 1, command, acts);
         }
@@ -65,6 +65,14 @@ pub(in crate::command::tool) fn only_reads(text: &str) -> bool {
     })
 }
 
+/// Returns the rest of the line from byte `from` on: a prompt's command ends there.
+pub(super) fn line_from<'t>(arg: &Arg<'t>, from: usize) -> Option<Arg<'t>> {
+    let rest = arg.text.get(from..)?;
+    let end = rest.find('\n').unwrap_or(rest.len());
+    // In this order: a tail is looked through for what is not known.
+    head(arg, from + end)?.tail(from)
+}
+
 /// Returns lines with where they begin.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
@@ -90,11 +98,12 @@ fn prompt<'t>(arg: &Arg<'t>, start: usize, command: &str, acts: &mut Vec<Act<'t>
     };
     match name {
         "shell" | "system" | "sh" => {
-            let text = arg.tail(start + end + 1).filter(|text| !text.text.trim().is_empty());
+            let text = line_from(arg, start + end + 1);
+            let text = text.filter(|text| !text.text.trim().is_empty());
             acts.extend(text.map(|text| Act::Run(Run::Shell(text))));
         }
         _ if name.starts_with('!') => {
-            acts.extend(arg.tail(start + 1).map(|text| Act::Run(Run::Shell(text))));
+            acts.extend(line_from(arg, start + 1).map(|text| Act::Run(Run::Shell(text))));
         }
         "load" => acts.extend(value().map(|file| Act::Run(Run::Load(file)))),
         "output" | "once" | "backup" | "save" | "log" | "clone" | "o" | "out" | "g" | "gx"

@@ -1,5 +1,6 @@
 //! Commands of an editor's prompt (`vim -c`, `ex`): what they write, run and evaluate.
 
+use super::database::line_from;
 use super::head;
 use crate::command::{Act, Arg, Concern, Run};
 
@@ -7,11 +8,18 @@ use crate::command::{Act, Arg, Concern, Run};
 pub(super) fn commands<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let mut at = 0;
     for command in arg.text.split(['|', '\n']) {
-        if !one(arg, at, command, acts) {
+        if !one(arg, at, command, Depth::Top, acts) {
             return;
         }
         at += command.len() + 1;
     }
+}
+
+/// Whether a command is done to each line that matches; such commands do not hold one another.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Depth {
+    Top,
+    EachLine,
 }
 
 /// Words behind which code stands, or a program.
@@ -53,7 +61,7 @@ const WRITES: &[&str] = &[
 ];
 
 /// Adds what the command does that begins at byte `at`, and tells whether others behind it count.
-fn one<'t>(arg: &Arg<'t>, at: usize, command: &str, acts: &mut Vec<Act<'t>>) -> bool {
+fn one<'t>(arg: &Arg<'t>, at: usize, command: &str, depth: Depth, acts: &mut Vec<Act<'t>>) -> bool {
     let trimmed = command.trim_start_matches(|c: char| {
         matches!(c, ':' | ' ' | '%' | '.' | ',' | '$' | '\'') || c.is_ascii_digit()
     });
@@ -61,11 +69,12 @@ fn one<'t>(arg: &Arg<'t>, at: usize, command: &str, acts: &mut Vec<Act<'t>>) -> 
     let word = trimmed.get(..word_end).unwrap_or_default();
     let rest = trimmed.get(word_end..).unwrap_or_default();
     // `g/x/w file` does something to every line that matches.
-    if matches!(word, "g" | "global" | "v" | "vglobal")
+    if depth == Depth::Top
+        && matches!(word, "g" | "global" | "v" | "vglobal")
         && let Some(mark) = rest.trim_start_matches('!').chars().next()
         && let Some(inner) = rest.trim_start_matches('!').splitn(3, mark).nth(2)
     {
-        return one(arg, at + (command.len() - inner.len()), inner, acts);
+        return one(arg, at + (command.len() - inner.len()), inner, Depth::EachLine, acts);
     }
     let is_change = matches!(word, "s" | "substitute" | "sno" | "sm");
     // `q!` ends at its mark and `w!` forces; `!cmd`, `w !cmd` and `r!cmd` go on.
@@ -75,16 +84,15 @@ fn one<'t>(arg: &Arg<'t>, at: usize, command: &str, acts: &mut Vec<Act<'t>>) -> 
         let forces = before.ends_with(|c: char| c.is_ascii_alphabetic());
         !after.is_empty() && !is_change && (!forces || matches!(word, "r" | "read"))
     });
-    if let Some(tail) = bang.and_then(|bang| arg.tail(at + bang + 1)) {
-        let end = tail.text.find('\n').unwrap_or(tail.text.len());
-        acts.extend(head(&tail, end).map(|text| Act::Run(Run::Shell(text))));
-        return end < tail.text.len();
+    if let Some(text) = bang.and_then(|bang| line_from(arg, at + bang + 1)) {
+        acts.push(Act::Run(Run::Shell(text)));
+        return true;
     }
     let file = rest.trim_start_matches(['!', '>', ' ']).trim_end();
     if WRITES.contains(&word)
         && let Some(from) = command.rfind(file).filter(|_| !file.is_empty())
     {
-        let file = arg.tail(at + from).and_then(|tail| head(&tail, file.len()));
+        let file = head(arg, at + from + file.len()).and_then(|text| text.tail(at + from));
         acts.extend(file.map(Act::Write));
     }
     let runs = WORDS.contains(&word) || CALLS.iter().any(|call| command.contains(call));
