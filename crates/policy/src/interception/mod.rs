@@ -205,10 +205,13 @@ impl Interception {
             dangers: (door == Door::Proxy).then_some(&self.dangers),
             strictness,
             aim,
+            tool: call.tool,
             cwd: call.cwd,
+            folders: other_root(judge.root(), call.cwd),
             findings: Vec::new(),
             passed: Vec::new(),
             judged: 0,
+            commands: 0,
             seen,
         };
         verdict.outcome = self.look(&mut walk, call, attention);
@@ -243,12 +246,19 @@ impl Interception {
             }
             Attention::Intercepted(_) => walk.text(call.arguments),
         }
-        if walk.judged > 0 || !walk.findings.is_empty() {
+        let is_shell = walk.aim == Aim::Change(Sort::Shell);
+        let found = if is_shell { walk.commands } else { walk.judged };
+        if found > 0 || !walk.findings.is_empty() {
             return Outcome::Judged;
         }
-        let message = "the call names no path, no patch and no command".to_owned();
-        let mut nothing = reason("no-paths", Axis::Path, message);
-        nothing.hint = Some("name the file in a parameter such as `path`".to_owned());
+        let (message, hint) = if is_shell {
+            ("the call names no command", "name it in a parameter such as `command`")
+        } else {
+            let hint = "name the file in a parameter such as `path`";
+            ("the call names no path, no patch and no command", hint)
+        };
+        let mut nothing = reason("no-paths", Axis::Path, message.to_owned());
+        nothing.hint = Some(hint.to_owned());
         walk.doubt(nothing, String::new(), call.tool);
         Outcome::NothingFound
     }
@@ -261,7 +271,7 @@ impl Interception {
         judge: &Judge,
         lookup: &dyn Lookup,
     ) {
-        let is_command = walk.aim == Aim::Change(Sort::Shell) && walk.judged > 0;
+        let is_command = walk.aim == Aim::Change(Sort::Shell) && walk.commands > 0;
         if is_command || !judge.has_rules() {
             return;
         }
@@ -306,6 +316,11 @@ fn by(decision: Decision) -> crate::decide::Reason {
         None => format!("{tag} says so"),
     };
     crate::decide::Reason { answer, origin, ..reason("rule", Axis::Rule, message) }
+}
+
+/// Relative paths start in the folder of the call; some tools have them start in the root.
+fn other_root(root: &str, cwd: &str) -> Vec<String> {
+    if cwd == root { Vec::new() } else { vec![root.to_owned()] }
 }
 
 /// Returns the folder some levels above the root, but neither `/` nor the home folder, nor what

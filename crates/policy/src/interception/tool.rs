@@ -107,6 +107,27 @@ const HARMLESS: [&str; 15] = [
     "web_search",
 ];
 
+/// Parameters that are known to be the folder in which a tool runs its commands. Others may be made
+/// up by a model, and heeded by nobody.
+const FOLDERS: [(&str, &str); 11] = [
+    ("container_exec", "/workdir"),
+    ("exec", "/workdir"),
+    ("exec_command", "/workdir"),
+    ("execute_command", "/cwd"),
+    ("local_shell", "/action/working_directory"),
+    ("local_shell", "/workdir"),
+    ("local_shell_call", "/action/working_directory"),
+    ("run_shell_command", "/dir_path"),
+    ("run_shell_command", "/directory"),
+    ("shell", "/workdir"),
+    ("shell_command", "/workdir"),
+];
+
+/// Whether a tool is known to run its commands in the folder that a parameter names.
+pub(super) fn honours(tool: &str, pointer: &str) -> bool {
+    FOLDERS.contains(&(&*folded(base(tool)), pointer))
+}
+
 /// Looks a tool up.
 pub(super) fn attention(tools: &Tools, name: &str) -> Attention {
     let excluded = tools.exclude.values().any(|tool| tool.matches(name) == Found::Yes);

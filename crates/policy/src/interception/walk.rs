@@ -1,16 +1,18 @@
 //! Through the arguments of one call.
 
+mod commands;
+
 use std::cmp::Reverse;
 use std::sync::OnceLock;
 
 use super::arguments::{Arguments, FaultKind, Step, Value};
-use super::command::{self, Found};
+use super::command::Found;
 use super::parameter::{Holds, Parameters, Role};
 use super::path::{Count, Flaw, looks_like_path, readings};
 use super::tool::Sort;
 use super::verdict::Finding;
 use super::{Dangers, Seen, What};
-use crate::decide::{Answer, Asked, Axis, Call, Judge, Reason, Verdict};
+use crate::decide::{Answer, Axis, Judge, Reason, Verdict};
 use crate::jail::{self, How, Last, Lookup, Place, Refusal, Spelling, Standing};
 use crate::patch::{self, Naming};
 use crate::text::{Span, visible};
@@ -24,12 +26,18 @@ pub(super) struct Walk<'w> {
     pub(super) dangers: Option<&'w OnceLock<Dangers>>,
     pub(super) strictness: Strictness,
     pub(super) aim: Aim,
+    /// The tool, without the server that offers it.
+    pub(super) tool: &'w str,
     /// Where the call is made.
     pub(super) cwd: &'w str,
+    /// Other folders that relative paths may start in: the root, and what the call itself names.
+    pub(super) folders: Vec<String>,
     pub(super) findings: Vec<Finding>,
     pub(super) passed: Vec<Finding>,
     /// How many paths, patches and commands were judged.
     pub(super) judged: usize,
+    /// How many of them were commands.
+    pub(super) commands: usize,
     pub(super) seen: Option<Vec<Seen>>,
 }
 
@@ -60,7 +68,7 @@ impl<'w> Walk<'w> {
             _ if text.trim().is_empty() => {}
             // The input of such tools may be plain text.
             Sort::Patch if !is_json => self.patch(text, String::new(), Naming::InPatch),
-            Sort::Shell if !is_json => self.command(&Found::Shell(text.into()), "", self.cwd),
+            Sort::Shell if !is_json => self.command(&Found::Shell(text.into()), "", &[]),
             Sort::Shell | Sort::Patch | Sort::Delete | Sort::Move | Sort::Copy | Sort::Write => {
                 self.tree(&Arguments::read(text), "", 0, Holds::Nothing);
             }
@@ -96,7 +104,7 @@ impl<'w> Walk<'w> {
             }
         }
         let holds = self.holds(arguments, top);
-        let folder = self.folder(arguments, &holds);
+        let honoured = self.find_folders(arguments, &holds, prefix);
         let beside = holds.iter().any(|holds| matches!(holds, Holds::Path(_)));
         let naming = if beside { Naming::Beside } else { Naming::InPatch };
         for (at, (node, holds_)) in arguments.nodes.iter().zip(&holds).enumerate() {
@@ -135,7 +143,7 @@ impl<'w> Walk<'w> {
             }
         }
         if self.aim != Aim::Read {
-            self.commands(arguments, &holds, prefix, folder.as_deref());
+            self.find_commands(arguments, &holds, prefix, &honoured);
         }
     }
 
@@ -166,76 +174,6 @@ impl<'w> Walk<'w> {
         holds
     }
 
-    /// Returns the folder that commands of the call run in, if it says so.
-    fn folder(&self, arguments: &Arguments<'_>, holds: &[Holds]) -> Option<String> {
-        arguments.nodes.iter().zip(holds).find_map(|(node, holds)| match (&node.value, holds) {
-            (Value::Text(text), Holds::Path(Role::Folder) | Holds::Perhaps(Role::Folder)) => {
-                let place = self.judge.ground().place(text, self.cwd, self.lookup);
-                matches!(stays(&place), jail::Answer::Yes).then_some(place.path)
-            }
-            _ => None,
-        })
-    }
-
-    fn commands(
-        &mut self,
-        arguments: &Arguments<'_>,
-        holds: &[Holds],
-        prefix: &str,
-        folder: Option<&str>,
-    ) {
-        let Some(found) = command::commands(arguments, holds, self.sort()) else {
-            let message = "the call holds too many commands".to_owned();
-            let reason = reason("arguments-too-many", Axis::Structure, message);
-            return self.refuse(reason, prefix.to_owned(), "", None);
-        };
-        for (at, command) in found {
-            let pointer = format!("{prefix}{}", arguments.pointer(at));
-            self.command(&command, &pointer, folder.unwrap_or(self.cwd));
-        }
-    }
-
-    fn command(&mut self, command: &Found, pointer: &str, cwd: &str) {
-        self.judged += 1;
-        let asked = match command {
-            Found::Shell(text) => Asked::Shell(text),
-            Found::Argv(argv) => Asked::Argv(argv),
-            Found::Unreadable => {
-                let message = "there is a command, and it cannot be told which".to_owned();
-                let reason = reason("command-unreadable", Axis::Structure, message);
-                return self.refuse(reason, pointer.to_owned(), "", None);
-            }
-        };
-        let call = Call { command: asked, cwd };
-        let text = call.text();
-        let (verdict, commands) = self.judge.decide_listing(&call, self.lookup);
-        let before = self.findings.len();
-        let dangers = self.dangers.map(|dangers| dangers.get_or_init(Dangers::default));
-        let danger = dangers.and_then(|it| it.find(&text, &commands, self.judge.root()));
-        if let Some(rule) = danger {
-            let message = format!("the rule `{rule}` calls this command dangerous");
-            let mut found = reason("dangerous-command", Axis::Rule, message);
-            found.span = Span::new(0, text.len());
-            self.refuse(found, pointer.to_owned(), &text, None);
-        }
-        self.take(&verdict, pointer, &text);
-        if commands.iter().any(|words| is_patcher(words)) {
-            self.fed_patch(command, &text, pointer, cwd);
-        }
-        self.note(What::Command, pointer, &text, before);
-    }
-
-    /// Judges a patch that a command is given, in its words or on its input.
-    fn fed_patch(&mut self, command: &Found, text: &str, pointer: &str, cwd: &str) {
-        let body = match command {
-            Found::Argv(argv) => argv.iter().find(|word| word.contains('\n')).map_or(text, |it| it),
-            Found::Shell(_) | Found::Unreadable => text,
-        };
-        let ground = self.judge.ground();
-        let verdict = patch::judge(body, Naming::InPatch, ground, cwd, self.lookup);
-        self.take(&verdict, pointer, body);
-    }
-
     fn patch_or_path(&mut self, text: &str, pointer: &dyn Fn() -> String, naming: Naming) {
         let first = text.trim_start();
         let starts = ["---", "***", "diff ", "Index:", "@@"].iter().any(|it| first.starts_with(it));
@@ -248,13 +186,17 @@ impl<'w> Walk<'w> {
 
     fn patch(&mut self, text: &str, pointer: String, naming: Naming) {
         let before = self.findings.len();
-        let ground = self.judge.ground();
-        let verdict = patch::judge(text, naming, ground, self.cwd, self.lookup);
-        // Blocks to search and replace name no file; another parameter does, and is judged.
-        let is_other = verdict.reasons().iter().all(|reason| reason.code == "patch-unknown");
-        if naming == Naming::InPatch || !is_other {
-            self.take(&verdict, &pointer, text);
-            self.judged += 1;
+        for cwd in self.all_folders() {
+            let verdict = patch::judge(text, naming, self.judge.ground(), &cwd, self.lookup);
+            // Blocks to search and replace name no file; another parameter does, and is judged.
+            let is_other = verdict.reasons().iter().all(|reason| reason.code == "patch-unknown");
+            if naming == Naming::InPatch || !is_other {
+                self.take(&verdict, &pointer, text);
+                self.judged += 1;
+            }
+            if self.findings.len() > before {
+                break;
+            }
         }
         self.note(What::Patch, &pointer, text, before);
     }
@@ -263,7 +205,12 @@ impl<'w> Walk<'w> {
         self.judged += 1;
         let before = self.findings.len();
         let (paths, flaw) = readings(text, count);
-        let refused = paths.iter().find_map(|path| Some((self.refused(path, role)?, path)));
+        let refused = paths.iter().find_map(|path| {
+            let elsewhere = || self.folders.iter().find_map(|cwd| self.refused(path, role, cwd));
+            let is_fixed = path.starts_with(['/', '~']);
+            let here = self.refused(path, role, self.cwd);
+            Some((here.or_else(|| if is_fixed { None } else { elsewhere() })?, path))
+        });
         match (refused, flaw) {
             (Some((Refused::Whatever(reason), path)), _) => {
                 let path = if is_outside(reason.code) { Some(shown(text, path)) } else { None };
@@ -287,7 +234,7 @@ impl<'w> Walk<'w> {
         }
     }
 
-    fn refused(&self, path: &str, role: Role) -> Option<Refused> {
+    fn refused(&self, path: &str, role: Role, cwd: &str) -> Option<Refused> {
         let (last, need) = match (self.aim, role) {
             (Aim::Read, _) => (Last::Follow, Need::Seen),
             (Aim::Change(Sort::Delete), Role::Target | Role::Source)
@@ -296,7 +243,7 @@ impl<'w> Walk<'w> {
             (Aim::Change(_), Role::Target) => (Last::Follow, Need::Write),
         };
         let how = How { last, spelling: Spelling::Plain };
-        let place = self.judge.ground().place_with(path, self.cwd, self.lookup, how);
+        let place = self.judge.ground().place_with(path, cwd, self.lookup, how);
         let inside = match need {
             Need::Seen => jail::Answer::Yes,
             Need::Read | Need::Write | Need::Delete => stays(&place),
@@ -431,13 +378,6 @@ fn count(arguments: &Arguments<'_>, at: usize) -> Count {
         Some(Step::Key(key)) if key.ends_with(['s', 'S']) || key.ends_with("ist") => Count::Several,
         Some(Step::Key(_) | Step::Item(_) | Step::Top) | None => Count::One,
     }
-}
-
-/// Whether a command applies patches as agents write them. No machine has such a program, but
-/// agents' own shells do.
-fn is_patcher(words: &[String]) -> bool {
-    let program = words.first().and_then(|word| word.rsplit('/').next());
-    matches!(program, Some("apply_patch" | "applypatch"))
 }
 
 fn is_file_uri(text: &str) -> bool {

@@ -27,10 +27,40 @@ fn a154_a_command_is_judged_even_where_the_folder_is_inside() {
             assert_eq!(call("rm -rf /etc/x", "src"), Deny, "{tool} {name}");
             assert_eq!(call("rm -rf build", "src"), Allow, "{tool} {name}");
             assert_eq!(call("ls", "/etc"), Deny, "{tool} {name}");
-            assert_eq!(call("touch ../x", "src"), Allow, "{tool} {name}: it starts in src");
             assert_eq!(call("touch ../../x", "src"), Deny, "{tool} {name}");
         }
     }
+    #[rustfmt::skip]
+    let cases = [
+        // tool     name        folder                       command       answer  because
+        ("shell",   "workdir",  "src",                       "touch ../x", Allow,  "it starts in src"),
+        ("shell",   "cwd",      "src",                       "touch ../x", Deny,   "this tool has no such parameter"),
+        ("bash",    "cwd",      "src",                       "touch ../x", Deny,   "nor has this"),
+        ("bash",    "cwd",      "src",                       "touch a",    Allow,  "a file there is fine in both"),
+        ("shell",   "workdir",  "file:///srv/dev/app/a/b/c", "touch ../x", Deny,   "a URI is no plain folder"),
+        ("shell",   "workdir",  "a\\b\\c",               "touch ../x", Deny,   "nor is this"),
+    ];
+    for (tool, name, folder, command, answer, because) in cases {
+        let verdict = hook(tool, json!({ "command": command, name: folder }));
+        assert_eq!(verdict.answer, answer, "{tool} {name}={folder}: {because}");
+    }
+    let verdict = hook("bash", json!({ "cwd": "src", "run": "rm -rf /etc" }));
+    assert_eq!(codes(&verdict), ["no-paths"], "a folder is no command");
+}
+
+#[test]
+fn relative_paths_are_inside_wherever_the_tool_starts() {
+    let world = World::new("");
+    let judge = |arguments: Json| {
+        let arguments = arguments.to_string();
+        let call = Call { tool: "write_file", arguments: &arguments, cwd: "/srv/dev/app/a/b" };
+        world.interception.judge(&call, Door::Hook, &world.judge, &NoLookup).answer
+    };
+    assert_eq!(judge(json!({ "path": "x" })), Allow);
+    assert_eq!(judge(json!({ "path": "../x" })), Deny, "some tools start in the root");
+    assert_eq!(judge(json!({ "path": "/srv/dev/app/x" })), Allow);
+    let patch = "*** Begin Patch\n*** Add File: ../x\n+x\n*** End Patch\n";
+    assert_eq!(judge(json!({ "patch": patch })), Deny);
 }
 
 #[test]
