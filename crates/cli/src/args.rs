@@ -134,14 +134,14 @@ impl Cli {
                 Some(ContextValue::String(word)) => Some(word.clone()),
                 Some(_) | None => None,
             };
-            let tip = match wrong.kind() {
-                ErrorKind::UnknownArgument => word(ContextKind::InvalidArg)
+            let tip = if wrong.kind() == ErrorKind::UnknownArgument {
+                word(ContextKind::InvalidArg)
                     .filter(|word| !word.starts_with('-') && asks())
-                    .map(|_| "put the command after `--`, or give shell text with --shell"),
-                ErrorKind::InvalidSubcommand => word(ContextKind::InvalidSubcommand)
+                    .map(|_| "put the command after `--`, or give shell text with --shell")
+            } else {
+                word(ContextKind::InvalidSubcommand)
                     .filter(|word| word == "run")
-                    .map(|_| "`run` is being built; `palisade check -- COMMAND` decides today"),
-                _ => None,
+                    .map(|_| "`run` is being built; `palisade check -- COMMAND` decides today")
             };
             if let Some(tip) = tip {
                 let tip = ContextValue::StyledStrs(vec![tip.into()]);
