@@ -40,7 +40,7 @@ fn a_folder_is_listed_unless_it_holds_too_much() {
     assert_eq!(few, ["one", "two"]);
     assert_eq!(list("none"), None);
     for number in 0..1000 {
-        fs::write(project.path(&format!("many/{number}")), "").unwrap();
+        fs::write(project.path(format!("many/{number}")), "").unwrap();
     }
     assert_eq!(list("many"), None);
 }
