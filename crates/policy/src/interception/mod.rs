@@ -12,7 +12,7 @@
 //! | `parameter`, `spelling` | What does a parameter hold? |
 //! | `path` | Which paths may a text mean? |
 //! | `command` | Which commands stand in them? |
-//! | `walk` | May all of that happen? |
+//! | `walk`, `remembered` | May all of that happen? |
 //! | `danger`, `danger_rules` | Which commands are called dangerous? |
 //! | `verdict` | How is it told? |
 //! | `access` | Which tools may a model and an agent use? |
@@ -26,6 +26,7 @@ mod danger_rules;
 mod order;
 mod parameter;
 mod path;
+mod remembered;
 mod spelling;
 mod tool;
 mod verdict;
@@ -52,6 +53,7 @@ use crate::permission::{Decision, Nature, Source, ToolCall};
 use crate::policy::{Policy, Preset, Tools};
 use crate::text::visible;
 use parameter::Parameters;
+use remembered::Remembered;
 use tool::{Attention, Sort};
 use walk::{Aim, Strictness, Walk, reason};
 
@@ -198,6 +200,7 @@ impl Interception {
             }
         };
         let judge = self.widened.as_deref().unwrap_or(judge);
+        let lookup: &dyn Lookup = &Remembered::new(lookup);
         let mut walk = Walk {
             judge,
             lookup,
