@@ -86,6 +86,7 @@ impl<'t> Parser<'_, 't> {
                 }
                 let word = self.word(if lost { Kind::Argument } else { Kind::Name })?;
                 self.check_element(at)?;
+                self.check_in(&word, at)?;
                 end = self.at;
                 let alone = simple.assignments.is_empty() && redirections.is_empty();
                 if alone && self.is_function()? {
@@ -100,9 +101,7 @@ impl<'t> Parser<'_, 't> {
             let at = self.at;
             let word = self.argument(arrays)?;
             self.check_element(at)?;
-            if self.scope.has(Scope::AWAITS_IN) && word.plain() == Some("in") {
-                return Err(self.unsupported("`in` behind a loop without one", end));
-            }
+            self.check_in(&word, at)?;
             simple.words.push(word);
             end = self.at;
         }
@@ -112,6 +111,14 @@ impl<'t> Parser<'_, 't> {
         }
         let kind = CommandKind::Simple(simple);
         Ok(Command { kind, redirections, span: self.span(start, end) })
+    }
+
+    /// Refuses a plain `in` where bash still waits for the one of a loop.
+    pub(super) fn check_in(&self, word: &Word<'_>, at: usize) -> Parsed<()> {
+        if self.scope.has(Scope::AWAITS_IN) && word.plain() == Some("in") {
+            return Err(self.unsupported("`in` behind a loop without one", at));
+        }
+        Ok(())
     }
 
     /// Tells whether a word begins here.

@@ -283,6 +283,7 @@ impl<'t> Parser<'_, 't> {
                 // Bash may take it for the end of a group around the `case`.
                 return Err(self.unsupported("a brace as a pattern", start));
             }
+            self.check_in(&pattern, start)?;
             patterns.push(pattern);
             self.blanks();
             if self.take(b")") {

@@ -83,6 +83,11 @@ impl<'t> Parser<'_, 't> {
 
     fn body(&mut self, pending: &Pending, start: usize, stop: usize) -> Parsed<Word<'t>> {
         let span = self.span(start, stop);
+        let backslashes = self.raw(start, stop).bytes().rev().take_while(|byte| *byte == b'\\');
+        if stop == self.end && !pending.quoted && backslashes.count() % 2 == 1 {
+            // Bash puts the end of its input behind it.
+            return Err(self.unsupported("a backslash at the end of a heredoc", stop));
+        }
         let (text, offsets) = match pending.tabs {
             Tabs::Removed => self.without_tabs(start, stop, pending.quoted),
             Tabs::Kept if pending.quoted => {

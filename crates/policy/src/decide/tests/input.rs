@@ -174,3 +174,15 @@ fn e017_tools_are_judged_by_the_files_that_their_options_name() {
         ],
     );
 }
+
+#[test]
+fn what_loses_its_place_is_blamed_on_the_whole_text() {
+    for text in ["env -Sbash -c -c \\r-I{X-rfst/<<< \"$X\"", "bash -c 'bash' <<< \"$X\""] {
+        let verdict = of_shell(&confined(), text);
+        assert!(!verdict.reasons().is_empty(), "{text}");
+        for reason in verdict.reasons() {
+            let range = reason.span.start()..reason.span.end();
+            assert!(text.get(range).is_some(), "{text}: {reason:?}");
+        }
+    }
+}

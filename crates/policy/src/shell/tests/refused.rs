@@ -95,6 +95,9 @@ fn what_shells_read_differently_is_refused() {
         "echo $(cat <<A)\nb\nA",
         "for ((;$(cat <<A\n\"\nA\n);)); do b; done",
         "[[ a =~ ]]() ]]",
+        "for x;{ <d in; }",
+        "for x;{ case n in\nin) a;; esac }",
+        "cat <<E\na\\",
     ] {
         assert_eq!(code(text), "unsupported", "{text}");
     }
