@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Layer, Origin, Scope};
 use crate::builtin::BuiltIn;
 use crate::key::{Field, Grants, Ignored, Setting, Sourced, Strictness};
-use crate::name::{Anchors, Folder, HostPattern};
+use crate::name::{Anchors, Folder, HostPattern, PathPattern};
 use crate::policy::{Document, Policy, Preset, Profile, Require, Task};
 use crate::text::Diagnostic;
 use between::Statement;
@@ -231,7 +231,13 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
         let base = stack.fold(without, allowed);
         let mut policy = stack.fold(said, if preset.within(&allowed) { preset } else { allowed });
         let asked = policy.network.ask.clone();
+        let lifts = policy.lifts(&base);
         policy.clamp(&base, "", &mut ignored);
+        for lift in lifts {
+            if !ignored.contains(&lift) {
+                ignored.push(lift);
+            }
+        }
         policy.ask_for_allowed(&asked, &base, &mut ignored);
         policy
     } else {
@@ -418,6 +424,24 @@ impl Policy {
         if !entries.is_empty() {
             self.network.ask = Grants::new(entries);
         }
+    }
+
+    /// Returns what a project unhides of the base. The user may have written the very same entry:
+    /// there it does not reach what stands beside it, here it would.
+    fn lifts(&self, base: &Self) -> Vec<Ignored> {
+        let stays = |hidden: &&PathPattern| self.files.hide.values().any(|own| own == *hidden);
+        let lost: Vec<&PathPattern> =
+            base.files.hide.values().filter(|hidden| !stays(hidden)).collect();
+        let opens = self.files.unhide.entries().iter().filter(|open| {
+            open.origin.layer == Layer::Project
+                && lost.iter().any(|hidden| open.value.covers(hidden))
+        });
+        let named = opens.map(|open| Ignored {
+            key: "files.unhide".into(),
+            value: open.value.to_string(),
+            origin: open.origin.clone(),
+        });
+        named.collect()
     }
 
     /// Leaves out of a project's statements what no project may say, trusted or not.

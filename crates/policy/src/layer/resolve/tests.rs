@@ -57,6 +57,17 @@ fn the_built_in_texts_are_whole() {
 }
 
 #[test]
+fn what_a_project_would_unhide_is_named_though_the_user_wrote_the_same() {
+    let user = "version: 1\nfiles: { hide: ['.'], unhide: ['/'] }";
+    let project = "version: 1\nfiles: { unhide: ['/'] }";
+    let layers = [(Layer::User, user), (Layer::Project, project)];
+    let narrowed = resolved(&layers, Trust::NotTrusted);
+    assert_eq!(ignored(&narrowed), ["files.unhide: /"]);
+    assert!(narrowed.policy.files.hide.values().any(|hidden| hidden.to_string() == "/proj/app"));
+    assert_eq!(ignored(&resolved(&layers, Trust::Trusted)), Vec::<String>::new());
+}
+
+#[test]
 fn a195_without_any_file_the_built_in_default_confines() {
     let Resolved { policy, unconfined, .. } = resolved(&[], Trust::NotTrusted);
     assert_eq!(policy.profile.value(), Profile::WorkspaceWriteNoNetwork);
