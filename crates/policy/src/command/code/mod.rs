@@ -33,7 +33,7 @@ mod tests;
 use self::scan::Scan;
 use self::sink::Sink;
 use super::tool::{self, Prompt};
-use super::{Act, Arg, Concern, HOLE, Language};
+use super::{Act, Arg, Certainty, Concern, HOLE, Language};
 use crate::text::Span;
 
 /// Adds to `acts` what `code` does.
@@ -49,7 +49,8 @@ pub fn acts<'t>(
     at: Option<usize>,
     acts: &mut Vec<Act<'t>>,
 ) {
-    let typed = || Arg { verbatim: at, ..Arg::known(code, span) };
+    let certainty = if code.contains(HOLE) { Certainty::Partial } else { Certainty::Known };
+    let typed = || Arg { verbatim: at, certainty, ..Arg::known(code, span) };
     match language {
         Language::Sql => return tool::typed(Prompt::Client, &typed(), acts),
         Language::Editor => return tool::typed(Prompt::Editor, &typed(), acts),

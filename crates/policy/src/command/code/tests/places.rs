@@ -1,5 +1,5 @@
 use super::{acts, shown};
-use crate::command::{Act, Concern, HOLE, Language, Run};
+use crate::command::{Act, Certainty, Concern, HOLE, Language, Run};
 use crate::text::Span;
 
 #[test]
@@ -76,5 +76,18 @@ fn nesting_and_length_end_no_reader() {
         for language in languages {
             shown(language, &text);
         }
+    }
+}
+
+#[test]
+fn what_is_typed_with_a_hole_in_it_is_known_in_part() {
+    for language in [Language::Sql, Language::Editor] {
+        let mut found = Vec::new();
+        let text = format!("!ls {HOLE}");
+        acts(language, &text, Span::new(0, text.len()), Some(0), &mut found);
+        let runs = found.iter().any(
+            |act| matches!(act, Act::Run(Run::Shell(arg)) if arg.certainty == Certainty::Known),
+        );
+        assert!(!runs, "{language:?}: {found:?}");
     }
 }
