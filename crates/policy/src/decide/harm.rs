@@ -159,9 +159,10 @@ impl Walk<'_> {
 
     /// What a shell of another user is given on its input.
     fn note_shell_of(&mut self, args: &[Arg<'_>], input: &Input) {
-        let Input::Text(value, span, _) = input else { return };
+        let Input::Text(value, at) = input else { return };
         if args.iter().all(|arg| arg.text.starts_with('-')) && !value.text.contains(HOLE) {
-            self.aside_of(&Arg::known(value.text.clone(), *span));
+            let text = Arg::known(value.text.clone(), at.span);
+            self.where_written(*at, |walk| walk.aside_of(&text));
         }
     }
 

@@ -275,15 +275,6 @@ impl Judge {
         }
         walk.uncalled();
         self.working_folder(walk, call, lookup);
-        if !walk.reasons.is_empty() {
-            // What comes in through several shells may lose its place: it is blamed on all of it.
-            let text = call.text();
-            for reason in &mut walk.reasons {
-                if text.get(reason.span.start()..reason.span.end()).is_none() {
-                    reason.span = Span::new(0, text.len());
-                }
-            }
-        }
     }
 
     fn argv(&self, walk: &mut Walk<'_>, argv: &[String]) {

@@ -201,29 +201,31 @@ impl Walk<'_> {
 
     fn code_from_input(&mut self, language: Language, span: Span, input: &Input) {
         match input {
-            Input::Text(value, at, verbatim) => {
+            Input::Text(value, at) => {
                 let code = Arg {
                     text: value.text.clone().into(),
                     certainty: value.certainty,
-                    span: *at,
-                    verbatim: *verbatim,
+                    span: at.span,
+                    verbatim: at.verbatim,
                 };
-                self.code(language, &code, &Input::Pipe);
+                self.where_written(*at, |walk| walk.code(language, &code, &Input::Pipe));
             }
             Input::File(value, at) => {
                 let file = Arg {
                     text: value.text.clone().into(),
                     certainty: value.certainty,
-                    span: *at,
+                    span: at.span,
                     verbatim: None,
                 };
-                self.path(&file, Deed::Read);
+                self.where_written(*at, |walk| walk.path(&file, Deed::Read));
                 // A terminal is a person, or whoever types there.
                 if file.text.starts_with("/dev/") && &*file.text != "/dev/null" {
                     self.ask("code-on-input", "runs whatever code it is given on its input", span);
                 }
-                self.rerun(Some(language), &file);
-                self.run_taken(&file);
+                self.where_written(*at, |walk| {
+                    walk.rerun(Some(language), &file);
+                    walk.run_taken(&file);
+                });
             }
             // Patches lead below the working folder, and no farther.
             Input::Pipe if language == Language::Patch => {}

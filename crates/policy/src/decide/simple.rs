@@ -211,7 +211,7 @@ impl Walk<'_> {
                 RedirectionOperator::Heredoc | RedirectionOperator::HereString => {
                     if is_input {
                         let verbatim = verbatim(text, &redirection.target);
-                        input = Some(Input::Text(value, span, verbatim));
+                        input = Some(Input::Text(value, self.written_at(span, verbatim)));
                     }
                 }
                 RedirectionOperator::Read => {
@@ -222,14 +222,14 @@ impl Walk<'_> {
                         .any(|piece| matches!(piece, Piece::Process(_)));
                     self.perform(&Act::Read(file), &Input::Inherited);
                     if is_input {
-                        let from = || Input::File(value, span);
+                        let from = || Input::File(value, self.written_at(span, None));
                         input = Some(if piped { Input::Pipe } else { from() });
                     }
                 }
                 RedirectionOperator::ReadWrite => {
                     self.perform(&Act::Write(file), &Input::Inherited);
                     if is_input {
-                        input = Some(Input::File(value, span));
+                        input = Some(Input::File(value, self.written_at(span, None)));
                     }
                 }
                 RedirectionOperator::Write

@@ -91,12 +91,20 @@ pub(super) enum Input {
     /// From wherever the whole call's comes.
     Inherited,
     /// From a file.
-    File(Value, Span),
-    /// It is this text: a heredoc, a here-string, a known `echo`; and where it begins in the text
-    /// at hand, if it stands there byte for byte.
-    Text(Value, Span, Option<usize>),
+    File(Value, Written),
+    /// It is this text: a heredoc, a here-string, a known `echo`.
+    Text(Value, Written),
     /// From a program whose output only running tells.
     Pipe,
+}
+
+/// Where an input is written. It may be read in a text inside that one, whose places are others.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Written {
+    pub(super) span: Span,
+    /// Where it begins, if it stands there byte for byte.
+    pub(super) verbatim: Option<usize>,
+    mapping: Mapping,
 }
 
 /// The state after a command that failed, where that differs from its success.
@@ -223,6 +231,16 @@ impl<'j> Walk<'j> {
         self.mapping = outer;
     }
 
+    /// Returns the place of an input that stands in the text at hand.
+    pub(super) fn written_at(&self, span: Span, verbatim: Option<usize>) -> Written {
+        Written { span, verbatim, mapping: self.mapping }
+    }
+
+    /// Looks at an input where it is written.
+    pub(super) fn where_written(&mut self, at: Written, inner: impl FnOnce(&mut Self)) {
+        self.mapped(at.mapping, inner);
+    }
+
     /// Returns where a part of the text at hand lies in the outermost one.
     pub(super) fn mapping_at(&self, start: usize) -> Mapping {
         match self.mapping {
@@ -309,7 +327,9 @@ impl<'j> Walk<'j> {
                 join(&mut self.scope, &inner);
             }
             let known = self.output.take();
-            piped = Some(known.map_or(Input::Pipe, |value| Input::Text(value, stage.span, None)));
+            piped = Some(known.map_or(Input::Pipe, |value| {
+                Input::Text(value, self.written_at(stage.span, None))
+            }));
         }
         self.listened = listened;
         None

@@ -176,7 +176,7 @@ fn e017_tools_are_judged_by_the_files_that_their_options_name() {
 }
 
 #[test]
-fn what_loses_its_place_is_blamed_on_the_whole_text() {
+fn what_comes_in_through_several_shells_keeps_its_place() {
     for text in ["env -Sbash -c -c \\r-I{X-rfst/<<< \"$X\"", "bash -c 'bash' <<< \"$X\""] {
         let verdict = of_shell(&confined(), text);
         assert!(!verdict.reasons().is_empty(), "{text}");
