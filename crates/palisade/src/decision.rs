@@ -207,10 +207,6 @@ impl Judges {
     }
 
     fn guard(&mut self, root: &str) -> Result<&Guard, OpenError> {
-        // A root that was never asked about before is the exception.
-        if self.by_root.contains_key(root) {
-            return self.by_root.get(root).ok_or(OpenError::NoState);
-        }
         match self.by_root.entry(root.to_owned()) {
             MapEntry::Occupied(known) => Ok(known.into_mut()),
             MapEntry::Vacant(place) => {

@@ -13,7 +13,7 @@ use super::tool::Sort;
 use super::verdict::Finding;
 use super::{Dangers, Seen, What};
 use crate::decide::{Answer, Axis, Judge, Reason, Verdict};
-use crate::jail::{self, How, Last, Lookup, Place, Refusal, Spelling, Standing};
+use crate::jail::{self, How, Last, Lookup, Refusal, Spelling};
 use crate::patch::{self, Naming};
 use crate::text::{Span, visible};
 
@@ -246,7 +246,7 @@ impl<'w> Walk<'w> {
         let place = self.judge.ground().place_with(path, cwd, self.lookup, how);
         let inside = match need {
             Need::Seen => jail::Answer::Yes,
-            Need::Read | Need::Write | Need::Delete => stays(&place),
+            Need::Read | Need::Write | Need::Delete => place.granted(),
         };
         let answer = match inside {
             jail::Answer::Yes => match need {
@@ -356,20 +356,6 @@ enum Refused {
     Whatever(Reason),
     /// In strict mode: no program could use it.
     Unusable(Reason),
-}
-
-/// Whether a place is one that tools are for. The walls of a run are not counted on: tools work
-/// outside of them, and what is a private folder in a run is everybody's there.
-fn stays<'p>(place: &'p Place<'_>) -> jail::Answer<'p> {
-    match place.standing {
-        Standing::Granted => jail::Answer::Yes,
-        Standing::Root
-        | Standing::Inside
-        | Standing::Temp
-        | Standing::Device
-        | Standing::Outside(_)
-        | Standing::Unknowable(_) => place.inside(),
-    }
 }
 
 /// Returns how many paths a text may hold, by the name of its parameter.

@@ -161,6 +161,21 @@ impl<'g> Place<'g> {
         }
     }
 
+    /// Returns whether this place is one for those who work outside the walls, as tools and patches
+    /// do: the project, or another folder that `files.write` lists. What is a private folder in a
+    /// run is everybody's to them.
+    pub fn granted(&self) -> Answer<'_> {
+        match self.standing {
+            Standing::Granted => Answer::Yes,
+            Standing::Root
+            | Standing::Inside
+            | Standing::Temp
+            | Standing::Device
+            | Standing::Outside(_)
+            | Standing::Unknowable(_) => self.inside(),
+        }
+    }
+
     /// Returns whether what lies here may be read. What is not hidden may (Ruling 1).
     pub fn may_read(&self) -> Answer<'_> {
         if let Some(origin) = self.hidden() {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use super::planted::Planted;
 use super::{Deed, Form, Target, Touched, read};
 use crate::decide::{Answer, Axis, Reason, Verdict};
-use crate::jail::{self, Ground, How, Last, Lookup, Place, Spelling, Standing};
+use crate::jail::{self, Ground, How, Last, Lookup, Place, Spelling};
 use crate::text::{Span, visible};
 
 /// Whether whoever applies a patch is told the file another way.
@@ -85,7 +85,7 @@ impl Question<'_> {
                 Need::Name | Need::Delete => Last::Keep,
             };
             let place = self.place(self.path, self.cwd, last, lookup);
-            self.reason(stays(&place)).or_else(|| {
+            self.reason(place.granted()).or_else(|| {
                 self.reason(match need {
                     Need::Read => place.may_read(),
                     Need::Write | Need::Name => place.may_write(),
@@ -115,7 +115,7 @@ impl Question<'_> {
             message: format!("`{}` {}", visible(self.path), jail::Refusal::LinkLeadsOutside),
             ..reason
         };
-        self.reason(stays(&place)).map(outside).or_else(|| self.reason(place.may_read()))
+        self.reason(place.granted()).map(outside).or_else(|| self.reason(place.may_read()))
     }
 
     fn place(&self, path: &str, cwd: &str, last: Last, lookup: &dyn Lookup) -> Place<'_> {
@@ -172,19 +172,6 @@ fn target(touched: &Touched) -> Option<&Target> {
         | Deed::CopyFrom
         | Deed::CopyTo
         | Deed::Mode => None,
-    }
-}
-
-/// Whether a place is one that patches are for.
-fn stays<'p>(place: &'p Place<'_>) -> jail::Answer<'p> {
-    match place.standing {
-        Standing::Granted => jail::Answer::Yes,
-        Standing::Root
-        | Standing::Inside
-        | Standing::Temp
-        | Standing::Device
-        | Standing::Outside(_)
-        | Standing::Unknowable(_) => place.inside(),
     }
 }
 

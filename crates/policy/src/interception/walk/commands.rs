@@ -5,7 +5,7 @@ use super::super::command::{self, Found};
 use super::super::parameter::{Holds, Role};
 use super::super::path::{Count, readings};
 use super::super::{Dangers, What, tool};
-use super::{Walk, reason, stays};
+use super::{Walk, reason};
 use crate::decide::{Asked, Axis, Call};
 use crate::jail;
 use crate::patch::{self, Naming};
@@ -34,7 +34,7 @@ impl Walk<'_> {
             let is_plain = paths.len() == 1;
             for path in paths {
                 let place = self.judge.ground().place(&path, self.cwd, self.lookup);
-                if !matches!(stays(&place), jail::Answer::Yes) {
+                if !matches!(place.granted(), jail::Answer::Yes) {
                     continue;
                 }
                 if known && is_plain {

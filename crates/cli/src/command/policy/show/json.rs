@@ -41,7 +41,7 @@ pub(super) fn render(session: &Session, rows: &[Row], origins: Origins) -> Json 
         "agentao": session.agentao_status().as_ref().map(agentao),
         "policy": policy(rows, origins),
         "ignored": ignored,
-        "warnings": super::super::super::warnings(session),
+        "warnings": crate::command::warnings(session),
     })
 }
 

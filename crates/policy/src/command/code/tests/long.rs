@@ -1,18 +1,8 @@
 //! Code that is made to keep its reader busy.
 
-use super::{harmless, shown};
+use super::{LANGUAGES, harmless, shown};
 use crate::command::Language;
 use crate::shell::MAX_TEXT;
-
-const LANGUAGES: [Language; 7] = [
-    Language::Python,
-    Language::Node,
-    Language::Perl,
-    Language::Ruby,
-    Language::Php,
-    Language::Awk,
-    Language::Sed,
-];
 
 /// Reading ends soon, whatever the code repeats: a hang is what fails here.
 #[test]

@@ -16,6 +16,17 @@ use super::acts;
 use crate::command::{Act, Arg, HOLE, Language, Run};
 use crate::text::Span;
 
+/// The languages that have a reader of their own here.
+const LANGUAGES: [Language; 7] = [
+    Language::Python,
+    Language::Node,
+    Language::Perl,
+    Language::Ruby,
+    Language::Php,
+    Language::Awk,
+    Language::Sed,
+];
+
 /// Checks each code against the acts it must have, as [`shown`] writes them.
 fn check(language: Language, cases: &[(&str, &str)]) {
     for (code, expected) in cases {

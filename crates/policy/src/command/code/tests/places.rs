@@ -1,4 +1,4 @@
-use super::{acts, shown};
+use super::{LANGUAGES, acts, shown};
 use crate::command::{Act, Certainty, Concern, HOLE, Language, Run};
 use crate::text::Span;
 
@@ -35,15 +35,6 @@ fn code_that_is_not_known_or_not_read_is_raised() {
 
 #[test]
 fn nesting_and_length_end_no_reader() {
-    let languages = [
-        Language::Python,
-        Language::Node,
-        Language::Perl,
-        Language::Ruby,
-        Language::Php,
-        Language::Awk,
-        Language::Sed,
-    ];
     for piece in [
         "(",
         "[",
@@ -73,7 +64,7 @@ fn nesting_and_length_end_no_reader() {
         "import ",
     ] {
         let text = piece.repeat(8_000 / piece.len());
-        for language in languages {
+        for language in LANGUAGES {
             shown(language, &text);
         }
     }
