@@ -63,8 +63,11 @@ fn check(text: &str, act: &Act<'_>) {
 
 fn word(text: &str, arg: &Arg<'_>) {
     lies(text, arg.span);
-    let is_known = arg.certainty == Certainty::Known;
-    assert_eq!(is_known, !arg.text.contains(HOLE), "{arg:?}");
+    let is_partial = match arg.certainty {
+        Certainty::Known | Certainty::Pattern => false,
+        Certainty::Partial | Certainty::Many => true,
+    };
+    assert_eq!(is_partial, arg.text.contains(HOLE), "{arg:?}");
     if let Some(at) = arg.verbatim {
         assert_eq!(text.get(at..at + arg.text.len()), Some(&*arg.text), "{arg:?}");
     }

@@ -66,7 +66,10 @@ impl<'t, 'a> Sink<'t, 'a> {
     ) -> Arg<'t> {
         let Some(from) = from else { return self.arg(text, bytes.0, bytes.1) };
         let end = from + text.len();
-        Arg { verbatim: self.at.map(|at| at + from), ..self.arg(text, from, end) }
+        let arg = self.arg(text, from, end);
+        // A pattern is spelled with other characters than the code.
+        let same = arg.certainty != Certainty::Pattern;
+        Arg { verbatim: self.at.filter(|_| same).map(|at| at + from), ..arg }
     }
 
     /// Returns an argument of which nothing is known.

@@ -82,3 +82,12 @@ fn what_is_typed_with_a_hole_in_it_is_known_in_part() {
         assert!(!runs, "{language:?}: {found:?}");
     }
 }
+
+#[test]
+fn a_pattern_stands_nowhere_byte_for_byte() {
+    let mut found = Vec::new();
+    let text = "BEGIN { print 1 > \"\u{fdd1}x\" }";
+    acts(Language::Awk, text, Span::new(0, text.len()), Some(0), &mut found);
+    let [Act::Write(file)] = &found[..] else { panic!("{found:?}") };
+    assert_eq!((&*file.text, file.certainty, file.verbatim), ("*x", Certainty::Pattern, None));
+}
