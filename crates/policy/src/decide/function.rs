@@ -2,10 +2,12 @@
 
 use std::rc::Rc;
 
+use super::flow::join;
+use super::place::Mapping;
 use super::scope::{Scope, Value};
 use super::trace::Trace;
 use super::verdict::Reason;
-use super::walk::{Input, Mapping, Walk, join};
+use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern};
 use crate::shell::{self, Command, CommandKind, Piece, Word};
 use crate::text::Span;

@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use super::child::{Ownership, is_flag};
 use super::expand::verbatim;
+use super::flow::AfterFailure;
 use super::scope::Value;
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
-use super::walk::{AfterFailure, Input, Walk};
+use super::walk::{Input, Walk};
 use crate::command::tool::{self, Knowledge};
 use crate::command::{Act, Arg, Certainty, Run};
 use crate::shell::{Descriptor, List, Piece, Redirection, RedirectionOperator, Simple};

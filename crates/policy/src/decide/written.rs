@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use super::disk::Source;
+use super::flow::join;
 use super::foreign::writes;
-use super::walk::{Input, Walk, join};
+use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, HOLE, Language};
 use crate::shell::{Descriptor, Redirection, RedirectionOperator};
 use crate::text::Span;
