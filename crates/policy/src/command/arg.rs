@@ -2,11 +2,24 @@
 
 use std::borrow::Cow;
 
-use crate::text::Span;
+use crate::text::{self, Span};
 
 /// Stands in an argument's text for a part that is only known at run time. A noncharacter: texts
 /// that contain it are refused before anything reads them.
 pub const HOLE: char = '\u{FDD0}';
+
+/// A text that may be known in part.
+pub(crate) trait Holed {
+    /// Returns whether a part is only known at run time.
+    fn has_hole(&self) -> bool;
+}
+
+impl Holed for str {
+    fn has_hole(&self) -> bool {
+        // Nearly no text has that byte.
+        text::byte::has(self, 0xEF) && self.contains(HOLE)
+    }
+}
 
 /// One argument as the program will see it, as far as that can be told.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -59,7 +72,7 @@ impl<'t> Arg<'t> {
             Cow::Borrowed(text) => Cow::Borrowed(text.get(from..)?),
             Cow::Owned(text) => Cow::Owned(text.get(from..)?.to_owned()),
         };
-        let has_hole = text.contains(HOLE);
+        let has_hole = text.has_hole();
         let certainty = match self.certainty {
             Certainty::Partial | Certainty::Many if !has_hole => Certainty::Known,
             certainty @ (Certainty::Known

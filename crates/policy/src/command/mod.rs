@@ -9,4 +9,5 @@ pub mod code;
 pub mod tool;
 
 pub use act::{Act, Concern, Extent, Language, Run};
+pub(crate) use arg::Holed;
 pub use arg::{Arg, Certainty, HOLE};

@@ -6,26 +6,7 @@ use super::child::{Speech, is_flag};
 use super::function::is_relied_on;
 use super::scope::Value;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, Concern, HOLE};
-
-/// Builtins that take the names of variables, and evaluate what stands between their brackets.
-const NAME_VARIABLES: [&str; 15] = [
-    "[",
-    "declare",
-    "export",
-    "getopts",
-    "let",
-    "local",
-    "mapfile",
-    "printf",
-    "read",
-    "readarray",
-    "readonly",
-    "test",
-    "typeset",
-    "unset",
-    "wait",
-];
+use crate::command::{Arg, Certainty, Concern, Holed as _};
 
 /// Habits of the shell that a text turned on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,7 +22,7 @@ pub(super) struct Habits {
 impl Walk<'_> {
     /// Follows what a builtin changes in the shell at hand.
     pub(super) fn builtin(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
-        if NAME_VARIABLES.contains(&name) {
+        if names_variables(name) {
             for arg in args {
                 self.hidden_subscript(&arg.text, arg.span);
             }
@@ -77,7 +58,7 @@ impl Walk<'_> {
                         let scope = Rc::make_mut(&mut self.scope);
                         args.iter().for_each(|arg| scope.undefine(&arg.text));
                     }
-                    if arg.text.contains(HOLE) {
+                    if arg.text.has_hole() {
                         self.forget_all();
                     } else if self.scope.variable(base(&arg.text)).is_some() || arg.text == "IFS" {
                         self.overwrite(base(&arg.text), &Value::unknown(), arg);
@@ -116,8 +97,7 @@ impl Walk<'_> {
             "shopt" => self.shopt(args),
             "enable" => {
                 let off = args.iter().any(|arg| is_flag(&arg.text, 'n') || is_flag(&arg.text, 'd'));
-                let relied =
-                    args.iter().find(|arg| is_relied_on(&arg.text) || arg.text.contains(HOLE));
+                let relied = args.iter().find(|arg| is_relied_on(&arg.text) || arg.text.has_hole());
                 if let (true, Some(arg)) = (off, relied) {
                     self.raise(Concern::Obfuscates, arg.span);
                 }
@@ -146,7 +126,7 @@ impl Walk<'_> {
 
     /// A name that only running tells may be any, and may hold a subscript that runs.
     fn named_at_run_time(&mut self, arg: &Arg<'_>) {
-        if arg.text.contains(HOLE) {
+        if arg.text.has_hole() {
             Rc::make_mut(&mut self.scope).forget_all();
             self.raise(Concern::Evaluates, arg.span);
         }
@@ -180,7 +160,7 @@ impl Walk<'_> {
                 }
                 None => (&*arg.text, None),
             };
-            if name.contains(HOLE) {
+            if name.has_hole() {
                 self.forget_all();
                 continue;
             }
@@ -258,7 +238,7 @@ impl Walk<'_> {
                 }
                 "-o" => {
                     let Some(option) = words.next() else { break };
-                    if option.text == "keyword" || option.text.contains(HOLE) {
+                    if option.text == "keyword" || option.text.has_hole() {
                         self.raise(Concern::Obfuscates, option.span);
                     }
                 }
@@ -296,7 +276,7 @@ impl Walk<'_> {
             "xpg_echo" => self.habits.echo = true,
             "lastpipe" => self.habits.last_pipe = true,
             "cdable_vars" | "autocd" | "keyword" => self.raise(Concern::Obfuscates, name.span),
-            text if text.contains(HOLE) => self.raise(Concern::Obfuscates, name.span),
+            text if text.has_hole() => self.raise(Concern::Obfuscates, name.span),
             _ => {}
         }
     }
@@ -312,4 +292,25 @@ impl From<&Arg<'_>> for Value {
         let certainty = arg.certainty.min(Certainty::Partial);
         Self { text: arg.text.clone().into_owned(), certainty }
     }
+}
+
+/// Builtins that take the names of variables, and evaluate what stands between their brackets.
+fn names_variables(name: &str) -> bool {
+    matches!(
+        name,
+        "[" | "declare"
+            | "export"
+            | "getopts"
+            | "let"
+            | "local"
+            | "mapfile"
+            | "printf"
+            | "read"
+            | "readarray"
+            | "readonly"
+            | "test"
+            | "typeset"
+            | "unset"
+            | "wait"
+    )
 }

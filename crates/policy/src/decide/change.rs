@@ -2,7 +2,7 @@
 
 use super::scope::Value;
 use super::walk::Walk;
-use crate::command::{Certainty, HOLE};
+use crate::command::{Certainty, Holed as _};
 use crate::shell::{Parameter, Piece, Quoting, Word};
 
 /// Most comparisons that one change may take.
@@ -31,7 +31,7 @@ impl Walk<'_> {
     pub(super) fn changed<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) -> Value {
         let value = self.named(&parameter.name);
         let [word] = &*parameter.words else { return Value::unknown() };
-        if value.text.contains(HOLE) {
+        if value.text.has_hole() {
             return Value::unknown();
         }
         let colon = word.span.start().checked_sub(1).and_then(|at| text.as_bytes().get(at));

@@ -7,7 +7,7 @@ use super::scope::Environment;
 use super::strict::versionless;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, HOLE};
+use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::shell;
 
 /// Which shell reads a text.
@@ -45,7 +45,7 @@ impl Walk<'_> {
             // What stands around the unknown part is judged all the same.
             let text = arg.text.replace(HOLE, "${_}").into();
             let around = Arg { text, verbatim: None, ..arg.clone() };
-            if arg.text.contains(HOLE) {
+            if arg.text.has_hole() {
                 self.owned(ownership, &around, input);
             }
             if ownership == Ownership::Here {

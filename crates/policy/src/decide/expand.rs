@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::scope::Value;
 use super::walk::Walk;
-use crate::command::{Arg, Certainty, HOLE};
+use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::shell::{MAX_TEXT, Operation, Parameter, Piece, Quoting, Word};
 use crate::text::Span;
 
@@ -187,7 +187,7 @@ impl Walk<'_> {
         }
         // A bare expansion: its value is split at blanks, and what is unknown may be many words. A
         // text that says what splits words makes every such value unknown.
-        if part.text.contains(HOLE) || self.scope.variable("IFS").is_some() {
+        if part.text.has_hole() || self.scope.variable("IFS").is_some() {
             making.push(UNKNOWN, Certainty::Many);
             return;
         }
@@ -264,7 +264,7 @@ impl Walk<'_> {
             Operation::Value if parameter.subscript.is_none() => self.named(name),
             // The value, if the text itself gives one; the default may stand for it otherwise.
             Operation::Default if parameter.subscript.is_none() => match self.named(name) {
-                value if value.text.contains(HOLE) || value.text.is_empty() => {
+                value if value.text.has_hole() || value.text.is_empty() => {
                     self.default(text, name, &parameter.words)
                 }
                 value => value,
@@ -299,7 +299,7 @@ impl Walk<'_> {
             Rc::make_mut(&mut self.scope).forget_all();
         }
         let known = self.scope.variable(&parameter.name);
-        if own && known.is_none_or(|value| value.text.is_empty() || value.text.contains(HOLE)) {
+        if own && known.is_none_or(|value| value.text.is_empty() || value.text.has_hole()) {
             let value = self.value(text, word);
             self.variable(&parameter.name, &value, word.span);
             Rc::make_mut(&mut self.scope).forget(&parameter.name);
@@ -356,7 +356,7 @@ impl Walk<'_> {
 
     pub(super) fn working_folder(&self) -> Value {
         match self.scope.cwds() {
-            [cwd] if !cwd.contains(HOLE) => Value::known(cwd.as_str()),
+            [cwd] if !cwd.has_hole() => Value::known(cwd.as_str()),
             _ => Value::unknown(),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::scope::Value;
 use super::walk::{Input, Walk};
-use crate::command::{Act, Arg, Certainty, HOLE};
+use crate::command::{Act, Arg, Certainty, Holed as _};
 use crate::text::Span;
 
 /// What a feeder puts where.
@@ -113,7 +113,7 @@ impl Feed {
 
 /// Names below a folder, which no `..` is among.
 pub(super) fn below(start: &str) -> Value {
-    if start.contains(HOLE) {
+    if start.has_hole() {
         return Value::unknown();
     }
     let text = format!("{}/*", start.trim_end_matches('/'));

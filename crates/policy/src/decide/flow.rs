@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::scope::{Scope, Value};
 use super::walk::{Input, Walk};
-use crate::command::HOLE;
+use crate::command::Holed as _;
 use crate::shell::{
     Command, CommandKind, Connector, Item, List, Pipeline, Redirection, RedirectionOperator,
     Waiting, Word,
@@ -196,7 +196,7 @@ impl Walk<'_> {
             self.expand(text, word, &mut values);
         }
         let known = (1..=MOST_ROUNDS).contains(&values.len())
-            && !values.iter().any(|value| value.text.contains(HOLE));
+            && !values.iter().any(|value| value.text.has_hole());
         if !known {
             self.rounds(span, |walk| {
                 Rc::make_mut(&mut walk.scope).forget(name);

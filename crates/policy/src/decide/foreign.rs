@@ -6,16 +6,6 @@ use crate::command::{Act, Arg, Certainty};
 use crate::jail::{How, Last, Standing};
 use crate::shell::{Redirection, RedirectionOperator};
 
-/// Programs whose output nobody has seen: it comes from the network, or is decoded.
-const SOURCES: [&str; 29] = [
-    "aria2c", "axel", "base32", "base64", "basenc", "curl", "curlie", "gpg", "gunzip", "http",
-    "httpie", "https", "nc", "ncat", "netcat", "openssl", "rsync", "scp", "sftp", "socat", "ssh",
-    "telnet", "uudecode", "wget", "wget2", "xh", "xxd", "xz", "zcat",
-];
-
-/// Programs that put a file elsewhere under another name.
-const CARRIERS: [&str; 7] = ["cat", "cp", "dd", "install", "ln", "mv", "rsync"];
-
 /// Programs that leave a file's content as it is.
 const LEAVERS: [&str; 8] = ["chgrp", "chmod", "chown", "git", "mkdir", "rm", "tee", "touch"];
 
@@ -27,10 +17,14 @@ const UNPACKERS: [&str; 12] = [
 impl Walk<'_> {
     /// Notes what a command takes from elsewhere, and what it makes of its input.
     pub(super) fn note_taken(&mut self, name: &str, acts: &[Act<'_>], input: &Input) {
-        if SOURCES.binary_search(&name).is_ok() {
-            self.tainted = true;
+        let is_source = is_source(name);
+        self.tainted |= is_source;
+        // Most texts write nothing, and take nothing.
+        let writes = acts.iter().any(|act| matches!(act, Act::Write(_)));
+        if !writes && !self.tainted && self.disk.is_empty() {
+            return;
         }
-        let from_outside = CARRIERS.contains(&name)
+        let from_outside = carries(name)
             && acts.iter().any(|act| match act {
                 Act::Read(path) | Act::Link { target: path, .. } => self.lies_outside(path),
                 Act::Write(_)
@@ -41,9 +35,8 @@ impl Walk<'_> {
                 | Act::Send(_)
                 | Act::Raise(..) => false,
             });
-        let takes = self.tainted && (name == "tee" || SOURCES.binary_search(&name).is_ok())
-            || from_outside
-            || name == "mkfifo";
+        let takes =
+            self.tainted && (name == "tee" || is_source) || from_outside || name == "mkfifo";
         let reads = acts.iter().any(|act| matches!(act, Act::Read(_)));
         for act in acts {
             let Act::Write(file) = act else { continue };
@@ -106,7 +99,7 @@ impl Walk<'_> {
             }
             return;
         }
-        if CARRIERS.contains(&name) {
+        if carries(name) {
             for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
                 if from != to {
                     self.disk.carry(from, to);
@@ -206,4 +199,45 @@ pub(super) fn writes(redirection: &Redirection<'_>) -> bool {
         | RedirectionOperator::Heredoc
         | RedirectionOperator::HereString => false,
     }
+}
+
+/// Programs whose output nobody has seen: it comes from the network, or is decoded.
+fn is_source(name: &str) -> bool {
+    matches!(
+        name,
+        "aria2c"
+            | "axel"
+            | "base32"
+            | "base64"
+            | "basenc"
+            | "curl"
+            | "curlie"
+            | "gpg"
+            | "gunzip"
+            | "http"
+            | "httpie"
+            | "https"
+            | "nc"
+            | "ncat"
+            | "netcat"
+            | "openssl"
+            | "rsync"
+            | "scp"
+            | "sftp"
+            | "socat"
+            | "ssh"
+            | "telnet"
+            | "uudecode"
+            | "wget"
+            | "wget2"
+            | "xh"
+            | "xxd"
+            | "xz"
+            | "zcat"
+    )
+}
+
+/// Programs that put a file elsewhere under another name.
+fn carries(name: &str) -> bool {
+    matches!(name, "cat" | "cp" | "dd" | "install" | "ln" | "mv" | "rsync")
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::notes::Harm;
 use super::perform::covering;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, HOLE};
+use crate::command::{Arg, Certainty, Holed as _};
 use crate::jail::{How, Last, Place, Region, Spelling, Standing};
 
 /// Most words of a launcher that may be where its command begins.
@@ -160,7 +160,7 @@ impl Walk<'_> {
     /// What a shell of another user is given on its input.
     fn note_shell_of(&mut self, args: &[Arg<'_>], input: &Input) {
         let Input::Text(value, at) = input else { return };
-        if args.iter().all(|arg| arg.text.starts_with('-')) && !value.text.contains(HOLE) {
+        if args.iter().all(|arg| arg.text.starts_with('-')) && !value.text.has_hole() {
             let text = Arg::known(value.text.clone(), at.span);
             self.where_written(*at, |walk| walk.aside_of(&text));
         }

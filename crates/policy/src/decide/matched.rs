@@ -14,11 +14,11 @@ const MOST_LINKS: usize = 32;
 impl Walk<'_> {
     /// Returns why a pattern is refused for a link that it matches, if the disk can be seen.
     pub(super) fn matched(&self, path: &Arg<'_>, deed: Deed, cwd: &str) -> Option<Reason> {
-        let wild = path.text.find(['*', '?', '['])?;
         let harmless = deed == Deed::Read && self.judge.style == Style::Confined;
         if path.certainty != Certainty::Pattern || harmless {
             return None;
         }
+        let wild = path.text.find(['*', '?', '['])?;
         let (known, rest) = path.text.split_at_checked(wild)?;
         let (folder, start) = known.rsplit_once('/').map_or((".", known), |(folder, start)| {
             (if folder.is_empty() { "/" } else { folder }, start)

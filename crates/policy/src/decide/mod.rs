@@ -51,7 +51,7 @@ use crate::permission::{
 };
 use crate::policy::{Policy, Preset, Profile, ShellUse};
 use crate::shell;
-use crate::text::Span;
+use crate::text::{Span, byte};
 use host::Hosts;
 use trace::Trace;
 use walk::{Input, Walk};
@@ -328,7 +328,7 @@ impl Judge {
     /// Returns the policy's line that denies a program by its name.
     fn denied(&self, name: &str) -> Option<&Sourced<CommandName>> {
         // `mkfs.xfs` is `mkfs`, and on some disks `RM` is `rm`.
-        let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+        let stem = byte::split_once(name, b'.').map_or(name, |(stem, _)| stem);
         self.denied.iter().find(|entry| {
             let listed = entry.value.as_str();
             name.eq_ignore_ascii_case(listed) || stem.eq_ignore_ascii_case(listed)

@@ -11,7 +11,7 @@ use super::printed::is_made;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
-use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Language, Run, code};
+use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Holed as _, Language, Run, code};
 use crate::jail::{self, How, Last, Spelling, Standing};
 use crate::text::Span;
 
@@ -132,13 +132,13 @@ impl Walk<'_> {
             | Language::Patch
             | Language::Other => false,
         };
-        if code.text.contains(HOLE) && !small {
+        if code.text.has_hole() && !small {
             self.ask("dynamic-code", "runs code that is only known at run time", code.span);
             return;
         }
         self.deeper(code.span, |walk| {
             let mut acts = Vec::new();
-            let text = match code.text.contains(HOLE) {
+            let text = match code.text.has_hole() {
                 true => Cow::Owned(code.text.replace(HOLE, "0")),
                 false => Cow::Borrowed(&*code.text),
             };
@@ -284,7 +284,7 @@ impl Walk<'_> {
 
     /// Writes a path for a message; what is not known stands there as it is written.
     fn shown<'p>(&self, path: &'p Arg<'_>) -> Cow<'p, str> {
-        if !path.text.contains(HOLE) {
+        if !path.text.has_hole() {
             return Cow::Borrowed(&path.text);
         }
         match self.as_written(path.span) {
@@ -369,7 +369,7 @@ impl Walk<'_> {
             (jail::Answer::Yes, Deed::Delete(_)) => place.may_delete(),
             (refused, _) => refused,
         };
-        let shown = self.shown(path);
+        let shown = || self.shown(path);
         let reason = |answer, code, message, origin, hint: Option<&str>| Reason {
             answer,
             code,
@@ -386,15 +386,16 @@ impl Walk<'_> {
                     && path.certainty == Certainty::Pattern
                     && path.text.ends_with('/') =>
             {
-                let message = format!("`{shown}` may be links, and what they lead to is deleted");
+                let message =
+                    format!("`{}` may be links, and what they lead to is deleted", shown());
                 Some(reason(self.asking(), "pattern-may-climb", message, None, None))
             }
             jail::Answer::Yes if self.may_be_other(path, deed) => {
-                let message = format!("`{shown}` may name what it does not say");
+                let message = format!("`{}` may name what it does not say", shown());
                 Some(reason(self.asking(), "pattern-may-climb", message, None, None))
             }
             jail::Answer::Yes if matches!(deed, Deed::Delete(_)) && of_repository(&place.path) => {
-                let message = format!("`{shown}` is a part of the repository itself");
+                let message = format!("`{}` is a part of the repository itself", shown());
                 let hint = Some("use git's own commands");
                 Some(reason(self.asking(), "loses-work", message, None, hint))
             }
@@ -406,17 +407,18 @@ impl Walk<'_> {
                 // Others use the same temporary folder by name.
                 let bold = matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree));
                 (bold && place.standing == Standing::Temp && !is_made(&place.path)).then(|| {
-                    let message = format!("`{shown}` lies in a temporary folder, and is removed");
+                    let message =
+                        format!("`{}` lies in a temporary folder, and is removed", shown());
                     reason(self.asking(), "deletes-temp", message, None, None)
                 })
             }
             jail::Answer::No(refused) if self.only_perhaps(path, refused.why, cwd) => {
-                let message = format!("`{shown}` may name what {}", refused.why);
+                let message = format!("`{}` may name what {}", shown(), refused.why);
                 let origin = refused.origin.cloned();
                 Some(reason(self.asking(), refused.why.code(), message, origin, refused.why.hint()))
             }
             jail::Answer::No(refused) => {
-                let message = format!("`{shown}` {}", refused.why);
+                let message = format!("`{}` {}", shown(), refused.why);
                 let origin = refused.origin.cloned();
                 Some(reason(Answer::Deny, refused.why.code(), message, origin, refused.why.hint()))
             }
@@ -427,11 +429,11 @@ impl Walk<'_> {
                 None
             }
             jail::Answer::Unclear(doubt) => {
-                let message = format!("`{shown}` {doubt}");
+                let message = format!("`{}` {doubt}", shown());
                 Some(reason(self.asking(), doubt.code(), message, None, None))
             }
             jail::Answer::Shared => {
-                let message = format!("`{shown}` has other names, perhaps outside the project");
+                let message = format!("`{}` has other names, perhaps outside the project", shown());
                 Some(reason(self.asking(), "shared-file", message, None, None))
             }
         }

@@ -4,7 +4,7 @@ use super::child::Speech;
 use super::feed::below;
 use super::scope::Value;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, HOLE};
+use crate::command::{Arg, Certainty, HOLE, Holed as _};
 
 impl Walk<'_> {
     /// Returns what a command prints, as far as that is known.
@@ -136,7 +136,7 @@ fn decoded(args: &[Arg<'_>], input: &Input) -> Option<Value> {
         return None;
     }
     let text = String::from_utf8(base64(&value.text)?).ok()?;
-    (!text.contains(HOLE))
+    (!text.has_hole())
         .then(|| Value { text: format!("{text}\n{HOLE}"), certainty: Certainty::Partial })
 }
 
@@ -189,14 +189,14 @@ fn picked(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
 fn listed(name: &str, args: &[Arg<'_>]) -> Option<Value> {
     let texts = || args.iter().map(|arg| &*arg.text);
     let stays =
-        |text: &str| !text.contains(HOLE) && !text.contains("..") && !text.starts_with(['/', '~']);
+        |text: &str| !text.has_hole() && !text.contains("..") && !text.starts_with(['/', '~']);
     match name {
         "find" => {
             let prints = |text: &str| {
                 ["-printf", "-exec", "-ok", "-ls", "-fprint"]
                     .iter()
                     .any(|act| text.starts_with(act))
-                    || text.contains(HOLE)
+                    || text.has_hole()
             };
             let starts = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).count();
             match (starts, args.first()) {

@@ -3,9 +3,9 @@
 use super::Style;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::Walk;
-use crate::command::{Arg, Certainty, HOLE};
+use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::jail::Standing;
-use crate::text::Span;
+use crate::text::{Span, byte};
 
 /// Folders whose programs the machine's owner installed.
 const SYSTEM_FOLDERS: [&str; 10] = [
@@ -30,7 +30,7 @@ impl Walk<'_> {
         program: &'p Arg<'_>,
     ) -> Option<(&'p str, Option<String>)> {
         let text = &*program.text;
-        let name = text.rsplit('/').next().unwrap_or_default().trim();
+        let name = byte::behind_last(text, b'/').trim();
         let nothing = text.contains('/') || program.certainty == Certainty::Known;
         // What starts programs without a shell may still hand these words to one.
         let odd = self.judge.style == Style::Runner
@@ -50,13 +50,13 @@ impl Walk<'_> {
         }
         // `/?in/rm` is some `rm`, whichever it is.
         let wild = program.certainty == Certainty::Pattern && name.contains(['*', '?', '[']);
-        if name.is_empty() || name.contains(HOLE) || wild {
+        if name.is_empty() || name.has_hole() || wild {
             self.report(dynamic(program, self.asking()));
             return None;
         }
         self.deny_listed(name, program.span);
         let mut real = None;
-        if text.contains(HOLE) || program.certainty == Certainty::Pattern {
+        if text.has_hole() || program.certainty == Certainty::Pattern {
             self.report(dynamic(program, self.asking()));
         } else if text.contains('/') {
             real = self.located(program, name);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::command::{Certainty, HOLE};
+use crate::command::{Certainty, HOLE, Holed as _};
 
 /// The working folder, the variables and the parameters, as far as the text itself tells.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
@@ -129,7 +129,7 @@ impl Scope {
         if cwds.is_empty()
             || self.adrift
             || cwds.len() > MOST_CWDS
-            || cwds.iter().any(|cwd| cwd.contains(HOLE) || cwd.len() > LONGEST_CWD)
+            || cwds.iter().any(|cwd| cwd.has_hole() || cwd.len() > LONGEST_CWD)
         {
             cwds = vec![HOLE.to_string()];
         }

@@ -13,7 +13,7 @@ use super::walk::{Input, Walk};
 use crate::command::tool::{self, Knowledge};
 use crate::command::{Act, Arg, Certainty, Run};
 use crate::shell::{Descriptor, List, Piece, Redirection, RedirectionOperator, Simple};
-use crate::text::Span;
+use crate::text::{Span, byte};
 
 /// Builtins in front of which an assignment may outlast the command.
 const MAY_KEEP: [&str; 17] = [
@@ -129,7 +129,7 @@ impl Walk<'_> {
         let feed = feeds.then(|| self.feed(name, args, &acts, input));
         let outer_feed = std::mem::replace(&mut self.feed, feed);
         let manner = self.note_manner(name, args, &acts, input, span);
-        let effect = if program.text.contains('/') { Effect::Own } else { Effect::of(name) };
+        let effect = if byte::has(&program.text, b'/') { Effect::Own } else { Effect::of(name) };
         let (environment, child_speech) = (self.environment, self.child_speech);
         let given = self.given.len();
         if acts.iter().any(|act| matches!(act, Act::Run(_))) {
@@ -166,7 +166,7 @@ impl Walk<'_> {
             Effect::Here => {}
             Effect::Trap => self.trap(args, &before),
         }
-        if !program.text.contains('/') {
+        if !byte::has(&program.text, b'/') {
             self.builtin(name, args, input);
             self.invoke(name, args, span, input);
         }
@@ -196,6 +196,12 @@ impl Walk<'_> {
     ) -> Option<Input> {
         let mut input = None;
         for redirection in redirections {
+            // `2>&1`, as nearly every one that duplicates.
+            let copies = redirection.operator == RedirectionOperator::DuplicateOutput
+                && redirection.target.settled().is_some_and(|text| text == "1" || text == "2");
+            if copies {
+                continue;
+            }
             let value = self.value(text, &redirection.target);
             let span = redirection.target.span;
             let is_input = match &redirection.descriptor {

@@ -6,7 +6,7 @@ use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use super::{Judge, Style};
-use crate::command::{Act, Arg, Concern, HOLE, Language, Run};
+use crate::command::{Act, Arg, Concern, HOLE, Holed as _, Language, Run};
 use crate::jail::{self, Entry, Lookup as _, Standing};
 use crate::policy::ShellUse;
 use crate::text::Span;
@@ -113,7 +113,7 @@ impl Walk<'_> {
 
     /// The jail over one argument, wherever in it a path stands.
     pub(super) fn jailed(&mut self, arg: &Arg<'_>) {
-        if arg.text.contains(HOLE) {
+        if arg.text.has_hole() {
             let message = "an argument is only known at run time".to_owned();
             return self.refuse("path-unknown", Axis::Path, message, arg.span);
         }
@@ -137,7 +137,7 @@ impl Walk<'_> {
 
     /// What `[[ … ]]` looks at.
     pub(super) fn tested(&mut self, value: &Value, span: Span) {
-        if self.judge.style == Style::Runner && !value.text.contains(HOLE) {
+        if self.judge.style == Style::Runner && !value.text.has_hole() {
             let text = value.text.as_str().into();
             self.jailed(&Arg { text, certainty: value.certainty, span, verbatim: None });
         }
@@ -185,6 +185,9 @@ impl Judge {
         &self,
         name: &str,
     ) -> Option<&crate::key::Sourced<crate::name::CommandName>> {
+        if self.interpreters.is_empty() {
+            return None;
+        }
         let plain = versionless(name);
         self.interpreters.iter().find(|entry| {
             let listed = entry.value.as_str();
@@ -197,6 +200,14 @@ impl Judge {
 
 /// Returns a name without its version: `python3.12` is `python`.
 pub(super) fn versionless(name: &str) -> &str {
+    // Nearly every name ends in another letter.
+    let ends = matches!(
+        name.bytes().next_back(),
+        Some(b'0'..=b'9' | b'.' | b'-' | b'd' | b'e' | b'm' | b't')
+    );
+    if !ends {
+        return name;
+    }
     let stem = name.strip_suffix(".exe").unwrap_or(name);
     // `python3.13t`, `python3.12d`: builds of a version.
     let built = stem

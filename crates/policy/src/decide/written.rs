@@ -6,7 +6,7 @@ use super::disk::Source;
 use super::flow::join;
 use super::foreign::writes;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, Concern, HOLE, Language};
+use crate::command::{Arg, Certainty, Concern, Holed as _, Language};
 use crate::shell::{Descriptor, Redirection, RedirectionOperator};
 use crate::text::Span;
 
@@ -82,14 +82,14 @@ impl Walk<'_> {
                 .iter()
                 .any(|shell| body.contains(shell))
         };
-        if ONLY_LOOK.binary_search(&name).is_err() && self.disk.contents().any(names_shell) {
+        if self.disk.contents().any(names_shell) && ONLY_LOOK.binary_search(&name).is_err() {
             self.raise(Concern::Spawns, span);
         }
     }
 
     /// Returns where a path may lead from here.
     pub(super) fn places(&self, path: &str) -> Vec<String> {
-        if path.contains(HOLE) {
+        if path.has_hole() {
             return Vec::new();
         }
         let ground = self.judge.ground();

@@ -8,10 +8,11 @@ use super::marks::{Hits, MarkKind, Marks, Spelling, has_wildcard};
 use super::place::{Access, Doubt, Names, Place, Region, Route, Standing};
 use super::text::{self, below, is_under};
 use super::walk::{End, Last, Walk};
-use crate::command::HOLE;
+use crate::command::{HOLE, Holed as _};
 use crate::layer::Origin;
 use crate::name::{PathPattern, Step};
 use crate::policy::Policy;
+use crate::text::byte;
 
 /// The kernel's `PATH_MAX`.
 const LONGEST: usize = 4096;
@@ -119,13 +120,13 @@ impl Ground {
     /// Returns where `path` leads, with a say in how it is read. A [`HOLE`] in it stands for any
     /// text.
     pub fn place_with(&self, path: &str, cwd: &str, lookup: &dyn Lookup, how: How) -> Place<'_> {
-        if path.contains('\0') {
+        if byte::has(path, 0) {
             return self.unplaced(path, Standing::Unknowable(Doubt::Nul));
         }
         if path.is_empty() || path.len() > LONGEST {
             return self.unplaced(path, Standing::Unknowable(Doubt::Length));
         }
-        let (known, last, extent) = match path.split_once(HOLE) {
+        let (known, last, extent) = match path.has_hole().then(|| path.split_once(HOLE)).flatten() {
             Some(("", _)) => return self.unplaced(path, Standing::Unknowable(Doubt::Hole)),
             // The component that the hole is a part of may turn out to be `..`.
             Some((known, _)) => {

@@ -6,6 +6,7 @@ use super::fold::fold;
 use crate::key::Sourced;
 use crate::layer::Origin;
 use crate::name::{PathPattern, Reach, Step};
+use crate::text::byte;
 
 /// An index over the patterns of a policy that answers which of them a path falls under, whatever
 /// the case and normal form of its letters.
@@ -145,15 +146,31 @@ impl Marks {
 
     /// Returns the places of the patterns that may match; of nearly every path there are none.
     fn candidates(&self, path: &str, spelling: Spelling) -> Vec<usize> {
+        let is_wild = |name: &str| spelling == Spelling::Pattern && has_wildcard(name);
+        // A name that says nothing at either end may be nearly any of them.
+        let says_nothing = |name: &str| {
+            let says = |byte: Option<u8>| byte.is_some_and(|byte| !is_special(byte));
+            is_wild(name) && !says(name.bytes().next()) && !says(name.bytes().next_back())
+        };
+        if spelling == Spelling::Pattern && components(path).any(says_nothing) {
+            return (0..self.marks.len()).collect();
+        }
         let mut found = self.keyless.clone();
         for name in components(path) {
-            self.last.find(name, spelling, &mut found);
+            match is_wild(name) {
+                true => self.last.find_like(name, &mut found),
+                false => self.last.find(name, &mut found),
+            }
         }
-        if let Some((_, name)) = path.rsplit_once('/') {
-            self.inner.find(name, spelling, &mut found);
+        let name = byte::behind_last(path, b'/');
+        match is_wild(name) {
+            true => self.inner.find_like(name, &mut found),
+            false => self.inner.find(name, &mut found),
         }
-        found.sort_unstable();
-        found.dedup();
+        if found.len() > 1 {
+            found.sort_unstable();
+            found.dedup();
+        }
         found
     }
 }
@@ -170,10 +187,7 @@ impl Keys {
         }
     }
 
-    fn find(&self, name: &str, spelling: Spelling, found: &mut Vec<usize>) {
-        if spelling == Spelling::Pattern && has_wildcard(name) {
-            return self.find_like(name, found);
-        }
+    fn find(&self, name: &str, found: &mut Vec<usize>) {
         let (word, bit) = slot(name);
         // Folding changes neither ends nor length of an ASCII name.
         if self.noted.get(word).is_none_or(|word| word & bit == 0) && name.is_ascii() {
@@ -181,22 +195,32 @@ impl Keys {
         }
         let name = fold(name);
         let known = self.names.binary_search_by(|(key, _)| (**key).cmp(&name)).ok();
-        found.extend(known.and_then(|at| self.names.get(at)).into_iter().flat_map(|(_, at)| at));
+        if let Some((_, places)) = known.and_then(|at| self.names.get(at)) {
+            found.extend_from_slice(places);
+        }
     }
 
     /// Finds the names that a shell's pattern may match.
     fn find_like(&self, pattern: &str, found: &mut Vec<usize>) {
         let pattern = fold(pattern);
-        let is_plain = |c: &char| !matches!(c, '*' | '?' | '[' | ']' | '\\');
-        let first = pattern.chars().next().filter(is_plain);
-        let last = pattern.chars().next_back().filter(is_plain);
+        // Most are told by what the pattern begins and ends with, without reading all of it.
+        let (start, end) = (
+            pattern.bytes().position(is_special).and_then(|at| pattern.as_bytes().get(..at)),
+            pattern.bytes().rposition(is_special).and_then(|at| pattern.as_bytes().get(at + 1..)),
+        );
+        let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
+        let from = self.names.partition_point(|(key, _)| key.as_bytes() < start);
         let mut step = None;
-        for (key, places) in &self.names {
-            // Most are told by their ends, without reading the pattern.
-            let fits =
-                first.is_none_or(|c| key.starts_with(c)) && last.is_none_or(|c| key.ends_with(c));
-            if fits && step.get_or_insert_with(|| Step::pattern(&pattern)).may_be(key) {
-                found.extend(places);
+        for (key, places) in self.names.get(from..).unwrap_or_default() {
+            if !key.as_bytes().starts_with(start) {
+                break;
+            }
+            let ends = key.bytes().next_back() == end.last().copied() || end.is_empty();
+            if ends
+                && key.as_bytes().ends_with(end)
+                && step.get_or_insert_with(|| Step::pattern(&pattern)).may_be(key)
+            {
+                found.extend_from_slice(places);
             }
         }
     }
@@ -204,11 +228,26 @@ impl Keys {
 
 /// Returns whether a shell would take a character of `text` for a wildcard.
 pub(super) fn has_wildcard(text: &str) -> bool {
-    text.contains(['*', '?', '['])
+    text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'['))
+}
+
+/// Returns whether a byte means something in a shell's pattern.
+fn is_special(byte: u8) -> bool {
+    matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\')
 }
 
 fn components(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|name| !name.is_empty())
+    let mut rest = path;
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let (name, after) = byte::split_once(rest, b'/').unwrap_or((rest, ""));
+            rest = after;
+            if !name.is_empty() {
+                return Some(name);
+            }
+        }
+        None
+    })
 }
 
 /// Returns where a name is noted, by its ends and its length: a word, and a bit of it.

@@ -209,11 +209,12 @@ impl<'g> Place<'g> {
         if is_placed && self.ground.stands_on(&self.path, self.spelling) {
             return self.no(Refusal::Whole, None);
         }
-        match (self.may_change(), self.holds()) {
-            (Answer::Yes | Answer::Unclear(_), Some(origin)) => {
-                self.no(Refusal::HoldsProtected, Some(origin))
-            }
-            (answer, _) => answer,
+        match self.may_change() {
+            answer @ (Answer::Yes | Answer::Unclear(_)) => match self.holds() {
+                Some(origin) => self.no(Refusal::HoldsProtected, Some(origin)),
+                None => answer,
+            },
+            answer @ (Answer::No(_) | Answer::Shared) => answer,
         }
     }
 

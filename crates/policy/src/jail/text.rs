@@ -1,6 +1,7 @@
 //! Paths as text.
 
-use crate::command::HOLE;
+use crate::command::Holed as _;
+use crate::text::byte;
 
 /// Returns whether `path` is `folder` or lies below it. Both are absolute and normal.
 pub(super) fn is_under(path: &str, folder: &str) -> bool {
@@ -29,7 +30,7 @@ pub(super) fn append(path: &mut String, names: &str) {
 
 /// Returns whether `path` is absolute and known to the end.
 pub(super) fn is_settled(path: &str) -> bool {
-    path.starts_with('/') && !path.contains([HOLE, '\0'])
+    path.starts_with('/') && !path.has_hole() && !byte::has(path, 0)
 }
 
 /// Returns whether `name` is a number, as the folders of processes are named.

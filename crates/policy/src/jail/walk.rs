@@ -5,6 +5,7 @@ use super::marks::{Spelling, has_wildcard};
 use super::place::{Doubt, Route};
 use super::text;
 use crate::name::Step;
+use crate::text::byte;
 
 /// What the kernel calls too many links (ELOOP).
 const MOST_LINKS: u8 = 40;
@@ -84,7 +85,8 @@ impl<'a> Walk<'a> {
     fn walk(&mut self, names: &str, last: Last, then: Option<&Ahead<'_>>) {
         let mut rest = names;
         while !rest.is_empty() {
-            let (name, after) = rest.split_once('/').map_or((rest, None), |(n, a)| (n, Some(a)));
+            let (name, after) =
+                byte::split_once(rest, b'/').map_or((rest, None), |(n, a)| (n, Some(a)));
             rest = after.unwrap_or_default();
             match name {
                 "" | "." => {}

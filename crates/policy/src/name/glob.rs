@@ -85,6 +85,7 @@ impl Glob {
         loop {
             let step = match (self.0.get(token), rest.clone().next()) {
                 (None, None) => return true,
+                (Some(Token::Many), _) if token + 1 == self.0.len() => return true,
                 (Some(Token::Many), _) => {
                     retry = Some((token, rest.clone()));
                     token += 1;

@@ -6,10 +6,6 @@ use super::cursor::{Before, Parsed, Parser, Scope};
 use super::keyword::Keyword;
 use super::word::Kind;
 
-/// Builtins whose arguments may be arrays.
-const DECLARES: [&str; 8] =
-    ["alias", "declare", "eval", "export", "let", "local", "readonly", "typeset"];
-
 impl<'t> Parser<'_, 't> {
     pub(super) fn command(&mut self) -> Parsed<Command<'t>> {
         self.blanks();
@@ -53,7 +49,8 @@ impl<'t> Parser<'_, 't> {
     /// Reads assignments, words and redirections in any order.
     pub(super) fn simple(&mut self, start: usize) -> Parsed<Command<'t>> {
         self.count_command(start)?;
-        let mut simple = Simple::default();
+        // Most commands have fewer words.
+        let mut simple = Simple { words: Vec::with_capacity(8), ..Simple::default() };
         let mut redirections = Vec::new();
         let mut arrays = ArrayAllowed::No;
         let mut end = start;
@@ -92,7 +89,7 @@ impl<'t> Parser<'_, 't> {
                 if alone && self.is_function()? {
                     return self.function_body(start, word);
                 }
-                if !lost && word.plain().is_some_and(|name| DECLARES.contains(&name)) {
+                if !lost && word.plain().is_some_and(|name| declares(name)) {
                     arrays = ArrayAllowed::Yes;
                 }
                 simple.words.push(word);
@@ -245,4 +242,12 @@ fn takes_keyword(simple: &Simple<'_>, redirections: &[Redirection<'_>]) -> bool 
     simple.assignments.is_empty()
         && !redirections.iter().any(between)
         && keyword.is_some_and(|keyword| keyword != Keyword::Time)
+}
+
+/// Builtins whose arguments may be arrays.
+fn declares(name: &str) -> bool {
+    matches!(
+        name,
+        "alias" | "declare" | "eval" | "export" | "let" | "local" | "readonly" | "typeset"
+    )
 }

@@ -14,6 +14,8 @@ pub(super) type Parsed<T> = Result<T, Unparsed>;
 pub(super) struct Parser<'s, 't> {
     pub(super) text: &'s str,
     pub(super) at: usize,
+    /// Whether a line continues on the next one anywhere.
+    continues: bool,
     /// Where the part that is being read ends.
     pub(super) end: usize,
     origin: Origin<'s, 't>,
@@ -113,6 +115,7 @@ impl<'s, 't> Parser<'s, 't> {
         Self {
             text,
             at: 0,
+            continues: text.contains("\\\n"),
             end: text.len(),
             origin,
             depth,
@@ -192,7 +195,7 @@ impl<'s, 't> Parser<'s, 't> {
 
     /// Returns a part of the text without its line continuations.
     pub(super) fn joined(&self, from: usize, to: usize) -> Cow<'t, str> {
-        match self.raw(from, to).contains("\\\n") {
+        match self.continues && self.raw(from, to).contains("\\\n") {
             true => Cow::Owned(self.raw(from, to).replace("\\\n", "")),
             false => self.slice(from, to),
         }

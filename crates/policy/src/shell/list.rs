@@ -123,7 +123,7 @@ impl<'t> Parser<'_, 't> {
         if self.prefixes()? {
             return Ok(Pipeline { stages: Vec::new() });
         }
-        let mut stages = Vec::with_capacity(1);
+        let mut stages = Vec::with_capacity(2);
         loop {
             stages.push(self.command()?);
             self.blanks();

@@ -64,9 +64,11 @@ impl<'t> Parser<'_, 't> {
 
     /// Refuses `{name[…]}` in front of `<` or `>` where its subscript is more than a plain word.
     pub(super) fn check_element(&self, start: usize) -> Parsed<()> {
+        if !matches!(self.byte(self.at), b'<' | b'>') {
+            return Ok(());
+        }
         let raw = self.joined(start, self.at);
-        let follows = matches!(self.byte(self.at), b'<' | b'>');
-        match follows && raw.starts_with('{') && raw.ends_with("]}") {
+        match raw.starts_with('{') && raw.ends_with("]}") {
             true => Err(self.unsupported("an array's element as a descriptor", start)),
             false => Ok(()),
         }

@@ -5,6 +5,7 @@
 //! origin. Text is bounded before it is parsed and while it is parsed: length, nesting, and the
 //! number of values after aliases are expanded.
 
+pub(crate) mod byte;
 mod diagnostic;
 pub mod json;
 mod node;

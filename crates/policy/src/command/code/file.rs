@@ -5,7 +5,7 @@ use super::scan::Scan;
 use super::stream::Range;
 use super::token::{Kind, Token};
 use super::value::Sort;
-use crate::command::{Act, Arg, Certainty, Concern, HOLE, Language, Run};
+use crate::command::{Act, Arg, Certainty, Concern, HOLE, Holed as _, Language, Run};
 
 impl<'t> Scan<'t, '_> {
     pub(super) fn path(
@@ -193,7 +193,7 @@ pub(super) fn local<'t>(url: &Arg<'t>) -> Option<Arg<'t>> {
         Some((known, _)) => format!("{known}{HOLE}"),
         None => path.to_owned(),
     };
-    let certainty = if text.contains(HOLE) { Certainty::Partial } else { Certainty::Known };
+    let certainty = if text.has_hole() { Certainty::Partial } else { Certainty::Known };
     Some(Arg { text: text.into(), certainty, span: url.span, verbatim: None })
 }
 

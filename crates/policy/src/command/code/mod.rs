@@ -33,7 +33,7 @@ mod tests;
 use self::scan::Scan;
 use self::sink::Sink;
 use super::tool::{self, Prompt};
-use super::{Act, Arg, Certainty, Concern, HOLE, Language};
+use super::{Act, Arg, Certainty, Concern, Holed as _, Language};
 use crate::text::Span;
 
 /// Adds to `acts` what `code` does.
@@ -49,7 +49,7 @@ pub fn acts<'t>(
     at: Option<usize>,
     acts: &mut Vec<Act<'t>>,
 ) {
-    let certainty = if code.contains(HOLE) { Certainty::Partial } else { Certainty::Known };
+    let certainty = if code.has_hole() { Certainty::Partial } else { Certainty::Known };
     let typed = || Arg { verbatim: at, certainty, ..Arg::known(code, span) };
     match language {
         Language::Sql => return tool::typed(Prompt::Client, &typed(), acts),
@@ -66,7 +66,7 @@ pub fn acts<'t>(
         | Language::Other => {}
     }
     let mut out = Sink::new(span, at, acts);
-    if code.contains(HOLE) {
+    if code.has_hole() {
         out.raise(Concern::Evaluates, 0, code.len());
     }
     match language {

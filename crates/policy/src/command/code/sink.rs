@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::value::FOUND;
-use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run};
+use crate::command::{Act, Arg, Certainty, Concern, Holed as _, Run};
 use crate::text::Span;
 
 /// Collects acts, and knows where in the person's text they are.
@@ -45,7 +45,7 @@ impl<'t, 'a> Sink<'t, 'a> {
     /// Returns an argument made of `text`, with its certainty.
     pub(super) fn arg(&self, text: impl Into<Cow<'t, str>>, start: usize, end: usize) -> Arg<'t> {
         let text = text.into();
-        let certainty = if text.contains(HOLE) {
+        let certainty = if text.has_hole() {
             Certainty::Partial
         } else if text.contains(FOUND) {
             let text = text.replace(FOUND, "*");

@@ -2,7 +2,7 @@
 
 use super::general;
 use super::grammar::Role;
-use crate::command::{Act, Arg, Certainty, HOLE};
+use crate::command::{Act, Arg, Certainty, Holed as _};
 
 /// What is brought to a place, and which place that is.
 #[derive(Debug, Default)]
@@ -97,8 +97,8 @@ fn landed<'t>(into: &Arg<'t>, source: &Arg<'t>) -> Option<Arg<'t>> {
     let (name, certainty) = match name {
         _ if is_content && is_dotted(&into.text) => ("*", Certainty::Pattern),
         _ if matches!(name, "." | ".." | "") => return None,
-        _ if name.contains(HOLE) && !is_dotted(&into.text) => return None,
-        name if name.contains(HOLE) => (name, source.certainty),
+        _ if name.has_hole() && !is_dotted(&into.text) => return None,
+        name if name.has_hole() => (name, source.certainty),
         name if source.certainty == Certainty::Pattern && name.contains(['*', '?', '[']) => {
             (name, Certainty::Pattern)
         }

@@ -1,11 +1,13 @@
 //! One name for the many a tool goes by.
 
+use crate::text::byte;
+
 /// Answers with each name under which a tool may be listed, the most exact first: `python3.12`,
 /// `python`; `g++-13`, `g++`; `mkfs.ext4`, `mkfs`.
 pub(super) fn spellings(name: &str) -> impl Iterator<Item = &str> {
     let plain = name.strip_suffix(".exe").unwrap_or(name);
     // `prettier@3.1`, as package runners name a version.
-    let plain = plain.split_once('@').map_or(plain, |(tool, _)| tool);
+    let plain = byte::split_once(plain, b'@').map_or(plain, |(tool, _)| tool);
     // The first is nearly always the one: the others are worked out when it is not.
     let others: [fn(&str) -> Option<&str>; 4] =
         [|name| Some(without_version(name)), family, loader, cross_tool];

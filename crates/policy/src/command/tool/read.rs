@@ -8,7 +8,7 @@ use super::parallel;
 use super::scan::{Chain, Piece, Place, Scan};
 use super::table;
 use super::variable;
-use crate::command::{Act, Arg, Concern, HOLE, Run};
+use crate::command::{Act, Arg, Concern, Holed as _, Run};
 use crate::text::Span;
 
 /// Adds what `args` do to `acts`. `at` is where the command's name stands.
@@ -263,7 +263,7 @@ impl<'t> Reader<'_, 't> {
                     self.nested(grammar, place.end, acts);
                 }
                 None => {
-                    if first.text.contains(HOLE) {
+                    if first.text.has_hole() {
                         acts.push(Act::Raise(Concern::Unclear, first.span));
                     }
                     for arg in self.args.get(place.end..).unwrap_or_default() {
@@ -313,7 +313,7 @@ impl<'t> Reader<'_, 't> {
         let habits = self.chain.grammar.habits;
         let name = value.and_then(|from| arg.text.get(..from - 1)).unwrap_or(&arg.text);
         let is_doubt = habits & Habit::CLOSED != 0 && name.len() > 2
-            || habits & Habit::WARY != 0 && name.contains(HOLE);
+            || habits & Habit::WARY != 0 && name.has_hole();
         if is_doubt {
             acts.push(Act::Raise(Concern::Unclear, arg.span));
         } else if let Some(value) = value.and_then(|from| arg.tail(from)) {
@@ -410,7 +410,7 @@ fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Role::Enter => Act::Enter(arg),
         Role::Work => {
             // Where it is not known which folder that is, what is done there is not judged either.
-            if !arg.text.contains(HOLE) {
+            if !arg.text.has_hole() {
                 acts.push(Act::Write(arg.clone()));
             }
             Act::Enter(arg)

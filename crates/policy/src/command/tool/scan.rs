@@ -1,8 +1,9 @@
 //! From words to options and operands, by a tool's grammar.
 
 use super::grammar::{Grammar, Habit, Opt, Value};
-use super::table::start;
+use super::table::{exact, start};
 use crate::command::{Arg, Certainty, HOLE};
+use crate::text::byte;
 
 /// A grammar and the ones it is nested in, whose options it understands as well.
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +103,7 @@ impl<'s, 't> Scan<'s, 't> {
         if self.operands == 0 && self.has(Habit::ASSIGNS) && is_assignment(text) {
             return Some(Piece::Assignment(at));
         }
-        if let Some(equals) = text.find('=')
+        if let Some(equals) = byte::find(text, b'=')
             && let Some(option) = text.get(..=equals).and_then(|key| self.chain.exact(key))
         {
             let value = Some(Place { at, from: equals + 1, end: at + 1 });
@@ -130,7 +131,7 @@ impl<'s, 't> Scan<'s, 't> {
 
     /// Reads a word that begins with two dashes.
     fn long(&mut self, at: usize, text: &str) -> Piece {
-        let (name, value) = match text.find('=') {
+        let (name, value) = match byte::find(text, b'=') {
             Some(equals) => (text.get(..equals).unwrap_or(text), Some(equals + 1)),
             None => (text, None),
         };
@@ -191,7 +192,7 @@ impl<'s, 't> Scan<'s, 't> {
         if let Some(option) = self.chain.exact(text) {
             return self.option(option, at, None);
         }
-        let value = text.find('=').map(|equals| equals + 1);
+        let value = byte::find(text, b'=').map(|equals| equals + 1);
         if let Some(option) =
             value.and_then(|from| text.get(..from - 1)).and_then(|name| self.chain.exact(name))
         {
@@ -255,6 +256,7 @@ impl Iterator for Scan<'_, '_> {
             let arg = self.args.get(at)?;
             self.next += 1;
             let text = &*arg.text;
+            let first = text.bytes().next();
             let reads_options = match self.phase {
                 Phase::Mixed => true,
                 Phase::Expression => self.has(Habit::SINGLE),
@@ -265,13 +267,13 @@ impl Iterator for Scan<'_, '_> {
             } else if text == "--" {
                 self.phase = Phase::After;
                 None
-            } else if self.has(Habit::SINGLE) && text.len() > 1 && text.starts_with('-') {
+            } else if self.has(Habit::SINGLE) && text.len() > 1 && first == Some(b'-') {
                 Some(self.single(at, text))
-            } else if text.starts_with("--") {
+            } else if first == Some(b'-') && text.starts_with("--") {
                 Some(self.long(at, text))
-            } else if text.len() > 1 && text.starts_with('-') {
+            } else if text.len() > 1 && first == Some(b'-') {
                 // Some short names are longer than a letter (`-oN`, `-TT`).
-                let equals = text.find('=').filter(|end| *end > 2);
+                let equals = byte::find(text, b'=').filter(|end| *end > 2);
                 let name = equals.and_then(|end| text.get(..end)).unwrap_or(text);
                 match self.chain.exact(name) {
                     Some(option) => Some(self.option(option, at, equals.map(|end| end + 1))),
@@ -280,7 +282,7 @@ impl Iterator for Scan<'_, '_> {
                         None
                     }
                 }
-            } else if text.starts_with('+')
+            } else if first == Some(b'+')
                 && let Some(option) = self.chain.exact("+")
             {
                 let value = Some(Place { at, from: 1, end: at + 1 });
@@ -298,10 +300,8 @@ impl Iterator for Scan<'_, '_> {
 impl Chain<'_> {
     /// Finds an option by its full name.
     fn exact(&self, name: &str) -> Option<&'static Opt> {
-        let names = self.grammar.names();
-        let start = start(name);
-        let found = names.binary_search_by(|known| known.order(name, start)).ok();
-        let option = found.and_then(|at| names.get(at)).and_then(|name| self.grammar.option(name));
+        let found = exact(self.grammar.names(), name);
+        let option = found.and_then(|name| self.grammar.option(name));
         option.or_else(|| self.enclosing()?.exact(name))
     }
 
@@ -335,5 +335,5 @@ impl Chain<'_> {
 ///
 /// `env` takes any name: a shell's exported functions have names that no variable has.
 pub(super) fn is_assignment(text: &str) -> bool {
-    text.find('=').is_some_and(|at| at > 0)
+    byte::find(text, b'=').is_some_and(|at| at > 0)
 }

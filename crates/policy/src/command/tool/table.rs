@@ -73,15 +73,22 @@ impl Run {
 
 /// Returns the first eight bytes of a name as a number that is in order as names are.
 pub(super) fn start(name: &str) -> u64 {
-    let mut first = [0; 8];
-    for (to, byte) in first.iter_mut().zip(name.bytes()) {
-        *to = byte;
+    if let Some(first) = name.as_bytes().first_chunk() {
+        return u64::from_be_bytes(*first);
     }
-    u64::from_be_bytes(first)
+    let shorter = name.bytes().fold(0, |number, byte| number << 8 | u64::from(byte));
+    shorter.checked_shl(64 - 8 * u32::try_from(name.len()).unwrap_or(8)).unwrap_or(0)
+}
+
+/// Finds a name among sorted ones.
+pub(super) fn exact<'n>(all: &'n [Named], name: &str) -> Option<&'n Named> {
+    let start = start(name);
+    let first = all.partition_point(|known| known.start < start);
+    let alike = all.get(first..)?.iter().take_while(|known| known.start == start);
+    // Names of up to eight bytes are told by their start, unless they have a NUL.
+    alike.into_iter().find(|known| usize::from(known.len) == name.len() && known.text() == name)
 }
 
 fn find(all: &[Named], name: &str) -> Option<&'static Grammar> {
-    let start = start(name);
-    let at = all.binary_search_by(|known| known.order(name, start)).ok()?;
-    GRAMMARS.get(usize::from(all.get(at)?.at))
+    GRAMMARS.get(usize::from(exact(all, name)?.at))
 }

@@ -1,6 +1,6 @@
 //! Sending files: to whom it matters.
 
-use crate::command::{Act, Concern, HOLE};
+use crate::command::{Act, Concern, Holed as _};
 
 /// Drops what was said of sending, from `first` on, if all that is talked to is this machine.
 pub(super) fn forgive(first: usize, acts: &mut Vec<Act<'_>>) {
@@ -40,7 +40,7 @@ fn is_loopback(target: &str) -> bool {
     let is_address = |rest: &str| {
         rest.split('.').count() == 3 && rest.split('.').all(|part| part.parse::<u8>().is_ok())
     };
-    !host.contains(HOLE)
+    !host.has_hole()
         && (host.eq_ignore_ascii_case("localhost")
             || host == "0.0.0.0"
             || address.is_some_and(is_address))

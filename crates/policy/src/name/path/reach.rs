@@ -137,6 +137,9 @@ impl PathPattern {
 impl<'a> Step<'a> {
     /// Reads a component in which `*`, `?` and `[set]` are wildcards.
     pub(crate) fn pattern(text: &'a str) -> Self {
+        if !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\')) {
+            return Self::Name(text);
+        }
         match Component::parse(text, text) {
             Ok(Component::Glob(glob)) => Self::Pattern(glob),
             Ok(Component::Literal(_)) => Self::Name(text),

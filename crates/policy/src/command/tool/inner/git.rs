@@ -1,14 +1,14 @@
 //! git's settings, addresses, refs and paths.
 
 use crate::command::tool::general;
-use crate::command::{Act, Arg, Concern, HOLE, Run};
+use crate::command::{Act, Arg, Concern, Holed as _, Run};
 
 /// `key=value` of `git -c`.
 pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let Some(equals) = arg.text.find('=') else { return key(arg, acts) };
     let name = arg.text.get(..equals).unwrap_or_default();
     let Some(value) = arg.tail(equals + 1) else { return };
-    if name.contains(HOLE) {
+    if name.has_hole() {
         return acts.push(Act::Raise(Concern::Unclear, arg.span));
     }
     match Setting::of(name) {
@@ -43,7 +43,7 @@ pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 /// The key of `git config key value`: what the value will run shows only later.
 pub(super) fn key(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
     let concern = match Setting::of(&arg.text) {
-        _ if arg.text.contains(HOLE) => Concern::Unclear,
+        _ if arg.text.has_hole() => Concern::Unclear,
         Setting::Harmless | Setting::Address => return,
         Setting::Command
         | Setting::Switch

@@ -1,6 +1,6 @@
 //! Settings of ssh, cargo, php, make and the kernel.
 
-use crate::command::{Act, Arg, Concern, HOLE, Language, Run};
+use crate::command::{Act, Arg, Concern, Holed as _, Language, Run};
 
 /// `Key=value` or `Key value` of `ssh -o`.
 pub(super) fn ssh<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
@@ -99,7 +99,7 @@ pub(super) fn php<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         | "xdebug.profiler_output_dir" => acts.push(Act::Write(value)),
         "sendmail_path" => acts.push(Act::Run(Run::Shell(value))),
         "include_path" => acts.push(Act::Read(value)),
-        _ if key.contains(HOLE) => acts.push(Act::Raise(Concern::Unclear, arg.span)),
+        _ if key.has_hole() => acts.push(Act::Raise(Concern::Unclear, arg.span)),
         _ => {}
     }
 }
@@ -134,7 +134,7 @@ pub(super) fn npm<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let key = arg.text.get(..equals).unwrap_or_default();
     if key.starts_with("scripts.") || key.starts_with("scripts[") {
         acts.extend(arg.tail(equals + 1).map(|text| Act::Run(Run::Shell(text))));
-    } else if key.contains(HOLE) {
+    } else if key.has_hole() {
         acts.push(Act::Raise(Concern::Unclear, arg.span));
     }
 }
