@@ -1,5 +1,7 @@
 //! What `${x#…}`, `${x/…}`, `${x:…}` and their kin make of a value.
 
+use smallvec::smallvec;
+
 use super::scope::Value;
 use super::walk::Walk;
 use crate::command::{Certainty, Holed as _};
@@ -71,7 +73,7 @@ impl Walk<'_> {
                     _ => return None,
                 },
                 Piece::Parameter(_) => {
-                    let alone = Word { pieces: vec![piece.clone()], span: word.span };
+                    let alone = Word { pieces: smallvec![piece.clone()], span: word.span };
                     let value = self.value(text, &alone);
                     let plain = value.certainty == Certainty::Known
                         && !value.text.contains(['*', '?', '[', '\\', '/']);

@@ -279,7 +279,7 @@ pub(super) fn is_relied_on(name: &str) -> bool {
 }
 
 /// Whether a function starts itself more than once, or beside itself: a fork bomb.
-fn is_bomb(name: &Word<'_>, body: &Command<'_>) -> bool {
+fn is_bomb<'t>(name: &Word<'t>, body: &Command<'t>) -> bool {
     let mut calls = 0;
     body.every_simple(&mut |simple| {
         calls += u32::from(simple.words.first().is_some_and(|word| word.pieces == name.pieces));

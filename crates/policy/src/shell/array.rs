@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::ast::{Assignment, AssignmentMode, Piece, Word};
+use smallvec::smallvec;
+
+use super::ast::{Assignment, AssignmentMode, Piece, Pieces, Word};
 use super::cursor::{Parsed, Parser, Scope};
 use super::pair::Pair;
 use super::quote::Style;
@@ -58,7 +60,7 @@ impl<'t> Parser<'_, 't> {
             return Ok(None);
         };
         let from = self.at;
-        let mut pieces = Vec::new();
+        let mut pieces = Pieces::new();
         if self.peek() == b'(' {
             pieces.push(self.array()?);
         }
@@ -82,7 +84,7 @@ impl<'t> Parser<'_, 't> {
         if self.at > start && self.mode().is_some() && self.peek() == b'(' {
             let head = Piece::Literal(self.joined(start, self.at));
             let array = self.array()?;
-            let word = self.word_from(start, vec![head, array], Kind::Value);
+            let word = self.word_from(start, smallvec![head, array], Kind::Value);
             return word;
         }
         self.at = start;

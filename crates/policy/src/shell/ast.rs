@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
 use crate::text::Span;
 
 /// A whole shell text.
@@ -229,10 +231,13 @@ pub enum RedirectionOperator {
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Word<'t> {
     /// What it consists of. An empty word (`''`) is one empty [`Piece::Quoted`].
-    pub pieces: Vec<Piece<'t>>,
+    pub pieces: Pieces<'t>,
     /// Where it stands.
     pub span: Span,
 }
+
+/// The pieces of a word: nearly always one.
+pub type Pieces<'t> = SmallVec<[Piece<'t>; 1]>;
 
 /// A part of a word.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -258,7 +263,7 @@ pub enum Piece<'t> {
     /// `$(…)`, backticks, `${ …; }`, `${| …; }`
     Command(List<'t>, Quoting),
     /// `$((…))`, `$[…]`
-    Arithmetic(Arithmetic<'t>, Quoting),
+    Arithmetic(Box<Arithmetic<'t>>, Quoting),
     /// `<(…)`, `>(…)`
     Process(List<'t>),
     /// `(…)` behind an assignment's `=`

@@ -1,7 +1,7 @@
 //! Brace expansion: `{a,b}` and `{1..9}`.
 
 use super::MAX_DEPTH;
-use super::ast::{Piece, Word};
+use super::ast::{Piece, Pieces, Word};
 use super::cursor::{Parsed, Parser};
 
 /// A brace or comma that stands unquoted in a word.
@@ -31,12 +31,8 @@ struct Open {
 impl<'t> Parser<'_, 't> {
     /// Makes pieces between braces alternatives. Braces without a partner, a comma or a range
     /// remain text.
-    pub(super) fn braces(
-        &mut self,
-        pieces: Vec<Piece<'t>>,
-        marks: &[Mark],
-    ) -> Parsed<Vec<Piece<'t>>> {
-        let mut out: Vec<Piece<'t>> = Vec::with_capacity(pieces.len());
+    pub(super) fn braces(&mut self, pieces: Pieces<'t>, marks: &[Mark]) -> Parsed<Pieces<'t>> {
+        let mut out: Pieces<'t> = Pieces::with_capacity(pieces.len());
         let mut open: Vec<Open> = Vec::new();
         let mut marks = marks.iter().peekable();
         for (index, piece) in pieces.into_iter().enumerate() {
@@ -77,7 +73,7 @@ impl<'t> Parser<'_, 't> {
         Ok(join(out))
     }
 
-    fn alternatives(&self, out: &mut Vec<Piece<'t>>, brace: &Open, close: usize) -> Vec<Word<'t>> {
+    fn alternatives(&self, out: &mut Pieces<'t>, brace: &Open, close: usize) -> Vec<Word<'t>> {
         let mut words = Vec::with_capacity(brace.commas.len() + 1);
         let mut end = close;
         let first = std::iter::once((brace.piece, brace.at));
@@ -93,8 +89,8 @@ impl<'t> Parser<'_, 't> {
 }
 
 /// Joins text that fell apart at braces.
-fn join(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
-    let mut out: Vec<Piece<'_>> = Vec::with_capacity(pieces.len());
+fn join(pieces: Pieces<'_>) -> Pieces<'_> {
+    let mut out: Pieces<'_> = Pieces::with_capacity(pieces.len());
     for piece in pieces {
         match (out.last_mut(), piece) {
             (Some(Piece::Literal(before)), Piece::Literal(text)) => before.to_mut().push_str(&text),

@@ -1,6 +1,6 @@
 //! Expansions that begin with `$`.
 
-use super::ast::{List, Operation, Parameter, Piece, Quoting, Word};
+use super::ast::{List, Operation, Parameter, Piece, Pieces, Quoting, Word};
 use super::cursor::{Parsed, Parser, Scope};
 use super::keyword::Keyword;
 use super::list::Closer;
@@ -9,7 +9,7 @@ use super::quote::Style;
 
 impl<'t> Parser<'_, 't> {
     /// Reads what `$` begins outside quotes; tells whether it began anything.
-    pub(super) fn bare_dollar(&mut self, out: &mut Vec<Piece<'t>>) -> Parsed<bool> {
+    pub(super) fn bare_dollar(&mut self, out: &mut Pieces<'t>) -> Parsed<bool> {
         let start = self.at;
         self.at += 1;
         let next = self.peek();
@@ -48,7 +48,7 @@ impl<'t> Parser<'_, 't> {
                 let to = self.pair_end(from, Pair::OldArithmetic)?;
                 let arithmetic = self.arithmetic(from, to)?;
                 self.at = to + 1;
-                return Ok(Some(Piece::Arithmetic(arithmetic, quoting)));
+                return Ok(Some(Piece::Arithmetic(Box::new(arithmetic), quoting)));
             }
             b'0'..=b'9' | b'@' | b'*' | b'#' | b'?' | b'-' | b'$' | b'!' => self.at + 1,
             _ => self.name_end(self.at),
@@ -81,7 +81,7 @@ impl<'t> Parser<'_, 't> {
         if self.byte(to.saturating_sub(1)) == b')' && to > from && self.balanced(from, to - 1) {
             let arithmetic = self.arithmetic(from, to - 1)?;
             self.at = to + 1;
-            return Ok(Piece::Arithmetic(arithmetic, quoting));
+            return Ok(Piece::Arithmetic(Box::new(arithmetic), quoting));
         }
         let list = self.deferred(|parser| {
             parser.within(start, to, |parser| parser.substitution(Closer::End))

@@ -1,5 +1,7 @@
 //! Bodies of heredocs.
 
+use smallvec::smallvec;
+
 use super::ast::{CommandKind, List, Piece, RedirectionOperator, Word};
 use super::cursor::{Origin, Parsed, Parser, Scope};
 use super::quote::Style;
@@ -91,7 +93,7 @@ impl<'t> Parser<'_, 't> {
         let (text, offsets) = match pending.tabs {
             Tabs::Removed => self.without_tabs(start, stop, pending.quoted),
             Tabs::Kept if pending.quoted => {
-                let pieces = vec![Piece::Quoted(self.slice(start, stop))];
+                let pieces = smallvec![Piece::Quoted(self.slice(start, stop))];
                 return Ok(Word { pieces, span });
             }
             Tabs::Kept => {
@@ -102,7 +104,7 @@ impl<'t> Parser<'_, 't> {
             }
         };
         if pending.quoted {
-            return Ok(Word { pieces: vec![Piece::Quoted(text.into())], span });
+            return Ok(Word { pieces: smallvec![Piece::Quoted(text.into())], span });
         }
         let mut inner = Parser::over(&text, Origin::Rewritten(&offsets), self.depth, self.commands);
         let pieces = inner.nested(|parser| parser.run(Style::Heredoc))?;

@@ -123,7 +123,7 @@ impl<'t> Parser<'_, 't> {
         if self.prefixes()? {
             return Ok(Pipeline { stages: Vec::new() });
         }
-        let mut stages = Vec::with_capacity(2);
+        let mut stages = Vec::with_capacity(4);
         loop {
             stages.push(self.command()?);
             self.blanks();

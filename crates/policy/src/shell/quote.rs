@@ -1,6 +1,6 @@
 //! Quoted text, and text in which only expansions mean something.
 
-use super::ast::{Piece, Quoting, Word};
+use super::ast::{Piece, Pieces, Quoting, Word};
 use super::cursor::{Parsed, Parser};
 
 /// What characters mean in a part of a word.
@@ -29,7 +29,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Reads `"…"`.
-    pub(super) fn double(&mut self, out: &mut Vec<Piece<'t>>) -> Parsed<()> {
+    pub(super) fn double(&mut self, out: &mut Pieces<'t>) -> Parsed<()> {
         let start = self.at;
         let before = out.len();
         self.at += 1;
@@ -85,13 +85,13 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Reads text with expansions up to the end of the part.
-    pub(super) fn run(&mut self, style: Style) -> Parsed<Vec<Piece<'t>>> {
-        let mut out = Vec::new();
+    pub(super) fn run(&mut self, style: Style) -> Parsed<Pieces<'t>> {
+        let mut out = Pieces::new();
         self.run_into(style, &mut out)?;
         Ok(out)
     }
 
-    fn run_into(&mut self, style: Style, out: &mut Vec<Piece<'t>>) -> Parsed<()> {
+    fn run_into(&mut self, style: Style, out: &mut Pieces<'t>) -> Parsed<()> {
         let mut from = self.at;
         // Text with escapes taken out, from before `from`.
         let mut text = String::new();
@@ -142,7 +142,7 @@ impl<'t> Parser<'_, 't> {
         Ok(())
     }
 
-    fn push_run(&self, text: &mut String, from: usize, to: usize, out: &mut Vec<Piece<'t>>) {
+    fn push_run(&self, text: &mut String, from: usize, to: usize, out: &mut Pieces<'t>) {
         if text.is_empty() {
             if from < to {
                 out.push(Piece::Quoted(self.slice(from, to)));
@@ -155,8 +155,8 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Reads text in which quotes work, up to the end of the part.
-    fn bare(&mut self) -> Parsed<Vec<Piece<'t>>> {
-        let mut out = Vec::new();
+    fn bare(&mut self) -> Parsed<Pieces<'t>> {
+        let mut out = Pieces::new();
         let mut from = self.at;
         loop {
             let at = self.at;

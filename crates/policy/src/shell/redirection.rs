@@ -1,6 +1,8 @@
 //! Redirections.
 
-use super::ast::{Descriptor, Piece, Redirection, RedirectionOperator, Word};
+use smallvec::smallvec;
+
+use super::ast::{Descriptor, Piece, Pieces, Redirection, RedirectionOperator, Word};
 use super::cursor::{Parsed, Parser, Scope};
 use super::heredoc::{Pending, Tabs};
 use super::word::Kind;
@@ -36,7 +38,7 @@ impl<'t> Parser<'_, 't> {
             // Bash reads `-` by itself here: what follows it is another word.
             self.at += 1;
             let span = self.span(self.at - 1, self.at);
-            Word { pieces: vec![Piece::Literal(self.slice(self.at - 1, self.at))], span }
+            Word { pieces: smallvec![Piece::Literal(self.slice(self.at - 1, self.at))], span }
         } else if self.word_begins() && self.target_begins(duplicates) {
             let from = self.at;
             let word = self.word(Kind::Argument)?;
@@ -176,7 +178,7 @@ impl<'t> Parser<'_, 't> {
         self.pending.push(Pending { at, delimiter, quoted, tabs });
         let span = self.span(start, self.at);
         // The span is the key by which the body finds its way back.
-        let target = Word { pieces: Vec::new(), span: self.span(operator_at, operator_at) };
+        let target = Word { pieces: Pieces::new(), span: self.span(operator_at, operator_at) };
         Ok(Redirection { descriptor, operator: RedirectionOperator::Heredoc, target, span })
     }
 }

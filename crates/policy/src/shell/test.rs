@@ -1,5 +1,7 @@
 //! `[[ … ]]`: its own small grammar of operators.
 
+use smallvec::smallvec;
+
 use super::ast::{CommandKind, Piece, Word};
 use super::cursor::{Parsed, Parser};
 use super::keyword::Keyword;
@@ -30,7 +32,7 @@ impl<'t> Parser<'_, 't> {
         let start = self.at;
         let found = self.take(operator);
         if found {
-            let pieces = vec![Piece::Literal(self.joined(start, self.at))];
+            let pieces = smallvec![Piece::Literal(self.joined(start, self.at))];
             words.push(Word { pieces, span: self.span(start, self.at) });
         }
         found

@@ -1,6 +1,8 @@
 //! Words: pieces up to a blank or an operator.
 
-use super::ast::{Piece, Quoting, Word};
+use smallvec::smallvec;
+
+use super::ast::{Piece, Pieces, Quoting, Word};
 use super::brace::{Mark, MarkKind};
 use super::cursor::{Parsed, Parser};
 use super::keyword::breaks;
@@ -48,7 +50,7 @@ static PLAIN: [bool; 256] = {
 
 /// A word while it is read.
 struct Draft<'t> {
-    pieces: Vec<Piece<'t>>,
+    pieces: Pieces<'t>,
     marks: Vec<Mark>,
     start: usize,
     /// Where the literal text that was not taken down yet begins.
@@ -72,14 +74,14 @@ impl<'t> Word<'t> {
 impl<'t> Parser<'_, 't> {
     /// Reads a word; it may be empty.
     pub(super) fn word(&mut self, kind: Kind) -> Parsed<Word<'t>> {
-        self.word_from(self.at, Vec::new(), kind)
+        self.word_from(self.at, Pieces::new(), kind)
     }
 
     /// Reads the rest of a word whose first pieces are known.
     pub(super) fn word_from(
         &mut self,
         start: usize,
-        pieces: Vec<Piece<'t>>,
+        pieces: Pieces<'t>,
         kind: Kind,
     ) -> Parsed<Word<'t>> {
         if let Some(word) = self.plain_word(start, &pieces) {
@@ -119,7 +121,7 @@ impl<'t> Parser<'_, 't> {
         if !ends || end == self.at || !pieces.is_empty() {
             return None;
         }
-        let pieces = vec![Piece::Literal(self.slice(self.at, end))];
+        let pieces = smallvec![Piece::Literal(self.slice(self.at, end))];
         self.at = end;
         Some(Word { pieces, span: self.span(start, end) })
     }
