@@ -89,7 +89,7 @@ impl<'t> Parser<'_, 't> {
                 if alone && self.is_function()? {
                     return self.function_body(start, word);
                 }
-                if !lost && word.plain().is_some_and(|name| declares(name)) {
+                if !lost && word.plain().is_some_and(declares) {
                     arrays = ArrayAllowed::Yes;
                 }
                 simple.words.push(word);
