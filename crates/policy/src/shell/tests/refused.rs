@@ -98,6 +98,12 @@ fn what_shells_read_differently_is_refused() {
         "for x;{ <d in; }",
         "for x;{ case n in\nin) a;; esac }",
         "cat <<E\na\\",
+        "a[\"$$(\"]",
+        "a[\"$$(b)\"]=1",
+        "echo a[\"x$\\\n$(\"]",
+        "a=([\"$$(\"]=1)",
+        "echo $(cat <<A <<B\nA)\nB\n)",
+        "cat <(sort <<A <<B\nx\nA)",
     ] {
         assert_eq!(code(text), "unsupported", "{text}");
     }
