@@ -181,8 +181,11 @@ impl<'t> Parser<'_, 't> {
         if matches!(self.keyword(), Some((keyword, _)) if keyword != Keyword::Time) {
             return Err(self.unexpected());
         }
-        // An assignment is no name.
+        // An assignment is no name, but `a[1]+` is one.
         let assigns = self.assigns();
+        if assigns && self.byte(self.name_end(start)) == b'[' {
+            return Err(self.unsupported("a subscript behind `coproc`", start));
+        }
         if let Some((_, end)) = self.bare_word(usize::MAX).filter(|_| !assigns) {
             self.at = end;
             self.blanks();

@@ -75,16 +75,28 @@ impl<'t> Parser<'_, 't> {
                 return start;
             }
             // In `$(…)` the delimiter may stand right before the parenthesis.
-            let at = start + (line.len() - shown.len());
             let behind = shown.strip_prefix(pending.delimiter.as_str());
             if self.scope.has(Scope::SUBSTITUTION)
-                && self.raw(at, self.end).starts_with(pending.delimiter.as_str())
                 && behind.is_some_and(|behind| behind.contains(')'))
             {
-                self.at = at + pending.delimiter.len();
+                self.at = start;
+                self.skip_delimiter(pending, line.len() - shown.len());
                 return start;
             }
         }
+    }
+
+    /// Goes behind tabs and a delimiter that stand here; lines may continue in front of and in one
+    /// that is not quoted.
+    fn skip_delimiter(&mut self, pending: &Pending, tabs: usize) {
+        if pending.quoted {
+            self.at += tabs + pending.delimiter.len();
+            return;
+        }
+        for _ in 0..tabs {
+            self.take(b"\t");
+        }
+        self.take(pending.delimiter.as_bytes());
     }
 
     fn body(&mut self, pending: &Pending, start: usize, stop: usize) -> Parsed<Word<'t>> {

@@ -97,6 +97,8 @@ fn what_shells_read_differently_is_refused() {
         "[[ a =~ ]]() ]]",
         "for ((;$(( #));)); do b; done",
         "for ((;$((a)#\n);)); do b; done",
+        "coproc a[1](b)",
+        "coproc a[1]=2 b",
         "for x;{ <d in; }",
         "for x;{ for y in a in; do b; done }",
         "for x;{ case n in\nin) a;; esac }",
