@@ -143,7 +143,11 @@ fn written(text: &str, span: Span) -> String {
 /// Leaves of a word what bash keeps as it is written: it joins lines and drops tabs in heredocs, and
 /// writes commands, arrays and some quotes anew.
 fn comparable(raw: &str) -> String {
-    let raw = raw.replace("\\\n", "").replace('\t', "");
+    let mut raw = raw.replace('\t', "");
+    // What bash joined already may leave `\` before another line's end.
+    while raw.contains("\\\n") {
+        raw = raw.replace("\\\n", "");
+    }
     let anew = ["$(", "<(", ">(", "=(", "${ ", "${|"];
     let cut = anew.iter().filter_map(|part| raw.find(part)).min();
     let kept = cut.map_or(raw.as_str(), |cut| &raw[..cut]);

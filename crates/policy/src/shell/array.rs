@@ -109,6 +109,15 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
+    /// Refuses `$$(` between double quotes in a subscript: bash takes it for `$` and a substitution
+    /// when it looks for the end of the subscript again.
+    pub(super) fn check_dollars(&self, from: usize, to: usize) -> Parsed<()> {
+        match self.raw(from, to).contains('"') && self.joined(from, to).contains("$$(") {
+            true => Err(self.unsupported("`$$(` between quotes in a subscript", from)),
+            false => Ok(()),
+        }
+    }
+
     /// Goes behind `=` or `+=`.
     fn mode(&mut self) -> Option<AssignmentMode> {
         if self.take(b"=") {
@@ -121,6 +130,7 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn subscript(&mut self) -> Parsed<Word<'t>> {
         let from = self.at + 1;
         let to = self.pair_end(from, Pair::Subscript)?;
+        self.check_dollars(from, to)?;
         let word = self.inner(from, to, Style::Live)?;
         self.at = to + 1;
         Ok(word)

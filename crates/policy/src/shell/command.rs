@@ -181,9 +181,11 @@ impl<'t> Parser<'_, 't> {
         if matches!(self.keyword(), Some((keyword, _)) if keyword != Keyword::Time) {
             return Err(self.unexpected());
         }
-        // An assignment is no name.
-        let named = self.name_end(start);
-        let assigns = named > start && matches!(self.byte(named), b'=' | b'+' | b'[');
+        // An assignment is no name, but `a[1]+` is one.
+        let assigns = self.assigns();
+        if assigns && self.byte(self.name_end(start)) == b'[' {
+            return Err(self.unsupported("a subscript behind `coproc`", start));
+        }
         if let Some((_, end)) = self.bare_word(usize::MAX).filter(|_| !assigns) {
             self.at = end;
             self.blanks();
@@ -192,8 +194,7 @@ impl<'t> Parser<'_, 't> {
             {
                 return self.short_coprocess(start);
             }
-            let second = self.name_end(self.at);
-            if second > self.at && matches!(self.byte(second), b'=' | b'+' | b'[') {
+            if self.assigns() {
                 return Err(self.unsupported("an assignment behind a coprocess's name", start));
             }
             if self.compound_begins() {
@@ -219,6 +220,16 @@ impl<'t> Parser<'_, 't> {
             | CommandKind::Arithmetic(_)
             | CommandKind::Coprocess { .. } => Ok(CommandKind::Coprocess { body: Box::new(body) }),
         }
+    }
+
+    /// Tells whether an assignment begins here, or a name with a subscript.
+    fn assigns(&mut self) -> bool {
+        let start = self.at;
+        self.at = self.name_end(start);
+        let named = self.at > start;
+        let assigns = named && (matches!(self.peek(), b'=' | b'[') || self.sees(b"+="));
+        self.at = start;
+        assigns
     }
 
     /// Reads a coprocess of one word that a reserved word ends.

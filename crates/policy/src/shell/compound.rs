@@ -192,7 +192,12 @@ impl<'t> Parser<'_, 't> {
                     self.newline()?;
                     return Ok(words);
                 }
-                _ if self.word_begins() => words.push(self.word(Kind::Argument)?),
+                _ if self.word_begins() => {
+                    let start = self.at;
+                    let word = self.word(Kind::Argument)?;
+                    self.check_in(&word, start)?;
+                    words.push(word);
+                }
                 _ => return Err(self.unexpected()),
             }
         }
@@ -224,9 +229,13 @@ impl<'t> Parser<'_, 't> {
         let brackets = text.matches('[').count();
         let odd = brackets != text.matches(']').count() || (brackets > 0 && quotes);
         let heredoc = text.contains("<<") && (quotes || text.contains('\n'));
-        if odd || heredoc || text.contains("case") || text.contains("$$") {
+        let comment = text.split('#').rev().skip(1).any(|before| {
+            before.is_empty()
+                || before.ends_with([' ', '\t', '\n', '(', ')', ';', '&', '|', '<', '>'])
+        });
+        if odd || heredoc || comment || text.contains("case") || text.contains("$$") {
             // Bash writes it down anew before it looks for the semicolons.
-            let what = "`case`, `$$`, a heredoc or odd brackets in `for ((…))`";
+            let what = "`case`, `$$`, a comment, a heredoc or odd brackets in `for ((…))`";
             return Err(self.unsupported(what, from));
         }
         let head = self.arithmetic(from, to)?;

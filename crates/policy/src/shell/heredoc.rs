@@ -27,9 +27,15 @@ pub(super) enum Tabs {
 impl<'t> Parser<'_, 't> {
     /// Reads the bodies of all heredocs that wait.
     pub(super) fn heredocs(&mut self) -> Parsed<()> {
-        for pending in std::mem::take(&mut self.pending) {
+        let mut waiting = std::mem::take(&mut self.pending).into_iter().peekable();
+        while let Some(pending) = waiting.next() {
             let start = self.at;
             let stop = self.body_end(&pending);
+            let inline = self.at == start || !self.raw(start, self.at).ends_with('\n');
+            if inline && self.at < self.end && waiting.peek().is_some() {
+                // Bash takes the rest of that line for the next body, and goes back to it.
+                return Err(self.unsupported("two heredocs end on one line", start));
+            }
             let next = self.at;
             let word = self.deferred(|parser| parser.body(&pending, start, stop))?;
             self.bodies.push((pending.at, word));
@@ -53,15 +59,15 @@ impl<'t> Parser<'_, 't> {
                 let part = rest.get(..length).unwrap_or_default();
                 self.at = (self.at + length + 1).min(self.end);
                 let slashes = part.bytes().rev().take_while(|&byte| byte == b'\\').count();
-                let continues = !pending.quoted
-                    && slashes % 2 == 1
-                    && length < rest.len()
-                    && self.at < self.end;
+                let continues = !pending.quoted && slashes % 2 == 1 && length < rest.len();
                 line.push_str(part);
                 if !continues {
                     break;
                 }
                 line.pop();
+                if self.at == self.end {
+                    break;
+                }
             }
             let shown = match pending.tabs {
                 Tabs::Kept => line.as_str(),
@@ -71,16 +77,28 @@ impl<'t> Parser<'_, 't> {
                 return start;
             }
             // In `$(…)` the delimiter may stand right before the parenthesis.
-            let at = start + (line.len() - shown.len());
             let behind = shown.strip_prefix(pending.delimiter.as_str());
             if self.scope.has(Scope::SUBSTITUTION)
-                && self.raw(at, self.end).starts_with(pending.delimiter.as_str())
                 && behind.is_some_and(|behind| behind.contains(')'))
             {
-                self.at = at + pending.delimiter.len();
+                self.at = start;
+                self.skip_delimiter(pending, line.len() - shown.len());
                 return start;
             }
         }
+    }
+
+    /// Goes behind tabs and a delimiter that stand here; lines may continue in front of and in one
+    /// that is not quoted.
+    fn skip_delimiter(&mut self, pending: &Pending, tabs: usize) {
+        if pending.quoted {
+            self.at += tabs + pending.delimiter.len();
+            return;
+        }
+        for _ in 0..tabs {
+            self.take(b"\t");
+        }
+        self.take(pending.delimiter.as_bytes());
     }
 
     fn body(&mut self, pending: &Pending, start: usize, stop: usize) -> Parsed<Word<'t>> {

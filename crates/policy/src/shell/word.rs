@@ -106,6 +106,9 @@ impl<'t> Parser<'_, 't> {
         }
         self.flush(&mut draft);
         let mut pieces = draft.pieces;
+        if pieces.len() > 1 && self.byte(self.name_end(start)) == b'[' {
+            self.check_dollars(start, self.at)?;
+        }
         if !draft.marks.is_empty() {
             pieces = self.braces(pieces, &draft.marks)?;
         }

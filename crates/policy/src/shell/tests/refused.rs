@@ -95,9 +95,20 @@ fn what_shells_read_differently_is_refused() {
         "echo $(cat <<A)\nb\nA",
         "for ((;$(cat <<A\n\"\nA\n);)); do b; done",
         "[[ a =~ ]]() ]]",
+        "for ((;$(( #));)); do b; done",
+        "for ((;$((a)#\n);)); do b; done",
+        "coproc a[1](b)",
+        "coproc a[1]=2 b",
         "for x;{ <d in; }",
+        "for x;{ for y in a in; do b; done }",
         "for x;{ case n in\nin) a;; esac }",
         "cat <<E\na\\",
+        "a[\"$$(\"]",
+        "a[\"$$(b)\"]=1",
+        "echo a[\"x$\\\n$(\"]",
+        "a=([\"$$(\"]=1)",
+        "echo $(cat <<A <<B\nA)\nB\n)",
+        "cat <(sort <<A <<B\nx\nA)",
     ] {
         assert_eq!(code(text), "unsupported", "{text}");
     }

@@ -166,6 +166,8 @@ fn e014_every_redirection_form_is_read_as_bash_does() {
         ("c <<-E\n\tx\n\t\ty\n\tE\n", None, Operator::Heredoc, "'x\ny\n'"),
         ("c <<E\na\\\nb\nE", None, Operator::Heredoc, "'ab\n'"),
         ("c <<E\na\nE x", None, Operator::Heredoc, "'a\nE x'"),
+        ("c <<E\na\nE\\\n", None, Operator::Heredoc, "'a\n'"),
+        ("c <<E\na\nE\\\n\\\n", None, Operator::Heredoc, "'a\n'"),
         ("c <<E\nE\\\nE\nE", None, Operator::Heredoc, "'EE\n'"),
     ] {
         let command = only(text);
