@@ -295,7 +295,10 @@ impl<'w> Walk<'w> {
                 })
             }
             jail::Answer::Unclear(doubt) => {
-                Some(Refused::Whatever(about(doubt.code(), path, &doubt.to_string())))
+                let reason = about(doubt.code(), path, &doubt.to_string());
+                let is_secret = doubt == jail::Doubt::Secret;
+                let answer = if is_secret { Answer::Ask } else { Answer::Deny };
+                Some(Refused::Whatever(Reason { answer, ..reason }))
             }
             jail::Answer::Shared => {
                 let what = "has other names, perhaps outside the project";

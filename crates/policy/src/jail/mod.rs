@@ -12,6 +12,7 @@
 //! | `marks`, `fold` | Which patterns of the policy name it, in any spelling? |
 //! | `ground` | Which part of the machine is it in? |
 //! | `place` | What may be done there? |
+//! | `secret` | Does it hold secrets of the whole machine? |
 //! | `windows` | Where does a path of Windows lead, below a root of Windows? |
 
 mod fold;
@@ -19,6 +20,7 @@ mod ground;
 mod lookup;
 mod marks;
 mod place;
+mod secret;
 mod text;
 mod walk;
 mod windows;
