@@ -1,5 +1,6 @@
 //! What lies on this machine's disks, for deciding.
 
+use std::os::unix::fs::DirEntryExt as _;
 use std::path::Path;
 
 use palisade_plan::{Entry, Lookup};
@@ -10,6 +11,10 @@ use crate::sys::entry;
 
 /// Most names that are listed of one folder.
 const MOST_ENTRIES: usize = 1000;
+
+/// Folders of the machine's own programs.
+const PROGRAMS: [&str; 6] =
+    ["/bin", "/sbin", "/usr/bin", "/usr/local/bin", "/usr/local/sbin", "/usr/sbin"];
 
 /// Looks at the disks of this machine with the rights of this process.
 ///
@@ -53,5 +58,21 @@ impl Lookup for HostLookup {
             names.extend(entry.ok()?.file_name().into_string());
         }
         Some(names)
+    }
+
+    fn programs_at(&self, path: &str) -> Vec<String> {
+        let Ok(stat) = entry::stat_of(Path::new(path)) else { return Vec::new() };
+        let mut found = Vec::new();
+        for folder in PROGRAMS {
+            let Ok(entries) = std::fs::read_dir(folder) else { continue };
+            // The number of a file stands in its folder: only those that have it are looked at.
+            for named in entries.flatten().filter(|named| named.ino() == stat.st_ino) {
+                let same = entry::stat_of(&named.path())
+                    .is_ok_and(|other| (other.st_dev, other.st_ino) == (stat.st_dev, stat.st_ino));
+                found.extend(named.path().to_str().filter(|_| same).map(str::to_owned));
+            }
+        }
+        found.sort_unstable();
+        found
     }
 }

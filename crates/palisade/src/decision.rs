@@ -8,7 +8,7 @@ use std::path::Path;
 use palisade_apply::HostLookup;
 use palisade_policy::decide::{Answer, Asked, Call, Judge, Step, Verdict};
 use palisade_policy::interception::{self, Door, Interception, Seen, ToolVerdict};
-use palisade_policy::jail::{Lookup, NoLookup, Side, judge_lexically};
+use palisade_policy::jail::{Lookup, NoLookup, Side, WindowsRoot, judge_lexically};
 use palisade_policy::patch::{self, Naming};
 use palisade_policy::permission::{Decision, PrefixRules, ToolCall};
 use palisade_policy::policy::Profile;
@@ -169,14 +169,18 @@ impl Judges {
         Ok(guard.judge.judge_prefixes(rules, &call, guard.lookup()))
     }
 
-    /// Tells whether a path stays in the project at `root`.
+    /// Tells whether a path stays in the project at `root`, which may lie on Windows.
     ///
     /// # Errors
     ///
     /// When the policy that holds there cannot be used.
     pub fn path(&mut self, path: &str, root: &str) -> Result<bool, OpenError> {
         let guard = self.guard(root)?;
-        Ok(judge_lexically(path, &guard.root) == Side::Inside)
+        let side = match WindowsRoot::read(root) {
+            Some(root) => root.judge(path),
+            None => judge_lexically(path, &guard.root),
+        };
+        Ok(side == Side::Inside)
     }
 
     /// Decides whether a patch may be applied in the project at `root`.
@@ -189,7 +193,7 @@ impl Judges {
         Ok(guard.patch(text, Naming::InPatch, &guard.root))
     }
 
-    /// Decides a tool call in the project at `root`.
+    /// Decides a tool call in the project at `root`, which may lie on Windows.
     ///
     /// # Errors
     ///
@@ -211,12 +215,17 @@ impl Judges {
             MapEntry::Occupied(known) => Ok(known.into_mut()),
             MapEntry::Vacant(place) => {
                 let mut request = self.request.clone();
+                let windows = WindowsRoot::read(root);
+                let root = windows.as_ref().map_or(root, WindowsRoot::folder);
                 request.root = Some(root.into());
                 let session = Session::open(&request)?;
                 // `/` is always there: it stands for a project whose place is not known.
-                let exists = root != "/" && Path::new(root).is_dir();
+                let exists = root != "/" && windows.is_none() && Path::new(root).is_dir();
                 let sight = if exists { Sight::Disk } else { Sight::Text };
                 let mut guard = Guard::with(&session, sight);
+                if let Some(root) = windows {
+                    guard.interception = guard.interception.on_windows(root);
+                }
                 if self.tools == Tools::Unknown {
                     guard.judge = guard.judge.without_table();
                 }

@@ -66,6 +66,11 @@ fn lines_of_tool_calls_are_answered() {
         (call("bash", json!({ "command": "ls" }), "/srv/x"), "allow"),
         (call("write_file", json!(7), "/srv/x"), "deny"),
         (call("write_file", json!({ "path": "a" }), "srv"), "deny"),
+        (call("write_file", json!({ "path": "c:/APP/a" }), r"C:\App"), "allow"),
+        (call("write_file", json!({ "path": r"C:\App2\a" }), r"C:\App"), "deny"),
+        (json!({ "kind": "path", "path": r"C:\app\a", "root": r"c:\APP" }), "allow"),
+        (json!({ "kind": "path", "path": r"..\a", "root": r"c:\APP" }), "deny"),
+        (json!({ "kind": "command", "cmd": "ls", "root": r"c:\APP" }), "deny"),
         (json!({ "kind": "toolcall", "raw": "{}", "root": "/srv/x" }), "deny"),
     ];
     let text: String = requests.iter().map(|(request, _)| format!("{request}\n")).collect();

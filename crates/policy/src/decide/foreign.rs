@@ -3,7 +3,7 @@
 use super::disk::Source;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty};
-use crate::jail::{How, Last, Standing};
+use crate::jail::{Doubt, How, Last, Standing};
 use crate::shell::{Redirection, RedirectionOperator};
 
 /// Programs that leave a file's content as it is.
@@ -61,7 +61,14 @@ impl Walk<'_> {
                     self.disk.write(path, value.text.clone());
                 }
                 Input::Text(..) | Input::Pipe => self.disk.take(path, Source::Running),
-                Input::File(..) | Input::Inherited => {}
+                Input::File(value, at) => {
+                    let (text, verbatim) = (value.text.clone().into(), at.verbatim);
+                    let from = Arg { text, certainty: value.certainty, span: at.span, verbatim };
+                    if self.lies_outside(&from) {
+                        self.disk.take(path, Source::Elsewhere);
+                    }
+                }
+                Input::Inherited => {}
             }
         }
     }
@@ -175,7 +182,9 @@ impl Walk<'_> {
     fn lies_outside(&self, path: &Arg<'_>) -> bool {
         self.scope.cwds().iter().any(|cwd| {
             let place = self.judge.ground().place(&path.text, cwd, &self.sight());
-            matches!(place.standing, Standing::Outside(_))
+            // `cp $(which x) y`: whatever is copied, it may be any program.
+            let anything = Standing::Unknowable(Doubt::Hole);
+            matches!(place.standing, Standing::Outside(_)) || place.standing == anything
         })
     }
 }

@@ -45,6 +45,7 @@ impl Walk<'_> {
             Act::Send(span) => match input {
                 // What stands in the text is no secret of the disk.
                 Input::Text(..) | Input::Inherited => {}
+                Input::File(file, _) if file.text == "/dev/null" => {}
                 Input::File(..) | Input::Pipe => self.raise(Concern::Exfiltrates, *span),
             },
             Act::Run(run) => self.run(run, input),
@@ -172,6 +173,10 @@ impl Walk<'_> {
         self.run_taken(file);
         if self.judge.style == Style::Runner {
             return;
+        }
+        let is_found = self.feeding > 0 && file.certainty != Certainty::Known;
+        if is_found && language == Language::Shell {
+            self.ask("foreign-code", "runs every file that it finds", file.span);
         }
         let foreign = self.scope.cwds().iter().any(|cwd| {
             let ground = self.judge.ground();
@@ -423,8 +428,10 @@ impl Walk<'_> {
                 Some(reason(Answer::Deny, refused.why.code(), message, origin, refused.why.hint()))
             }
             // What cannot be told may be read: hidden paths do not exist behind the walls.
-            jail::Answer::Unclear(_)
-                if deed == Deed::Read && self.judge.style == Style::Confined =>
+            jail::Answer::Unclear(doubt)
+                if deed == Deed::Read
+                    && doubt != jail::Doubt::Secret
+                    && self.judge.style == Style::Confined =>
             {
                 None
             }

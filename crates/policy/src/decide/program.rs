@@ -4,7 +4,7 @@ use super::Style;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, HOLE, Holed as _};
-use crate::jail::Standing;
+use crate::jail::{Entry, Standing};
 use crate::text::{Span, byte};
 
 /// Folders whose programs the machine's owner installed.
@@ -21,6 +21,9 @@ const SYSTEM_FOLDERS: [&str; 10] = [
     "/snap/bin/",
 ];
 
+/// Most names that one program goes by: `perl` and `perl5.38`, and no more than a few.
+const MOST_TWINS: usize = 4;
+
 impl Walk<'_> {
     /// Judges the name a command is called by, and returns the names it goes by: the one written,
     /// and the one of the program that a link leads to. `None` when it cannot be told: that has
@@ -31,6 +34,8 @@ impl Walk<'_> {
     ) -> Option<(&'p str, Option<String>)> {
         let text = &*program.text;
         let name = byte::behind_last(text, b'/').trim();
+        let foreign = is_windows_path(text);
+        let name = if foreign { byte::behind_last(name, b'\\') } else { name };
         let nothing = text.contains('/') || program.certainty == Certainty::Known;
         // What starts programs without a shell may still hand these words to one.
         let odd = self.judge.style == Style::Runner
@@ -58,6 +63,8 @@ impl Walk<'_> {
         let mut real = None;
         if text.has_hole() || program.certainty == Certainty::Pattern {
             self.report(dynamic(program, self.asking()));
+        } else if foreign {
+            self.report(foreign_program(program, self.asking()));
         } else if text.contains('/') {
             real = self.located(program, name);
         }
@@ -69,10 +76,14 @@ impl Walk<'_> {
         let ground = self.judge.ground();
         let mut real = None;
         let mut doubtful = false;
+        let mut twins = Vec::new();
         for cwd in self.scope.cwds() {
             let path = ground.place(&program.text, cwd, &self.sight());
             doubtful |= match path.standing {
-                Standing::Root | Standing::Inside | Standing::Granted => false,
+                Standing::Root | Standing::Inside | Standing::Granted => {
+                    twins.extend(self.twins(&path.path));
+                    false
+                }
                 // Anybody may have put it there.
                 Standing::Temp | Standing::Device | Standing::Unknowable(_) => true,
                 Standing::Outside(_) => {
@@ -89,28 +100,29 @@ impl Walk<'_> {
         let real = real.as_deref().and_then(|path| path.rsplit('/').next()).map(str::to_owned);
         let many = ["busybox", "toybox", "coreutils"];
         let real = real.filter(|real| real != name && !real.is_empty() && !many.contains(&&**real));
-        if let Some(real) = &real {
+        let real = real.or_else(|| twins.first().cloned());
+        for real in real.iter().chain(twins.get(1..).unwrap_or_default()) {
             self.deny_listed(real, program.span);
         }
+        // One file that goes by many names does what it is called, and nobody knows what that is.
+        doubtful |= twins.len() > MOST_TWINS;
         if doubtful && self.judge.style == Style::Runner {
             let message = format!("`{}` is outside project root", program.text.replace(HOLE, "…"));
             self.refuse("outside-root", Axis::Path, message, program.span);
         }
         if doubtful && self.judge.style == Style::Confined {
-            self.report(Reason {
-                answer: Answer::Ask,
-                code: "foreign-program",
-                axis: Axis::Name,
-                message: format!(
-                    "`{}` is a program outside the project and outside the system's folders",
-                    program.text.replace(HOLE, "…")
-                ),
-                span: program.span,
-                origin: None,
-                hint: Some("use an installed program, or one of the project".into()),
-            });
+            self.report(foreign_program(program, Answer::Ask));
         }
         real
+    }
+
+    /// Returns the names that a file of the project has among the machine's programs.
+    fn twins(&self, path: &str) -> Vec<String> {
+        if self.lookup.look(path) != Entry::SharedFile {
+            return Vec::new();
+        }
+        let programs = self.lookup.programs_at(path);
+        programs.iter().filter_map(|path| path.rsplit('/').next()).map(str::to_owned).collect()
     }
 
     /// `commands.deny`, by name; a version or a file type behind the name hides nothing.
@@ -140,6 +152,28 @@ fn dynamic(program: &Arg<'_>, answer: Answer) -> Reason {
         origin: None,
         hint: Some("write the program's name out".into()),
     }
+}
+
+fn foreign_program(program: &Arg<'_>, answer: Answer) -> Reason {
+    let text = program.text.replace(HOLE, "…");
+    Reason {
+        answer,
+        code: "foreign-program",
+        axis: Axis::Name,
+        message: format!(
+            "`{text}` is a program outside the project and outside the system's folders"
+        ),
+        span: program.span,
+        origin: None,
+        hint: Some("use an installed program, or one of the project".into()),
+    }
+}
+
+/// Whether a program is named as Windows names them: `C:\Windows\x`, `C:/Windows/x`, `\\host\x`.
+fn is_windows_path(text: &str) -> bool {
+    let drive =
+        matches!(text.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
+    drive || text.starts_with(r"\\") || text.starts_with(r"\??\")
 }
 
 fn is_installed(path: &str, home: Option<&str>) -> bool {

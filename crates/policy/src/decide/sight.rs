@@ -25,6 +25,10 @@ impl Lookup for Sight<'_> {
     fn entries(&self, folder: &str) -> Option<Vec<String>> {
         self.disk.entries(folder)
     }
+
+    fn programs_at(&self, path: &str) -> Vec<String> {
+        self.disk.programs_at(path)
+    }
 }
 
 impl Walk<'_> {

@@ -138,8 +138,6 @@ fn meaning(name: &str) -> Meaning {
         | "SSH_ASKPASS"
         | "SUDO_ASKPASS"
         | "GIT_PROXY_COMMAND"
-        | "LESSOPEN"
-        | "LESSCLOSE"
         | "LESSEDIT"
         | "RUSTC_WRAPPER"
         | "RUSTC_WORKSPACE_WRAPPER"

@@ -63,6 +63,11 @@ impl Walk<'_> {
                 let language = language.unwrap_or_else(|| by_first_line(&content));
                 let code = Arg::known(content, file.span);
                 self.scope = Rc::clone(&before);
+                if let Some(argv) = interpreter(&code, file) {
+                    self.deeper(file.span, |walk| {
+                        walk.call(&argv, file.span, &Input::Inherited);
+                    });
+                }
                 self.within(&code, |walk| walk.code(language, &code, &Input::Inherited));
                 join(&mut after, &self.scope);
             }
@@ -95,6 +100,25 @@ impl Walk<'_> {
         let ground = self.judge.ground();
         self.scope.cwds().iter().map(|cwd| ground.place(path, cwd, &self.sight()).path).collect()
     }
+}
+
+/// Returns the command by which a script's first line has it run, unless that is a language whose
+/// code is read.
+fn interpreter<'t>(code: &Arg<'_>, file: &Arg<'t>) -> Option<Vec<Arg<'t>>> {
+    const READ: [&str; 14] = [
+        "ash", "bash", "bun", "dash", "deno", "gawk", "ksh", "mawk", "node", "perl", "php", "ruby",
+        "sh", "zsh",
+    ];
+    let first = code.text.strip_prefix("#!")?.lines().next()?.trim();
+    let mut words = first.split_whitespace().map(|word| Arg::known(word.to_owned(), file.span));
+    let program = words.next()?;
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let mut asked = name(&program.text);
+    if asked == "env" {
+        asked = first.split_whitespace().skip(1).find(|it| !it.starts_with('-')).map(name)?;
+    }
+    let is_read = READ.contains(&&*asked) || asked.starts_with("python") || asked == "awk";
+    (!is_read).then(|| std::iter::once(program).chain(words).chain([file.clone()]).collect())
 }
 
 /// Returns the language that a script names in its first line; a shell's without one.

@@ -46,7 +46,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value as Json};
 
 use crate::decide::{Answer, Axis, Judge};
-use crate::jail::Lookup;
+use crate::jail::{Lookup, WindowsRoot};
 use crate::key::{Grants, Sourced};
 use crate::layer::{Layer, Origin};
 use crate::permission::{Decision, Nature, Source, ToolCall};
@@ -87,6 +87,8 @@ pub struct Interception {
     widened: Option<Box<Judge>>,
     /// Whether the preset is a mode, which has a say about every tool.
     mode: Mode,
+    /// The root, if the project lies on Windows.
+    windows: Option<WindowsRoot>,
     /// Compiled when the first command is judged.
     dangers: OnceLock<Dangers>,
 }
@@ -144,8 +146,17 @@ impl Interception {
                 Some(Box::new(Judge::new(&policy, root, home, lookup)))
             }),
             mode,
+            windows: None,
             dangers: OnceLock::new(),
         }
+    }
+
+    /// Judges as for a project on Windows, by its text: without case, with `/` for `\`, with drives
+    /// and shares. Policy, judge and calls are then to be made for [`WindowsRoot::folder`].
+    #[must_use]
+    pub fn on_windows(mut self, root: WindowsRoot) -> Self {
+        self.windows = Some(root);
+        self
     }
 
     /// Decides one call.
@@ -210,6 +221,7 @@ impl Interception {
             aim,
             tool: call.tool,
             cwd: call.cwd,
+            windows: self.windows.as_ref(),
             folders: other_root(judge.root(), call.cwd),
             findings: Vec::new(),
             passed: Vec::new(),
@@ -227,7 +239,7 @@ impl Interception {
         verdict.findings = walk.findings;
         verdict.passed = walk.passed;
         verdict.tool = call.tool.to_owned();
-        verdict.root = judge.root().to_owned();
+        verdict.root = self.windows.as_ref().map_or(judge.root(), WindowsRoot::text).to_owned();
         (verdict, walk.seen)
     }
 

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::jail::{Astray, WindowsRoot};
+
 /// Why a text is no path that can be judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Flaw {
@@ -15,6 +17,8 @@ pub(super) enum Flaw {
     Variable,
     /// It may be read in too many ways.
     Excess,
+    /// A name in it stands for another file, or for a device.
+    Alias,
 }
 
 impl Flaw {
@@ -26,6 +30,7 @@ impl Flaw {
             Self::Foreign => "path-foreign",
             Self::Variable => "path-unknown",
             Self::Excess => "path-too-many",
+            Self::Alias => "path-alias",
         }
     }
 
@@ -37,6 +42,7 @@ impl Flaw {
             Self::Foreign => "lies on another machine or drive",
             Self::Variable => "starts with a variable that is only known at run time",
             Self::Excess => "holds too many paths",
+            Self::Alias => "holds a name that Windows takes for another one",
         }
     }
 }
@@ -51,14 +57,30 @@ pub(super) enum Count {
 
 /// Returns every path that a tool may take `text` for, and what is wrong with it. All of them are
 /// judged, and one outside is enough: nobody knows which reading the tool has.
-pub(super) fn readings(text: &str, count: Count) -> (Vec<Cow<'_, str>>, Option<Flaw>) {
-    let mut found = Readings { paths: Vec::with_capacity(1), flaw: None };
+pub(super) fn readings<'t>(
+    text: &'t str,
+    count: Count,
+    windows: Option<&WindowsRoot>,
+) -> (Vec<Cow<'t, str>>, Option<Flaw>) {
+    let system = if windows.is_some() { System::Windows } else { System::Unix };
+    let mut found = Readings { paths: Vec::with_capacity(1), flaw: None, system };
     if is_plain(text) && (count == Count::One || !text.contains(',')) {
         found.paths.push(Cow::Borrowed(text));
     } else {
         found.add(Cow::Borrowed(text), count, 0);
     }
-    (found.paths, found.flaw)
+    let Some(root) = windows else { return (found.paths, found.flaw) };
+    let mut placed = Vec::with_capacity(found.paths.len());
+    for path in &found.paths {
+        match root.place(path) {
+            Ok(path) if path.is_empty() => placed.push(Cow::Borrowed(".")),
+            Ok(path) => placed.push(Cow::Owned(path)),
+            Err(Astray::Elsewhere) => found.flaw = worse(found.flaw, Flaw::Foreign),
+            // Hidden files have such names as well, so that this is worse than a foreign place.
+            Err(Astray::Alias) => found.flaw = Some(Flaw::Alias),
+        }
+    }
+    (placed, found.flaw)
 }
 
 /// Returns whether a value that may be something else is a path: it is neither an address, nor an
@@ -93,6 +115,14 @@ pub(super) fn looks_like_path(text: &str) -> bool {
 struct Readings<'t> {
     paths: Vec<Cow<'t, str>>,
     flaw: Option<Flaw>,
+    system: System,
+}
+
+/// Where the project lies.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum System {
+    Unix,
+    Windows,
 }
 
 impl<'t> Readings<'t> {
@@ -111,7 +141,7 @@ impl<'t> Readings<'t> {
         if self.paths.contains(&text) || depth > DEEPEST {
             return;
         }
-        for other in others(&text, count) {
+        for other in others(&text, count, self.system) {
             match other {
                 Ok(other) => self.add(Cow::Owned(other), Count::One, depth + 1),
                 Err(flaw) => self.flaw = worse(self.flaw, flaw),
@@ -126,13 +156,13 @@ impl<'t> Readings<'t> {
 /// Of two flaws the one that no mode lets pass.
 fn worse(known: Option<Flaw>, flaw: Flaw) -> Option<Flaw> {
     match known {
-        Some(known @ (Flaw::Foreign | Flaw::Variable | Flaw::Excess)) => Some(known),
+        Some(known @ (Flaw::Foreign | Flaw::Variable | Flaw::Excess | Flaw::Alias)) => Some(known),
         Some(Flaw::Blank | Flaw::Nul) | None => Some(flaw),
     }
 }
 
 /// Returns what else a text may mean.
-fn others(text: &str, count: Count) -> Vec<Result<String, Flaw>> {
+fn others(text: &str, count: Count, system: System) -> Vec<Result<String, Flaw>> {
     let mut out = Vec::new();
     let trimmed = text.trim();
     if trimmed.len() != text.len() {
@@ -160,11 +190,14 @@ fn others(text: &str, count: Count) -> Vec<Result<String, Flaw>> {
     } else if trimmed.contains('%') {
         out.extend(decoded(trimmed).map(Ok));
     }
-    if is_drive(trimmed) || trimmed.starts_with("\\\\") {
-        out.push(Err(Flaw::Foreign));
-    }
-    if trimmed.contains('\\') {
-        out.push(Ok(trimmed.replace('\\', "/")));
+    if system == System::Unix {
+        let is_native = trimmed.starts_with(r"\??\") || trimmed.starts_with(r"\\");
+        if is_drive(trimmed) || is_native {
+            out.push(Err(Flaw::Foreign));
+        }
+        if trimmed.contains('\\') {
+            out.push(Ok(trimmed.replace('\\', "/")));
+        }
     }
     out.extend(variable(trimmed));
     out
@@ -224,7 +257,14 @@ fn variable(text: &str) -> Option<Result<String, Flaw>> {
         let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
         rest.split_at(end.unwrap_or(rest.len()))
     } else {
-        text.strip_prefix('%')?.split_once('%')?
+        let (name, rest) = text.strip_prefix('%')?.split_once('%')?;
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_()".contains(c);
+        let is_byte = name.len() == 2 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if name.eq_ignore_ascii_case("USERPROFILE") {
+            return Some(Ok(format!("~{rest}")));
+        }
+        return (!name.is_empty() && name.chars().all(is_name) && !is_byte)
+            .then_some(Err(Flaw::Variable));
     };
     match name {
         "HOME" | "USERPROFILE" => Some(Ok(format!("~{rest}"))),

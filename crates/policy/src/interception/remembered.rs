@@ -40,6 +40,10 @@ impl Lookup for Remembered<'_> {
     fn entries(&self, folder: &str) -> Option<Vec<String>> {
         self.lookup.entries(folder)
     }
+
+    fn programs_at(&self, path: &str) -> Vec<String> {
+        self.lookup.programs_at(path)
+    }
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use super::tool::Sort;
 use super::verdict::Finding;
 use super::{Dangers, Seen, What};
 use crate::decide::{Answer, Axis, Judge, Reason, Verdict};
-use crate::jail::{self, How, Last, Lookup, Refusal, Spelling};
-use crate::patch::{self, Naming};
+use crate::jail::{self, How, Last, Lookup, Refusal, Spelling, WindowsRoot};
+use crate::patch::{self, Naming, Touched};
 use crate::text::{Span, visible};
 
 /// What is looked for in the arguments of one call, and what was found.
@@ -30,6 +30,8 @@ pub(super) struct Walk<'w> {
     pub(super) tool: &'w str,
     /// Where the call is made.
     pub(super) cwd: &'w str,
+    /// The root, if the project lies on Windows. All other places are then those of its tree.
+    pub(super) windows: Option<&'w WindowsRoot>,
     /// Other folders that relative paths may start in: the root, and what the call itself names.
     pub(super) folders: Vec<String>,
     pub(super) findings: Vec<Finding>,
@@ -198,13 +200,24 @@ impl<'w> Walk<'w> {
                 break;
             }
         }
+        if self.windows.is_some() {
+            self.patched_on_windows(text, &pointer);
+        }
         self.note(What::Patch, &pointer, text, before);
+    }
+
+    /// Judges the names in a patch as Windows reads them, too.
+    fn patched_on_windows(&mut self, text: &str, pointer: &str) {
+        let touched = patch::read(text).map(|patch| patch.touched).unwrap_or_default();
+        for path in touched.iter().flat_map(Touched::readings) {
+            self.path(&path, Role::Target, Count::One, &|| pointer.to_owned());
+        }
     }
 
     fn path(&mut self, text: &str, role: Role, count: Count, pointer: &dyn Fn() -> String) {
         self.judged += 1;
         let before = self.findings.len();
-        let (paths, flaw) = readings(text, count);
+        let (paths, flaw) = readings(text, count, self.windows);
         let refused = paths.iter().find_map(|path| {
             let elsewhere = || self.folders.iter().find_map(|cwd| self.refused(path, role, cwd));
             let is_fixed = path.starts_with(['/', '~']);
@@ -222,6 +235,14 @@ impl<'w> Walk<'w> {
                 if self.aim != Aim::Read {
                     self.refuse(reason, pointer(), text, Some(text.to_owned()));
                 }
+            }
+            (_, Some(Flaw::Alias)) => {
+                self.refuse(
+                    about(Flaw::Alias.code(), text, Flaw::Alias.message()),
+                    pointer(),
+                    text,
+                    None,
+                );
             }
             (_, Some(flaw @ (Flaw::Blank | Flaw::Nul))) => {
                 self.doubt(about(flaw.code(), text, flaw.message()), pointer(), text);
@@ -274,7 +295,10 @@ impl<'w> Walk<'w> {
                 })
             }
             jail::Answer::Unclear(doubt) => {
-                Some(Refused::Whatever(about(doubt.code(), path, &doubt.to_string())))
+                let reason = about(doubt.code(), path, &doubt.to_string());
+                let is_secret = doubt == jail::Doubt::Secret;
+                let answer = if is_secret { Answer::Ask } else { Answer::Deny };
+                Some(Refused::Whatever(Reason { answer, ..reason }))
             }
             jail::Answer::Shared => {
                 let what = "has other names, perhaps outside the project";

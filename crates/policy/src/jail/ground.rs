@@ -6,6 +6,7 @@ use std::path::Path;
 use super::lookup::{Lookup, NoLookup};
 use super::marks::{Hits, MarkKind, Marks, Spelling, has_wildcard};
 use super::place::{Access, Doubt, Names, Place, Region, Route, Standing};
+use super::secret::is_secret;
 use super::text::{self, below, is_under};
 use super::walk::{End, Last, Walk};
 use crate::command::{HOLE, Holed as _};
@@ -257,6 +258,13 @@ impl Ground {
     /// Returns who hides a path.
     pub(super) fn hides(&self, path: &str, spelling: Spelling) -> Option<&Origin> {
         hidden_by(&self.hide.hits(path, spelling), path, spelling)
+    }
+
+    /// Returns whether a path outside of the home folder, whose secrets are hidden by name, holds
+    /// secrets of the machine.
+    pub(super) fn is_secret(&self, path: &str, spelling: Spelling) -> bool {
+        let at_home = self.home.as_deref().is_some_and(|home| is_under(path, home));
+        !at_home && is_secret(path, spelling)
     }
 
     /// Returns who protects a path, and who protects something below it.

@@ -11,6 +11,12 @@ pub trait Lookup {
     fn entries(&self, _folder: &str) -> Option<Vec<String>> {
         None
     }
+
+    /// Returns the paths of the machine's own programs that are the very file at `path`: the same
+    /// file on the same disk, under another name. Asked only of an [`Entry::SharedFile`].
+    fn programs_at(&self, _path: &str) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What lies at a path.

@@ -12,14 +12,18 @@
 //! | `marks`, `fold` | Which patterns of the policy name it, in any spelling? |
 //! | `ground` | Which part of the machine is it in? |
 //! | `place` | What may be done there? |
+//! | `secret` | Does it hold secrets of the whole machine? |
+//! | `windows` | Where does a path of Windows lead, below a root of Windows? |
 
 mod fold;
 mod ground;
 mod lookup;
 mod marks;
 mod place;
+mod secret;
 mod text;
 mod walk;
+mod windows;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +33,7 @@ pub use lookup::{Entry, Lookup, NoLookup};
 pub use marks::Spelling;
 pub use place::{Answer, Doubt, Place, Refusal, Refused, Region, Route, Standing};
 pub use walk::Last;
+pub use windows::{Astray, WindowsRoot};
 
 /// Whether a path stays in a project, by its text alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

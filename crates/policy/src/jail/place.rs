@@ -77,6 +77,8 @@ pub enum Doubt {
     Unseen,
     /// It goes through another process, or through an open descriptor.
     Process,
+    /// It holds secrets of the whole machine, such as everybody's password.
+    Secret,
 }
 
 /// Whether links were followed.
@@ -176,7 +178,8 @@ impl<'g> Place<'g> {
         }
     }
 
-    /// Returns whether what lies here may be read. What is not hidden may (Ruling 1).
+    /// Returns whether what lies here may be read. What is not hidden may (Ruling 1): walls and the
+    /// rights of a person hold the rest, but for secrets of the machine that its owner could read.
     pub fn may_read(&self) -> Answer<'_> {
         if let Some(origin) = self.hidden() {
             return self.no(Refusal::Hidden, Some(origin));
@@ -186,8 +189,11 @@ impl<'g> Place<'g> {
             | Standing::Inside
             | Standing::Granted
             | Standing::Temp
-            | Standing::Device
-            | Standing::Outside(_) => Answer::Yes,
+            | Standing::Device => Answer::Yes,
+            Standing::Outside(_) if self.ground.is_secret(&self.path, self.spelling) => {
+                Answer::Unclear(Doubt::Secret)
+            }
+            Standing::Outside(_) => Answer::Yes,
             Standing::Unknowable(doubt) => self.doubted(doubt),
         }
     }
@@ -270,7 +276,8 @@ impl<'g> Place<'g> {
             | Doubt::Wild
             | Doubt::Loop
             | Doubt::Unseen
-            | Doubt::Process => Answer::Unclear(doubt),
+            | Doubt::Process
+            | Doubt::Secret => Answer::Unclear(doubt),
         }
     }
 
@@ -321,6 +328,7 @@ impl Doubt {
             Self::Loop => "link-loop",
             Self::Unseen => "path-unseen",
             Self::Process => "path-through-process",
+            Self::Secret => "machine-secret",
         }
     }
 }
@@ -354,6 +362,7 @@ impl fmt::Display for Doubt {
             Self::Loop => "leads through too many links",
             Self::Unseen => "lies where nobody may look",
             Self::Process => "leads through a process or an open file",
+            Self::Secret => "holds secrets of the whole machine",
         })
     }
 }

@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, BufWriter, Read as _, Write as _};
 
 use palisade::policy::decide::{Answer, Asked, Verdict};
 use palisade::policy::interception::Door;
+use palisade::policy::jail::WindowsRoot;
 use palisade::policy::patch;
 use palisade::policy::permission::PrefixRules;
 use palisade::policy::text::visible;
@@ -65,6 +66,8 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
     let refused = |code: &str| json!({ "id": id, "verdict": "deny", "code": code });
     // Without a root there is nothing that a path could be outside of.
     let root = text("root").filter(|root| root.starts_with('/'));
+    // Tool calls are also made in projects on Windows; commands and patches are judged for Unix.
+    let any_root = text("root").filter(|it| it.starts_with('/') || WindowsRoot::read(it).is_some());
     match text("kind").unwrap_or("command") {
         "command" => {
             let Some(root) = root else { return refused("bad-root") };
@@ -96,7 +99,7 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
             answer
         }
         "toolcall" => {
-            let Some(root) = root else { return refused("bad-root") };
+            let Some(root) = any_root else { return refused("bad-root") };
             let Some(name) = text("name") else { return refused("bad-request") };
             let arguments = match &request["arguments"] {
                 Json::String(text) => text.clone(),
@@ -136,7 +139,7 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
             }
         }
         "path" => {
-            let Some(root) = root else { return refused("bad-root") };
+            let Some(root) = any_root else { return refused("bad-root") };
             let Some(path) = text("path") else { return refused("bad-request") };
             match judges.path(path, root) {
                 Ok(true) => json!({ "id": id, "verdict": "allow" }),

@@ -66,6 +66,16 @@ pub(super) fn guess<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         connect(arg, acts);
     } else if is_path(text) {
         acts.push(Act::Read(arg.clone()));
+    } else {
+        listed(arg, acts);
+    }
+}
+
+/// Adds the file that `@/path` names: many tools read more words from it.
+pub(super) fn listed<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let named = arg.text.strip_prefix('@').filter(|path| path.starts_with(['/', '~', '.']));
+    if let Some(file) = named.and_then(|_| arg.tail(1)) {
+        acts.push(Act::Read(file));
     }
 }
 

@@ -54,7 +54,11 @@ pub fn acts<'t>(
 ) -> Familiarity {
     let first = acts.len();
     let grammar = match knowledge {
-        Knowledge::Table => name::spellings(name).find_map(table::grammar),
+        Knowledge::Table => name::spellings(name).find_map(table::grammar).or_else(|| {
+            // On disks that know no case `RM` is `rm`, and Windows knows none at all.
+            let folded = name.to_ascii_lowercase();
+            name::spellings(&folded).find_map(table::grammar).filter(|_| folded != name)
+        }),
         Knowledge::Shape => None,
     };
     match grammar {

@@ -399,7 +399,10 @@ fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
         {
             return;
         }
-        Role::Read => Act::Read(arg),
+        Role::Read => {
+            general::listed(&arg, acts);
+            Act::Read(arg)
+        }
         Role::Write => Act::Write(arg),
         Role::Into | Role::RemoteWrite if general::is_remote(&arg) => {
             acts.push(Act::Raise(Concern::Exfiltrates, arg.span));

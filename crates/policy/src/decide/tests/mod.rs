@@ -5,7 +5,9 @@ mod disk;
 mod escapes;
 mod input;
 mod runner;
+mod spellings;
 mod state;
+mod tools;
 
 use std::collections::BTreeMap;
 

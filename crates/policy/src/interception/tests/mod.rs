@@ -8,6 +8,7 @@ mod paths;
 mod property;
 mod rows;
 mod users;
+mod windows;
 
 use serde_json::{Value as Json, json};
 

@@ -6,7 +6,7 @@ use super::super::parameter::{Holds, Role};
 use super::super::path::{Count, readings};
 use super::super::{Dangers, What, tool};
 use super::{Walk, reason};
-use crate::decide::{Asked, Axis, Call};
+use crate::decide::{Answer, Asked, Axis, Call, Reason};
 use crate::jail;
 use crate::patch::{self, Naming};
 
@@ -30,7 +30,7 @@ impl Walk<'_> {
                 continue;
             };
             let known = prefix.is_empty() && tool::honours(self.tool, &arguments.pointer(at));
-            let (paths, _) = readings(text, Count::One);
+            let (paths, _) = readings(text, Count::One, self.windows);
             let is_plain = paths.len() == 1;
             for path in paths {
                 let place = self.judge.ground().place(&path, self.cwd, self.lookup);
@@ -103,6 +103,12 @@ impl Walk<'_> {
             if self.findings.len() > before {
                 break;
             }
+        }
+        if self.windows.is_some() && self.findings.len() == before {
+            let message = "nobody knows which shell of Windows reads this command".to_owned();
+            let unclear = reason("windows-shell", Axis::Structure, message);
+            let asked = Reason { answer: Answer::Ask, ..unclear };
+            self.refuse(asked, pointer.to_owned(), &text, None);
         }
         self.note(What::Command, pointer, &text, before);
     }

@@ -207,6 +207,11 @@ fn tex<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         acts.push(Act::Raise(Concern::Spawns, arg.span));
     } else if !text.contains('\\') {
         acts.push(Act::Read(arg.clone()));
+    } else if text.contains("input") || text.contains("include") || text.contains("openin") {
+        for path in text.split(['{', '}', ' ']).filter(|part| part.starts_with(['/', '~'])) {
+            let (text, verbatim) = (path.to_owned().into(), None);
+            acts.push(Act::Read(Arg { text, verbatim, ..arg.clone() }));
+        }
     }
 }
 
