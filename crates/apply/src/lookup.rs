@@ -1,16 +1,17 @@
 //! What lies on this machine's disks, for deciding.
 
+use std::io::ErrorKind;
 use std::os::unix::fs::DirEntryExt as _;
 use std::path::Path;
 
-use palisade_plan::{Entry, Lookup};
+use palisade_plan::{Entry, Listing, Lookup, Named, NamedKind};
 use rustix::fs::FileType;
 use rustix::io::Errno;
 
 use crate::sys::entry;
 
 /// Most names that are listed of one folder.
-const MOST_ENTRIES: usize = 1000;
+const MOST_ENTRIES: usize = 10_000;
 
 /// Folders of the machine's own programs.
 const PROGRAMS: [&str; 6] =
@@ -48,16 +49,36 @@ impl Lookup for HostLookup {
         }
     }
 
-    fn entries(&self, folder: &str) -> Option<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in std::fs::read_dir(folder).ok()? {
-            if names.len() == MOST_ENTRIES {
-                return None;
+    fn list(&self, folder: &str) -> Listing {
+        let entries = match std::fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return Listing::Nowhere;
             }
-            // A name that is no text is matched by no pattern that is judged.
-            names.extend(entry.ok()?.file_name().into_string());
+            Err(_) => return Listing::Untold,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let named = entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?)));
+            let Ok((name, kind)) = named else { return Listing::Untold };
+            let kind = match kind {
+                kind if kind.is_symlink() => NamedKind::Link,
+                kind if kind.is_dir() => NamedKind::Folder,
+                _ => NamedKind::Other,
+            };
+            match (name.into_string(), kind) {
+                (Ok(name), kind) => names.push(Named { name, kind }),
+                // A pattern matches it, and nobody could say where it leads.
+                (Err(_), NamedKind::Link | NamedKind::Folder) => return Listing::Untold,
+                (Err(_), NamedKind::Other) => {}
+            }
+            if names.len() > MOST_ENTRIES {
+                return Listing::Untold;
+            }
         }
-        Some(names)
+        Listing::Names(names)
     }
 
     fn programs_at(&self, path: &str) -> Vec<String> {

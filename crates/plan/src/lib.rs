@@ -15,4 +15,4 @@
 #![forbid(unsafe_code)]
 
 // `apply` answers what deciding asks of a disk, and knows no room but this one.
-pub use palisade_policy::jail::{Entry, Lookup};
+pub use palisade_policy::jail::{Entry, Listing, Lookup, Named, NamedKind};

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 
 use palisade_apply::HostLookup;
-use palisade_plan::{Entry, Lookup as _};
+use palisade_plan::{Entry, Listing, Lookup as _, Named, NamedKind};
 use palisade_testkit::{Turn, ordinary_user};
 
 use super::*;
@@ -33,16 +33,34 @@ fn each_kind_of_entry_is_told() {
 
 #[test]
 fn a_folder_is_listed_unless_it_holds_too_much() {
-    let project = Project::new().file("few/one", "").symlink("few/two", "/etc").file("many/x", "");
-    let list = |name: &str| HostLookup.entries(project.path(name).to_str().unwrap());
-    let mut few = list("few").unwrap();
-    few.sort();
-    assert_eq!(few, ["one", "two"]);
-    assert_eq!(list("none"), None);
-    for number in 0..1000 {
+    let project = Project::new()
+        .file("few/one", "")
+        .symlink("few/two", "/etc")
+        .file("few/three/x", "")
+        .file("many/x", "")
+        .file("odd/x", "");
+    let list = |name: &str| HostLookup.list(project.path(name).to_str().unwrap());
+    let Listing::Names(mut few) = list("few") else { panic!("few cannot be listed") };
+    few.sort_by(|one, other| one.name.cmp(&other.name));
+    let named = |name: &str, kind| Named { name: name.to_owned(), kind };
+    let expected = [
+        named("one", NamedKind::Other),
+        named("three", NamedKind::Folder),
+        named("two", NamedKind::Link),
+    ];
+    assert_eq!(few, expected);
+    assert_eq!(list("none"), Listing::Nowhere);
+    assert_eq!(list("few/one"), Listing::Nowhere);
+    for number in 0..10_000 {
         fs::write(project.path(format!("many/{number}")), "").unwrap();
     }
-    assert_eq!(list("many"), None);
+    assert_eq!(list("many"), Listing::Untold);
+    // A file whose name is no text is nobody's concern, a link may lead anywhere.
+    let odd = |end: &[u8]| project.path("odd").join(OsStr::from_bytes(end));
+    fs::write(odd(b"\xff"), "").unwrap();
+    assert!(matches!(list("odd"), Listing::Names(_)));
+    std::os::unix::fs::symlink("/etc", odd(b"\xfe")).unwrap();
+    assert_eq!(list("odd"), Listing::Untold);
 }
 
 #[test]

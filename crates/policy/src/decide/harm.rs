@@ -176,10 +176,7 @@ impl Walk<'_> {
         let scope = Rc::clone(&self.scope);
         look(self);
         self.scope = scope;
-        let found = self.reasons.split_off(known.min(self.reasons.len()));
-        // Whoever is too much to look at is refused, wherever that is found: what comes after was
-        // not looked at.
-        self.reasons.extend(found.into_iter().filter(|reason| reason.code == "too-much"));
+        self.reasons.truncate(known);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Hosts that a command names.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use super::Judge;
 use super::verdict::{Answer, Axis, Reason};
 use crate::command::Arg;
@@ -87,7 +89,19 @@ fn named(text: &str) -> Option<(Host, u16)> {
         let parsed = url::host_of(text).ok()?;
         return Some((parsed.host, parsed.port.unwrap_or(0)));
     }
-    let host = text.rsplit_once('@').map_or(text, |(_, host)| host);
-    let (host, rest) = host.split_once([':', '/']).unwrap_or((host, ""));
-    Some((host.parse().ok()?, rest.parse().unwrap_or(0)))
+    let bare = text.trim().trim_start_matches('/');
+    if let Ok(address) = bare.parse::<Ipv6Addr>() {
+        return Some((IpAddr::from(address).into(), 0));
+    }
+    let host = bare.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    // Behind the colon stands a port, or a path on that machine.
+    let (host, port) = match host.rsplit_once(':') {
+        Some((host, port)) if !host.is_empty() && !port.ends_with(']') => (host, port),
+        Some(_) | None => (host, ""),
+    };
+    let host = host.split_once(':').filter(|_| !host.starts_with('[')).map_or(host, |(h, _)| h);
+    // As whoever connects reads it: `0xa9.0xfe.1` and `2852039166` are addresses.
+    let parsed = url::host_of(&format!("http://{host}")).ok()?;
+    Some((parsed.host, port.parse().unwrap_or(0)))
 }

@@ -2,14 +2,28 @@
 
 use super::Style;
 use super::perform::Deed;
-use super::verdict::Reason;
+use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Arg, Certainty};
-use crate::jail::{Entry, Lookup as _};
+use crate::jail::{Listing, Lookup as _, NamedKind};
 use crate::name::Step;
 
 /// Most links that one pattern is followed through.
 const MOST_LINKS: usize = 32;
+/// Most folders that one pattern is looked for in.
+const MOST_FOLDERS: usize = 64;
+
+/// A search for links that a pattern matches.
+struct Search<'s> {
+    path: &'s Arg<'s>,
+    deed: Deed,
+    cwd: &'s str,
+    folders: usize,
+    links: usize,
+    /// Whether there was something that could not be looked at.
+    blind: bool,
+    worst: Option<Reason>,
+}
 
 impl Walk<'_> {
     /// Returns why a pattern is refused for a link that it matches, if the disk can be seen.
@@ -18,30 +32,71 @@ impl Walk<'_> {
         if path.certainty != Certainty::Pattern || harmless {
             return None;
         }
-        let wild = path.text.find(['*', '?', '['])?;
-        let (known, rest) = path.text.split_at_checked(wild)?;
-        let (folder, start) = known.rsplit_once('/').map_or((".", known), |(folder, start)| {
-            (if folder.is_empty() { "/" } else { folder }, start)
+        let (folders, links, blind, worst) = (0, 0, false, None);
+        let mut search = Search { path, deed, cwd, folders, links, blind, worst };
+        self.search("", &path.text, &mut search);
+        let unseen = search.blind.then(|| Reason {
+            answer: self.asking(),
+            code: "pattern-may-climb",
+            axis: Axis::Path,
+            message: "a pattern may match links that could not be looked at".to_owned(),
+            span: path.span,
+            origin: None,
+            hint: Some("name the files, or a folder with fewer".into()),
         });
-        let (end, behind) = rest.split_once('/').map_or((rest, None), |(end, b)| (end, Some(b)));
+        search.worst.into_iter().chain(unseen).max_by_key(|reason| reason.answer)
+    }
+
+    /// Looks for links that the first wildcard of `rest` matches, in the folder `before`.
+    fn search(&self, before: &str, rest: &str, search: &mut Search<'_>) {
+        let Some(wild) = rest.find(['*', '?', '[']) else { return };
+        let start = rest.get(..wild).and_then(|known| known.rfind('/')).map_or(0, |at| at + 1);
+        let Some((plain, rest)) = rest.split_at_checked(start) else { return };
+        let (name, behind) = rest.split_once('/').map_or((rest, None), |(n, b)| (n, Some(b)));
         // A link at the end is what is deleted, and not what it leads to.
-        if behind.is_none() && matches!(deed, Deed::Delete(_)) {
-            return None;
+        if behind.is_none() && matches!(search.deed, Deed::Delete(_)) {
+            return;
         }
-        let sight = self.sight();
-        let folder = self.judge.ground().place(folder, cwd, &sight).path;
-        let pattern = format!("{start}{end}");
-        let pattern = Step::pattern(&pattern);
-        let is_link = |name: &String| {
-            let path = format!("{}/{name}", folder.trim_end_matches('/'));
-            pattern.may_be(name) && matches!(sight.look(&path), Entry::Link(_))
+        search.folders += 1;
+        if search.folders > MOST_FOLDERS {
+            search.blind = true;
+            return;
+        }
+        let (above, pattern) = (format!("{before}{plain}"), Step::pattern(name));
+        let folder = if above.is_empty() { "." } else { &above };
+        let folder = self.judge.ground().place(folder, search.cwd, &self.sight()).path;
+        let names = match self.sight().list(&folder) {
+            Listing::Nowhere => return,
+            Listing::Untold => {
+                search.blind = true;
+                return;
+            }
+            Listing::Names(names) => names,
         };
-        let links = sight.entries(&folder)?.into_iter().filter(is_link).take(MOST_LINKS);
-        let refused = links.filter_map(|name| {
-            let behind = behind.map_or_else(String::new, |behind| format!("/{behind}"));
-            let text = format!("{}/{name}{behind}", folder.trim_end_matches('/')).into();
-            self.path_from(&Arg { text, verbatim: None, ..path.clone() }, deed, cwd)
-        });
-        refused.max_by_key(|reason| reason.answer)
+        for named in names.iter().filter(|named| pattern.may_be(&named.name)) {
+            match (named.kind, behind) {
+                (NamedKind::Link, _) => self.follow_link(&above, &named.name, behind, search),
+                (NamedKind::Folder, Some(behind)) => {
+                    self.search(&format!("{above}{}/", named.name), behind, search);
+                }
+                (NamedKind::Folder | NamedKind::Other, _) => {}
+            }
+        }
+    }
+
+    fn follow_link(&self, above: &str, name: &str, behind: Option<&str>, search: &mut Search<'_>) {
+        search.links += 1;
+        if search.links > MOST_LINKS {
+            search.blind = true;
+            return;
+        }
+        let behind = behind.map_or_else(String::new, |behind| format!("/{behind}"));
+        let text = format!("{above}{name}{behind}").into();
+        let link = Arg { text, verbatim: None, ..search.path.clone() };
+        let refused = self.path_from(&link, search.deed, search.cwd);
+        let known = search.worst.as_ref().map(|reason| reason.answer);
+        if refused.as_ref().map(|reason| reason.answer) > known {
+            search.worst = refused;
+        }
     }
 }

@@ -276,6 +276,7 @@ impl Judge {
             Asked::Words(text) => walk.words(text),
         }
         walk.uncalled();
+        walk.conclude();
         self.working_folder(walk, call, lookup);
     }
 

@@ -8,6 +8,7 @@ use super::concern;
 use super::disk::Source;
 use super::feed::below;
 use super::printed::is_made;
+use super::program::is_installed;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
@@ -181,9 +182,14 @@ impl Walk<'_> {
         let foreign = self.scope.cwds().iter().any(|cwd| {
             let ground = self.judge.ground();
             let place = ground.place_with(&file.text, cwd, &self.sight(), how(file, Last::Follow));
-            matches!(place.standing, Standing::Device)
-                || matches!(place.standing, Standing::Unknowable(_))
-                    && matches!(language, Language::Shell | Language::Other)
+            match place.standing {
+                Standing::Root | Standing::Inside | Standing::Granted => false,
+                // What the text put there itself was followed above.
+                Standing::Temp => !self.disk.fills(&place.path),
+                Standing::Outside(_) => !is_installed(&place.path, self.judge.home()),
+                Standing::Device => true,
+                Standing::Unknowable(_) => matches!(language, Language::Shell | Language::Other),
+            }
         });
         if foreign {
             self.ask("foreign-code", "runs code from a place that cannot be told", file.span);

@@ -176,7 +176,7 @@ fn is_windows_path(text: &str) -> bool {
     drive || text.starts_with(r"\\") || text.starts_with(r"\??\")
 }
 
-fn is_installed(path: &str, home: Option<&str>) -> bool {
+pub(super) fn is_installed(path: &str, home: Option<&str>) -> bool {
     SYSTEM_FOLDERS.iter().any(|folder| path.starts_with(folder))
         || home.is_some_and(|home| {
             // Tools that a person installed for themselves lie below a dot folder or in `bin`.

@@ -2,7 +2,7 @@
 
 use super::disk::below;
 use super::walk::Walk;
-use crate::jail::{Entry, Lookup};
+use crate::jail::{Entry, Listing, Lookup};
 
 /// The disk with the links of a text on top.
 pub(super) struct Sight<'s> {
@@ -22,8 +22,8 @@ impl Lookup for Sight<'_> {
         if entry == Entry::Absent && holds() { Entry::Folder } else { entry }
     }
 
-    fn entries(&self, folder: &str) -> Option<Vec<String>> {
-        self.disk.entries(folder)
+    fn list(&self, folder: &str) -> Listing {
+        self.disk.list(folder)
     }
 
     fn programs_at(&self, path: &str) -> Vec<String> {

@@ -63,6 +63,8 @@ pub(super) struct Walk<'j> {
     pub(super) mapping: Mapping,
     depth: u32,
     steps: u32,
+    /// Where there was too much, of what, and how much would have been too much.
+    exhausted: Option<(Span, &'static str, u32)>,
 }
 
 /// Where a command's standard input comes from.
@@ -114,6 +116,7 @@ impl<'j> Walk<'j> {
             mapping: Mapping::Shift(0),
             depth: 0,
             steps: 0,
+            exhausted: None,
         }
     }
 
@@ -138,18 +141,31 @@ impl<'j> Walk<'j> {
         if self.steps <= MOST_STEPS {
             return Some(());
         }
-        if self.steps == MOST_STEPS + 1 {
-            self.report(Reason {
+        self.exhaust(span, "steps", MOST_STEPS);
+        None
+    }
+
+    /// Notes that there was more of something than could be looked at.
+    pub(super) fn exhaust(&mut self, span: Span, of: &'static str, most: u32) {
+        let place = self.place(span);
+        self.exhausted.get_or_insert((place, of, most));
+    }
+
+    /// Denies what was more than could be looked at. Said once and at the end: reasons that are
+    /// found on the way may be put aside, as those of a function are.
+    pub(super) fn conclude(&mut self) {
+        let Some((span, of, most)) = self.exhausted else { return };
+        self.whole(span, |walk| {
+            walk.report(Reason {
                 answer: Answer::Deny,
                 code: "too-much",
                 axis: Axis::Structure,
-                message: format!("it amounts to more than {MOST_STEPS} steps"),
+                message: format!("it amounts to more than {most} {of}"),
                 span,
                 origin: None,
                 hint: Some("run it in smaller parts, or put it into a script".into()),
             });
-        }
-        None
+        });
     }
 
     /// Goes one level down into what a command runs; denies when that is too deep.

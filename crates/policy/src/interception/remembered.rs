@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use crate::jail::{Entry, Lookup};
+use crate::jail::{Entry, Listing, Lookup};
 
 /// Remembers what was seen during one call: ten files of one folder are ten looks at that folder
 /// otherwise. Nothing is kept for the next call, when a link may lie where a folder was.
@@ -37,8 +37,8 @@ impl Lookup for Remembered<'_> {
         entry
     }
 
-    fn entries(&self, folder: &str) -> Option<Vec<String>> {
-        self.lookup.entries(folder)
+    fn list(&self, folder: &str) -> Listing {
+        self.lookup.list(folder)
     }
 
     fn programs_at(&self, path: &str) -> Vec<String> {
@@ -51,6 +51,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+    use crate::jail::{Named, NamedKind};
 
     /// Counts how often it is asked.
     #[derive(Default)]
@@ -62,8 +63,9 @@ mod tests {
             Entry::Folder
         }
 
-        fn entries(&self, folder: &str) -> Option<Vec<String>> {
-            Some(vec![folder.to_owned()])
+        fn list(&self, folder: &str) -> Listing {
+            let name = folder.to_owned();
+            Listing::Names(vec![Named { name, kind: NamedKind::Other }])
         }
     }
 
@@ -79,6 +81,6 @@ mod tests {
             assert_eq!(remembered.look(&format!("/x/{at}")), Entry::Folder);
         }
         assert!(remembered.seen.borrow().len() <= MOST, "not without end");
-        assert_eq!(remembered.entries("/a"), Some(vec!["/a".to_owned()]));
+        assert_eq!(remembered.list("/a"), disk.list("/a"));
     }
 }

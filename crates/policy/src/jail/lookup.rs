@@ -7,9 +7,9 @@ pub trait Lookup {
     /// Returns what lies at `path`, which is absolute and whose folders are free of links.
     fn look(&self, path: &str) -> Entry;
 
-    /// Returns the names in a folder, or nothing where nobody may tell or they are too many.
-    fn entries(&self, _folder: &str) -> Option<Vec<String>> {
-        None
+    /// Returns what lies in a folder, which is absolute and free of links.
+    fn list(&self, _folder: &str) -> Listing {
+        Listing::Nowhere
     }
 
     /// Returns the paths of the machine's own programs that are the very file at `path`: the same
@@ -36,6 +36,38 @@ pub enum Entry {
     Other,
     /// Nobody may tell: a folder above cannot be searched, or a link leads to no text.
     Unknown,
+}
+
+/// What lies in a folder.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Listing {
+    /// There is no such folder, or no disk to look at.
+    Nowhere,
+    /// Nobody may tell all of it: it cannot be read, holds too much, or a link whose name is no
+    /// text.
+    Untold,
+    /// These names.
+    Names(Vec<Named>),
+}
+
+/// One name in a folder.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Named {
+    /// The name.
+    pub name: String,
+    /// What has it.
+    pub kind: NamedKind,
+}
+
+/// What a name in a folder belongs to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum NamedKind {
+    /// A symbolic link.
+    Link,
+    /// A folder.
+    Folder,
+    /// Something else.
+    Other,
 }
 
 /// Knows of nothing, so that paths are judged by their text alone (Ruling 15).

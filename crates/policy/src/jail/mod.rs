@@ -29,7 +29,7 @@ mod windows;
 mod tests;
 
 pub use ground::{Ground, How};
-pub use lookup::{Entry, Lookup, NoLookup};
+pub use lookup::{Entry, Listing, Lookup, Named, NamedKind, NoLookup};
 pub use marks::Spelling;
 pub use place::{Answer, Doubt, Place, Refusal, Refused, Region, Route, Standing};
 pub use walk::Last;

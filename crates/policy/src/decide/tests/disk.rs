@@ -101,10 +101,15 @@ fn e034_a_pattern_that_matches_a_link_on_the_disk_leads_where_it_leads() {
         ("/proj/app/etclink", Entry::Link("/etc".into())),
         ("/proj/app/src", Entry::Folder),
         ("/proj/app/motd", Entry::Link("/etc/motd".into())),
+        ("/proj/app/src/in", Entry::Folder),
+        ("/proj/app/src/in/deep", Entry::Link("/etc/motd".into())),
+        ("/proj/app/shut", Entry::Unknown),
     ]);
     stopped_on(&tree, &["touch e*/x", "touch */x", "rm -rf e*/x", "tee mo* < f"]);
+    // Behind a second wildcard, and where nobody may look.
+    stopped_on(&tree, &["tee src/*/* < f", "tee s*/*/d* < f", "tee shut/* < f"]);
     let judge = judge_at(ROOT, "version: 1\n", &tree);
-    for text in ["touch s*/x", "rm -rf e*", "cat e*/x", "touch new*/x"] {
+    for text in ["touch sr*/x", "rm -rf e*", "cat e*/x", "touch new*/x", "tee src/*/x* < f"] {
         let verdict = judge.decide(&Call { command: Asked::Shell(text), cwd: ROOT }, &tree);
         assert_eq!(verdict.answer(), Answer::Allow, "{text}: {:?}", codes(&verdict));
     }

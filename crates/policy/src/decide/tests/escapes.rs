@@ -28,6 +28,30 @@ fn e002_what_is_too_much_is_denied_and_never_asked() {
 }
 
 #[test]
+fn e002_a_limit_that_is_reached_anywhere_holds_to_the_end() {
+    let many = "for a in 1 2 3 4 5 6 7 8; do ".repeat(4) + ":" + &"; done".repeat(4);
+    let spent = [
+        format!("f(){{ {many}; }}; ").repeat(3),
+        format!("{many}; ").repeat(5),
+        format!("f(){{ {many}; }}; ") + &"f; ".repeat(8),
+        format!("x=$({many}); ").repeat(5),
+        format!("trap '{many}' EXIT; ").repeat(5),
+        format!("alias a='{many}'; ").repeat(5),
+    ];
+    let ruled = "version: 1\ncommands: { rules: [{ tool: Bash, args: { command: '^git push' }, \
+                 action: deny }] }\n";
+    for judge in [confined(), runner(), judge(ruled)] {
+        for start in &spent {
+            let text = format!("{start}rm -rf /etc");
+            assert_ne!(of_shell(&judge, &text).answer(), Answer::Allow, "{}", &start[..60]);
+        }
+    }
+    // As many commands as a rule is asked about, and one more.
+    let git = format!("{}git push", ": 1;".repeat(2_001));
+    assert_eq!(of_shell(&judge(ruled), &git).answer(), Answer::Deny);
+}
+
+#[test]
 fn e003_control_characters_are_refused() {
     let judge = confined();
     for odd in ['\r', '\0', '\u{b}', '\u{c}', '\u{1b}', '\u{7f}', '\u{85}', '\u{2028}', '\u{2029}']

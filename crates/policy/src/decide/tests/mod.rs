@@ -12,7 +12,7 @@ mod tools;
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::jail::{Entry, Lookup, NoLookup};
+use crate::jail::{Entry, Listing, Lookup, Named, NamedKind, NoLookup};
 use crate::layer::{Choice, Layer, Stack, Trust, resolve};
 use crate::name::Anchors;
 use crate::policy::Document;
@@ -36,10 +36,25 @@ impl Lookup for Tree {
         self.0.get(path).cloned().unwrap_or(Entry::Absent)
     }
 
-    fn entries(&self, folder: &str) -> Option<Vec<String>> {
-        let inside = self.0.keys().filter_map(|path| path.rsplit_once('/'));
-        let here = inside.filter(|(above, _)| *above == folder);
-        Some(here.map(|(_, name)| name.to_owned()).collect())
+    fn list(&self, folder: &str) -> Listing {
+        let inside =
+            self.0.iter().filter_map(|(path, entry)| Some((path.rsplit_once('/')?, entry)));
+        let here = inside.filter(|((above, _), _)| *above == folder);
+        let named = |((_, name), entry): ((&str, &str), &Entry)| Named {
+            name: name.to_owned(),
+            kind: match entry {
+                Entry::Link(_) => NamedKind::Link,
+                Entry::Folder => NamedKind::Folder,
+                Entry::Absent | Entry::File | Entry::SharedFile | Entry::Other | Entry::Unknown => {
+                    NamedKind::Other
+                }
+            },
+        };
+        // What only another process may read is untold.
+        match self.0.get(folder) {
+            Some(Entry::Unknown) => Listing::Untold,
+            Some(_) | None => Listing::Names(here.map(named).collect()),
+        }
     }
 }
 
