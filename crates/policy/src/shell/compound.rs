@@ -229,7 +229,8 @@ impl<'t> Parser<'_, 't> {
         let brackets = text.matches('[').count();
         let odd = brackets != text.matches(']').count() || (brackets > 0 && quotes);
         let heredoc = text.contains("<<") && (quotes || text.contains('\n'));
-        let comment = text.split('#').rev().skip(1).any(|before| {
+        let comment = text.match_indices('#').any(|(at, _)| {
+            let before = text.get(..at).unwrap_or_default();
             before.is_empty()
                 || before.ends_with([' ', '\t', '\n', '(', ')', ';', '&', '|', '<', '>'])
         });

@@ -44,7 +44,7 @@ fn e001_every_command_of_a_text_is_found() {
         ("for x do a; done", "a"),
         ("for x; { a; }", "a"),
         ("for ((i=0; i<$(a); i++)); do b; done", "a b"),
-        ("for ((i=${#x[@]}; i<$#; i+=2#1)); do a; done", "a"),
+        ("for ((i=${#x[@]}; i<${y##*-}; i+=2#1)); do a; done", "a"),
         ("for x; { for y in a; do b; done }", "b"),
         ("select x in 1 2; do a; done", "a"),
         ("case $(a) in b|c) d;; (e) f;& g) ;;& *) h; esac", "a d f h"),
