@@ -81,6 +81,7 @@ impl ExplainArgs {
                     })
                 });
                 told["steps"] = seen.collect();
+                told["warnings"] = super::warnings(session);
                 ui.json(&told)?;
             }
         }

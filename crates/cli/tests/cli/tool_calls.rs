@@ -27,6 +27,19 @@ fn a_tool_call_ends_with_the_number_of_its_verdict() {
 }
 
 #[test]
+fn what_a_person_should_know_is_told_to_programs_too() {
+    let world = World::with_policy("version: 1\nnetwork: { allow: [example.com] }\n");
+    for command in ["check", "explain"] {
+        let call = [command, "--json", "--tool", "write_file", "--args", r#"{"path":"a"}"#];
+        let told = world.json(&call);
+        assert_eq!(told["verdict"], "allow");
+        assert_eq!(told["warnings"].as_array().unwrap().len(), 1, "{told}");
+        let command = world.json(&[command, "--json", "--", "ls"]);
+        assert_eq!(told["warnings"], command["warnings"]);
+    }
+}
+
+#[test]
 fn arguments_come_from_standard_input_too_and_not_without_end() {
     let world = World::new();
     let check = ["check", "--json", "--tool", "write_file", "--args", "-"];

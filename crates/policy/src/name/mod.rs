@@ -21,6 +21,7 @@ mod path;
 mod period;
 mod port;
 mod regex;
+mod regex_cost;
 mod regex_plain;
 mod size;
 mod tool;

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use fancy_regex::{Expr, Regex, RegexBuilder};
 
+use super::regex_cost::Cost;
 use super::regex_plain::is_plain;
 use super::{Invalid, escape, quote};
 
@@ -20,6 +21,7 @@ use super::{Invalid, escape, quote};
 #[derive(Clone)]
 pub struct Pattern {
     text: String,
+    cost: Cost,
     /// Shared, so that a copy of a rule is not compiled again.
     compiled: Arc<Compiled>,
 }
@@ -62,12 +64,31 @@ impl Pattern {
 
     /// Returns whether any part of `text` matches.
     pub fn search(&self, text: &str) -> Found {
-        answer(&self.compiled.search, text, |steps| compile_under(&self.text, steps).ok())
+        self.answer(&self.compiled.search, text, |steps| compile_under(&self.text, steps).ok())
     }
 
     /// Returns whether `text` matches from its first to its last character.
     pub fn full_match(&self, text: &str) -> Found {
-        answer(&self.compiled.whole, text, |steps| compile_whole(&self.text, steps))
+        self.answer(&self.compiled.whole, text, |steps| compile_whole(&self.text, steps))
+    }
+
+    fn answer(
+        &self,
+        compiled: &[OnceLock<Option<Regex>>; TIERS.len()],
+        text: &str,
+        compile: impl FnOnce(usize) -> Option<Regex>,
+    ) -> Found {
+        let mut tiers = compiled.iter().zip(TIERS);
+        let tier = tiers.find(|(_, longest)| text.len() <= *longest);
+        let Some((regex, longest)) = tier.filter(|_| !self.cost.is_too_long(text.len())) else {
+            return Found::Undecided;
+        };
+        let regex = regex.get_or_init(|| compile(self.cost.steps(longest)));
+        match regex.as_ref().map(|regex| regex.is_match(text)) {
+            Some(Ok(true)) => Found::Yes,
+            Some(Ok(false)) => Found::No,
+            Some(Err(_)) | None => Found::Undecided,
+        }
     }
 }
 
@@ -93,7 +114,7 @@ impl FromStr for Pattern {
             let [first, ..] = &compiled.search;
             first.get_or_init(|| Some(search));
         }
-        Ok(Self { text: text.into(), compiled: Arc::new(compiled) })
+        Ok(Self { text: text.into(), cost: Cost::of(text), compiled: Arc::new(compiled) })
     }
 }
 
@@ -129,28 +150,11 @@ impl PartialOrd for Pattern {
     }
 }
 
-/// Texts up to so many bytes, and how often the engine may go back in one. Each time it may read
-/// the text again, so that the product bounds the time; a longer text is not decided.
-const TIERS: [(usize, usize); 5] =
-    [(128, 100_000), (1 << 10, 10_000), (8 << 10, 1_200), (64 << 10, 150), (128 << 10, 40)];
+/// Texts up to so many bytes share a limit on how often the engine may go back in one. Each time it
+/// may read the text again, so that [`Cost`] bounds the time; a longer text is not decided.
+const TIERS: [usize; 7] = [128, 512, 2 << 10, 8 << 10, 32 << 10, 64 << 10, 128 << 10];
 /// Compiling takes time in proportion to this; policies come from strangers too.
 const BYTES: usize = 1 << 18;
-
-fn answer(
-    compiled: &[OnceLock<Option<Regex>>; TIERS.len()],
-    text: &str,
-    compile: impl FnOnce(usize) -> Option<Regex>,
-) -> Found {
-    let mut tiers = compiled.iter().zip(TIERS);
-    let Some((regex, (_, steps))) = tiers.find(|(_, (longest, _))| text.len() <= *longest) else {
-        return Found::Undecided;
-    };
-    match regex.get_or_init(|| compile(steps)).as_ref().map(|regex| regex.is_match(text)) {
-        Some(Ok(true)) => Found::Yes,
-        Some(Ok(false)) => Found::No,
-        Some(Err(_)) | None => Found::Undecided,
-    }
-}
 
 /// Checks the syntax alone.
 pub(super) fn parse(text: &str) -> Result<(), fancy_regex::Error> {
@@ -158,8 +162,8 @@ pub(super) fn parse(text: &str) -> Result<(), fancy_regex::Error> {
 }
 
 pub(super) fn compile(text: &str) -> Result<Regex, fancy_regex::Error> {
-    let [(_, steps), ..] = TIERS;
-    compile_under(text, steps)
+    let [shortest, ..] = TIERS;
+    compile_under(text, Cost::of(text).steps(shortest))
 }
 
 fn compile_under(text: &str, steps: usize) -> Result<Regex, fancy_regex::Error> {

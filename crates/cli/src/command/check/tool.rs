@@ -25,7 +25,11 @@ pub(super) fn run(
             crate::command::warn(ui, session);
             ui.data(&format!("{}\n{}", verdict.answer, human(&verdict)))?;
         }
-        Format::Json => ui.json(&told(&verdict))?,
+        Format::Json => {
+            let mut told = told(&verdict);
+            told["warnings"] = crate::command::warnings(session);
+            ui.json(&told)?;
+        }
     }
     Ok(exit(verdict.answer))
 }
