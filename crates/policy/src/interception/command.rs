@@ -52,6 +52,10 @@ impl Looking<'_> {
             (Part::Environment, Value::Map | Value::List) => {
                 found.extend(self.environment(at).map(|argv| (at, Found::Argv(argv))));
             }
+            // `A=b C=d`, as it would stand in front of a command.
+            (Part::Environment, Value::Text(text)) if text.contains('=') => {
+                found.push((at, Found::Shell(format!("{text} true"))));
+            }
             (Part::Environment, Value::Text(_)) | (_, Value::Map) => {}
             (Part::Whole, Value::Text(text)) => {
                 if self.sort == Sort::Shell || !is_verb(text) {
@@ -149,11 +153,15 @@ impl Looking<'_> {
     /// Variables are judged as if `env` set them.
     fn environment(&self, at: usize) -> Option<Vec<String>> {
         let mut argv = vec!["env".to_owned()];
-        for (_, node) in self.inside(at) {
+        for (item, node) in self.inside(at) {
             let value = match &node.value {
                 Value::Text(text) => &**text,
                 Value::Plain(text) => text,
-                Value::List | Value::Map => continue,
+                Value::Map => {
+                    argv.extend(self.named(item));
+                    continue;
+                }
+                Value::List => continue,
             };
             argv.push(match &node.step {
                 Step::Key(key) => format!("{key}={value}"),
@@ -162,6 +170,20 @@ impl Looking<'_> {
         }
         argv.push("true".to_owned());
         (argv.len() > 2).then_some(argv)
+    }
+
+    /// `{"name": "A", "value": "b"}`
+    fn named(&self, at: usize) -> Option<String> {
+        let text = |names: [&str; 3]| {
+            self.inside(at).find_map(|(_, node)| match (&node.step, &node.value) {
+                (Step::Key(key), Value::Text(text)) if names.contains(&&*folded(key)) => {
+                    Some(text.to_string())
+                }
+                _ => None,
+            })
+        };
+        let name = text(["name", "key", "variable"])?;
+        Some(format!("{name}={}", text(["value", "val", "content"]).unwrap_or_default()))
     }
 
     /// Returns the values directly inside of a list or an object.

@@ -67,9 +67,39 @@ pub(super) enum Part {
 const PERHAPS: [&str; 4] = ["image", "source", "src", "target"];
 
 /// Names that are looked at though no list has them, where they hold what looks like a path.
-const BESIDES: [&str; 15] = [
-    "dst", "folder", "from", "link", "location", "name", "new_name", "notebook", "old_name", "out",
-    "outfile", "output", "root", "symlink", "to",
+const BESIDES: [&str; 32] = [
+    "base",
+    "chdir",
+    "copy_to",
+    "dst",
+    "folder",
+    "from",
+    "glob",
+    "globs",
+    "include",
+    "input",
+    "into",
+    "link",
+    "location",
+    "move_to",
+    "name",
+    "new",
+    "new_name",
+    "notebook",
+    "old_name",
+    "out",
+    "outfile",
+    "output",
+    "parent",
+    "pwd",
+    "rename_to",
+    "root",
+    "save_as",
+    "save_to",
+    "symlink",
+    "to",
+    "wd",
+    "workspace",
 ];
 
 impl Parameters {
@@ -105,6 +135,9 @@ impl Parameters {
             {
                 Holds::Perhaps(role)
             }
+            _ if matches!(last, "uri" | "uris") && self.beyond == Beyond::Ours => {
+                Holds::Perhaps(role)
+            }
             _ if matches!(last, "uri" | "uris" | "url" | "urls" | "href") => Holds::Uri(role),
             _ if self.beyond == Beyond::Ours && BESIDES.contains(&&*key) => Holds::Perhaps(role),
             Holds::Path(_)
@@ -138,10 +171,20 @@ fn command(key: &str, sort: Sort) -> Option<Part> {
     let part = match key {
         "command" | "cmd" | "argv" | "shell_command" | "command_line" | "cmdline" => Part::Whole,
         "commands" | "cmds" => Part::Lines,
+        "program" | "executable" | "binary" | "exe" | "file" if sort == Sort::Shell => Part::Whole,
+        "pre" | "pre_command" | "post" | "post_command" if sort == Sort::Shell => Part::Lines,
         "script" | "code" if sort == Sort::Shell => Part::Code,
-        "args" | "arguments" if sort == Sort::Shell => Part::Arguments,
+        "args" | "arguments" | "extra_args" | "flags" | "params" | "parameters"
+            if sort == Sort::Shell =>
+        {
+            Part::Arguments
+        }
         "input" if sort == Sort::Shell => Part::Input,
-        "env" | "environment" if sort == Sort::Shell => Part::Environment,
+        "env" | "envs" | "env_vars" | "environment" | "environment_variables" | "variables"
+            if sort == Sort::Shell =>
+        {
+            Part::Environment
+        }
         _ => return None,
     };
     Some(part)
@@ -149,8 +192,9 @@ fn command(key: &str, sort: Sort) -> Option<Part> {
 
 fn role(key: &str, last: &str) -> Role {
     match last {
-        "cwd" | "workdir" | "directory" | "dir" | "folder" => Role::Folder,
-        "source" | "src" | "from" => Role::Source,
+        "cwd" | "workdir" | "directory" | "dir" | "folder" | "base" | "chdir" | "parent"
+        | "pwd" | "wd" | "workspace" => Role::Folder,
+        "source" | "src" | "from" | "glob" | "globs" | "include" | "input" => Role::Source,
         _ if key.starts_with("source_") || key.starts_with("src_") || key.starts_with("old_") => {
             Role::Source
         }

@@ -35,8 +35,15 @@ pub(super) fn read(text: &str) -> Result<Option<Vec<Touched>>, Unreadable> {
             {
                 last.deed = Deed::MoveFrom;
             }
-            let path = name.text.to_owned();
-            touched.push(Touched { path, deed, span: name.span(), form: Form::Whole });
+            for name in readings(name) {
+                let path = name.text.to_owned();
+                touched.push(Touched {
+                    path,
+                    deed: deed.clone(),
+                    span: name.span(),
+                    form: Form::Whole,
+                });
+            }
         }
     }
     Ok(found)
@@ -63,6 +70,23 @@ fn marker(rest: Line<'_>) -> Option<Marker<'_>> {
         _ => return None,
     };
     Some(Marker::File(deed, name))
+}
+
+/// Returns what may be meant by a name: all of it, both sides of an arrow, and the path of an
+/// address. Tools differ.
+fn readings(name: Line<'_>) -> impl Iterator<Item = Line<'_>> {
+    let at = |from: usize, to: usize| {
+        let text = name.text.get(from..to).unwrap_or_default();
+        Line { text, start: name.start + from }.trimmed()
+    };
+    let end = name.text.len();
+    let sides = name.text.find(" -> ").map(|arrow| [at(0, arrow), at(arrow + 4, end)]);
+    let whole = std::iter::once(name).chain(sides.into_iter().flatten());
+    whole.flat_map(|name| {
+        let path = name.text.strip_prefix("file://");
+        let path = path.map(|path| Line { text: path, start: name.start + "file://".len() });
+        std::iter::once(name).chain(path)
+    })
 }
 
 /// What has been seen of the text in front of the first header.

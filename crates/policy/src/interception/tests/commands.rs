@@ -141,3 +141,31 @@ fn what_was_looked_at_can_be_told() {
     let seen: Vec<(&str, &str)> = seen.iter().map(|it| (it.what.word(), &*it.pointer)).collect();
     assert_eq!(seen, [("path", "/cwd"), ("command", "/command")]);
 }
+
+#[test]
+fn a_command_goes_by_many_names_and_so_do_its_surroundings() {
+    for call in [
+        json!({ "program": "rm", "args": ["-rf", "/etc"] }),
+        json!({ "executable": "rm", "args": ["-rf", "/etc"] }),
+        json!({ "file": "rm", "args": ["-rf", "/etc"] }),
+        json!({ "command": "rm", "params": ["-rf", "/etc"] }),
+        json!({ "command": "rm", "extra_args": ["-rf", "/etc"] }),
+        json!({ "command": "ls", "post_command": "rm -rf /etc" }),
+        json!({ "command": "ls", "env": "LD_PRELOAD=/home/u/x" }),
+        json!({ "command": "ls", "env": [{ "name": "LD_PRELOAD", "value": "/home/u/x" }] }),
+        json!({ "command": "ls", "envVars": { "LD_PRELOAD": "/home/u/x" } }),
+        json!({ "command": "touch x", "chdir": "/etc" }),
+        json!({ "command": "touch x", "wd": "/etc" }),
+    ] {
+        assert_ne!(hook("bash", call.clone()).answer, Allow, "{call}");
+    }
+    for call in [
+        json!({ "program": "ls", "args": ["-l", "src"] }),
+        json!({ "command": "cargo", "params": ["test"] }),
+        json!({ "command": "ls", "env": "CI=1 NO_COLOR=1" }),
+        json!({ "command": "ls", "env": [{ "name": "CI", "value": "1" }] }),
+        json!({ "command": "touch x", "chdir": "src" }),
+    ] {
+        assert_eq!(hook("bash", call.clone()).answer, Allow, "{call}");
+    }
+}

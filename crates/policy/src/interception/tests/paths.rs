@@ -135,3 +135,26 @@ fn a_list_of_parameters_that_replaces_ours_is_all_there_is() {
     let verdict = world.hook("write_file", json!({ "where": "a", "path": "/etc/x" }));
     assert_eq!(verdict.answer, Allow);
 }
+
+#[test]
+fn a_second_path_stands_beside_the_first_under_many_names() {
+    for (tool, call) in [
+        ("write_file", json!({ "path": "src/a.py", "uri": "/etc/passwd", "content": "x" })),
+        ("write_file", json!({ "path": "src/a.py", "fileUri": "/etc/passwd" })),
+        ("write_file", json!({ "path": "src/a.py", "save_as": "/etc/passwd" })),
+        ("rename_file", json!({ "path": "src/a.py", "rename_to": "/etc/x" })),
+        ("copy_file", json!({ "path": "src/a.py", "copy_to": "/etc/x" })),
+        ("copy_file", json!({ "src": "src/a.py", "into": "/etc" })),
+        ("copy_file", json!({ "path": "x", "input": "/etc/passwd" })),
+        ("write_file", json!({ "base": "/etc", "path": "passwd" })),
+    ] {
+        assert_ne!(hook(tool, call.clone()).answer, Allow, "{tool} {call}");
+    }
+    for (tool, call) in [
+        ("rename_file", json!({ "path": "src/a.py", "rename_to": "src/b.py" })),
+        ("write_file", json!({ "path": "src/a.py", "input": "text", "content": "/* a */" })),
+        ("read_file", json!({ "path": "src/a.py", "include": ["*.py"] })),
+    ] {
+        assert_eq!(hook(tool, call.clone()).answer, Allow, "{tool} {call}");
+    }
+}

@@ -202,3 +202,12 @@ fn what_names_no_file_needs_another_who_does() {
     assert_eq!(beside.answer(), Answer::Allow);
     assert_eq!(code("1d\n"), "patch-ed-script");
 }
+
+#[test]
+fn names_of_a_body_are_read_as_newer_tools_may_read_them() {
+    let body = |line: &str| format!("*** Begin Patch\n*** {line}\n@@\n-a\n+b\n*** End Patch\n");
+    for line in ["Update File: file:///etc/passwd", "Rename File: src/a.py -> .git/hooks/x"] {
+        assert_ne!(code(&body(line)), "-", "{line}");
+    }
+    assert_eq!(code(&body("Rename File: src/a.py -> src/b.py")), "-");
+}
