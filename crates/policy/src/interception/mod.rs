@@ -52,6 +52,7 @@ use crate::layer::{Layer, Origin};
 use crate::permission::{Decision, Nature, Source, ToolCall};
 use crate::policy::{Policy, Preset, Tools};
 use crate::text::visible;
+use arguments::Arguments;
 use parameter::Parameters;
 use remembered::Remembered;
 use tool::{Attention, Sort};
@@ -210,8 +211,20 @@ impl Interception {
                 Aim::Read
             }
         };
-        let judge = self.widened.as_deref().unwrap_or(judge);
+        let held;
+        let judge = match self.widened.as_deref() {
+            None => judge,
+            Some(wider) if !judge.is_of_one_run() => wider,
+            Some(wider) => {
+                held = judge.clone().on(wider.ground());
+                &held
+            }
+        };
         let lookup: &dyn Lookup = &Remembered::new(lookup);
+        let names = tool::names(call.tool);
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+        let empty = Map::new();
+        let ruled = if judge.has_rules() { ruled(call.arguments, aim) } else { Some(Map::new()) };
         let mut walk = Walk {
             judge,
             lookup,
@@ -219,7 +232,8 @@ impl Interception {
             dangers: (door == Door::Proxy).then_some(&self.dangers),
             strictness,
             aim,
-            tool: call.tool,
+            names: &names,
+            args: ruled.as_ref().unwrap_or(&empty),
             cwd: call.cwd,
             windows: self.windows.as_ref(),
             folders: other_root(judge.root(), call.cwd),
@@ -230,7 +244,11 @@ impl Interception {
             seen,
         };
         verdict.outcome = self.look(&mut walk, call, attention);
-        if attention != Attention::Excluded {
+        if attention != Attention::Excluded && ruled.is_none() {
+            let message = "there are rules about arguments, and these cannot be read".to_owned();
+            let unreadable = reason("arguments-unreadable", Axis::Rule, message);
+            walk.refuse(unreadable, String::new(), call.tool, None);
+        } else if attention != Attention::Excluded {
             self.apply_rules(&mut walk, call, judge, lookup);
         }
         walk.sorted();
@@ -290,24 +308,23 @@ impl Interception {
         if is_command || !judge.has_rules() {
             return;
         }
-        let empty = Map::new();
-        let read: Option<Json> = serde_json::from_str(call.arguments).ok();
-        let arguments = match &read {
-            Some(Json::Object(map)) => Some(map),
-            None if call.arguments.trim().is_empty() => Some(&empty),
-            Some(_) | None => None,
-        };
-        let Some(args) = arguments else {
-            let message = "there are rules about arguments, and these cannot be read".to_owned();
-            let unreadable = reason("arguments-unreadable", Axis::Rule, message);
-            return walk.refuse(unreadable, String::new(), call.tool, None);
-        };
-        let asked = ToolCall { tool: call.tool, args, nature: Nature::of(call.tool) };
-        let decision = judge.decide_tool(&asked, call.cwd, lookup);
-        // Where neither rule nor mode speaks, what was found in the arguments is all there is.
-        let is_silent = self.mode == Mode::None && decision.source == Source::ModePreset;
-        if decision.answer != Answer::Allow && !is_silent {
-            walk.refuse(by(decision), String::new(), call.tool, None);
+        for (at, name) in walk.names.iter().enumerate() {
+            let asked = ToolCall { tool: name, args: walk.args, nature: Nature::of(name) };
+            let decision = judge.decide_tool(&asked, call.cwd, lookup);
+            let is_ruled = match decision.source {
+                Source::Hardline | Source::Injected | Source::UserRule => true,
+                // Where neither rule nor mode speaks, what was found in the arguments is all there
+                // is; and a mode speaks of the tool by its whole name.
+                Source::ModePreset => false,
+            };
+            let speaks = is_ruled || at == 0 && self.mode == Mode::Some;
+            if decision.answer != Answer::Allow && speaks {
+                walk.refuse(by(decision), String::new(), call.tool, None);
+            }
+            // Who writes rules about one server's tool means that one.
+            if is_ruled {
+                break;
+            }
         }
     }
 }
@@ -321,6 +338,20 @@ impl What {
             Self::Command => "command",
         }
     }
+}
+
+/// Returns the arguments that rules are held against; none if programs may read different ones.
+fn ruled(arguments: &str, aim: Aim) -> Option<Map<String, Json>> {
+    let is_json = arguments.trim_start().starts_with(['{', '[', '"']);
+    if arguments.trim().is_empty() || aim == Aim::Change(Sort::Shell) && !is_json {
+        return Some(Map::new());
+    }
+    let inner: Option<String> = serde_json::from_str(arguments).ok();
+    let arguments = inner.as_deref().unwrap_or(arguments);
+    if Arguments::read(arguments).fault.is_some() {
+        return None;
+    }
+    serde_json::from_str(arguments).ok()
 }
 
 /// The reason that a decision of the rules is.

@@ -5,6 +5,8 @@ mod commands;
 use std::cmp::Reverse;
 use std::sync::OnceLock;
 
+use serde_json::{Map, Value as Json};
+
 use super::arguments::{Arguments, FaultKind, Step, Value};
 use super::command::Found;
 use super::parameter::{Holds, Parameters, Role};
@@ -26,8 +28,10 @@ pub(super) struct Walk<'w> {
     pub(super) dangers: Option<&'w OnceLock<Dangers>>,
     pub(super) strictness: Strictness,
     pub(super) aim: Aim,
-    /// The tool, without the server that offers it.
-    pub(super) tool: &'w str,
+    /// The tool's names: the whole one, and others under which rules may know it.
+    pub(super) names: &'w [&'w str],
+    /// Its arguments as rules see them; empty where there are no rules.
+    pub(super) args: &'w Map<String, Json>,
     /// Where the call is made.
     pub(super) cwd: &'w str,
     /// The root, if the project lies on Windows. All other places are then those of its tree.
@@ -75,6 +79,10 @@ impl<'w> Walk<'w> {
                 self.tree(&Arguments::read(text), "", 0, Holds::Nothing);
             }
         }
+    }
+
+    fn tool(&self) -> &'w str {
+        self.names.first().copied().unwrap_or_default()
     }
 
     fn sort(&self) -> Sort {

@@ -7,6 +7,7 @@ mod patches;
 mod paths;
 mod property;
 mod rows;
+mod rules;
 mod users;
 mod windows;
 

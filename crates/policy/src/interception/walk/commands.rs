@@ -6,7 +6,7 @@ use super::super::parameter::{Holds, Role};
 use super::super::path::{Count, readings};
 use super::super::{Dangers, What, tool};
 use super::{Walk, reason};
-use crate::decide::{Answer, Asked, Axis, Call, Reason};
+use crate::decide::{Answer, Asked, Axis, Call, Reason, Running};
 use crate::jail;
 use crate::patch::{self, Naming};
 
@@ -29,7 +29,7 @@ impl Walk<'_> {
             else {
                 continue;
             };
-            let known = prefix.is_empty() && tool::honours(self.tool, &arguments.pointer(at));
+            let known = prefix.is_empty() && tool::honours(self.tool(), &arguments.pointer(at));
             let (paths, _) = readings(text, Count::One, self.windows);
             let is_plain = paths.len() == 1;
             for path in paths {
@@ -91,7 +91,8 @@ impl Walk<'_> {
         let text = Call { command: asked, cwd: self.cwd }.text();
         for (at, cwd) in folders.iter().enumerate() {
             let call = Call { command: asked, cwd };
-            let (verdict, commands) = self.judge.decide_listing(&call, self.lookup);
+            let running = Running { names: self.names, args: self.args };
+            let (verdict, commands) = self.judge.decide_listing(&call, running, self.lookup);
             if at == 0 {
                 self.find_danger(&text, &commands, pointer);
             }
