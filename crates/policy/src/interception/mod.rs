@@ -46,6 +46,7 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value as Json};
 
 use crate::decide::{Answer, Axis, Judge};
+use crate::effort::{Counted, Effort};
 use crate::jail::{Lookup, WindowsRoot};
 use crate::key::{Grants, Sourced};
 use crate::layer::{Layer, Origin};
@@ -220,7 +221,9 @@ impl Interception {
                 &held
             }
         };
-        let lookup: &dyn Lookup = &Remembered::new(lookup);
+        let effort = Effort::of_one_call();
+        let counted = Counted { disk: lookup, effort: &effort };
+        let lookup: &dyn Lookup = &Remembered::new(&counted);
         let names = tool::names(call.tool);
         let names: Vec<&str> = names.iter().map(|name| &**name).collect();
         let empty = Map::new();
@@ -237,6 +240,8 @@ impl Interception {
             cwd: call.cwd,
             windows: self.windows.as_ref(),
             folders: other_root(judge.root(), call.cwd),
+            effort: &effort,
+            found: None,
             findings: Vec::new(),
             passed: Vec::new(),
             judged: 0,
@@ -250,6 +255,11 @@ impl Interception {
             walk.refuse(unreadable, String::new(), call.tool, None);
         } else if attention != Attention::Excluded {
             self.apply_rules(&mut walk, call, judge, lookup);
+        }
+        if effort.is_spent() {
+            let message = "the call holds more than can be judged at once".to_owned();
+            let too_many = reason("arguments-too-many", Axis::Structure, message);
+            walk.refuse(too_many, String::new(), call.tool, None);
         }
         walk.sorted();
         verdict.answer =

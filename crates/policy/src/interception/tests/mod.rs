@@ -8,6 +8,7 @@ mod paths;
 mod property;
 mod rows;
 mod rules;
+mod strictest;
 mod users;
 mod windows;
 
