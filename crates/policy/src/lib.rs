@@ -31,6 +31,7 @@ pub mod builtin;
 pub mod command;
 pub mod decide;
 pub mod dialect;
+mod effort;
 pub mod gates;
 pub mod interception;
 pub mod jail;

@@ -39,7 +39,7 @@ mod written;
 pub use trace::Step;
 pub use verdict::{Answer, Axis, Permit, Reason, Verdict};
 
-use serde_json::Map;
+use serde_json::{Map, Value as Json};
 
 use crate::command::Arg;
 use crate::command::tool::Knowledge;
@@ -47,7 +47,7 @@ use crate::jail::{Ground, Lookup, Standing};
 use crate::key::Sourced;
 use crate::name::{CommandName, ToolPattern};
 use crate::permission::{
-    Decision, Permissions, PrefixRules, SHELL_TOOLS, ShellCall, Spoken, ToolCall,
+    Decision, Names, Permissions, PrefixRules, SHELL_TOOLS, ShellCall, Spoken, ToolCall,
 };
 use crate::policy::{Policy, Preset, Profile, ShellUse};
 use crate::shell;
@@ -74,6 +74,15 @@ pub enum Asked<'c> {
     Shell(&'c str),
     /// Words in one text, that are to run without a shell.
     Words(&'c str),
+}
+
+/// The tool that runs a command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Running<'r> {
+    /// The names that it goes by, the whole one first.
+    pub(crate) names: &'r [&'r str],
+    /// All of its arguments.
+    pub(crate) args: &'r Map<String, Json>,
 }
 
 /// How a preset decides.
@@ -169,7 +178,7 @@ impl Judge {
         };
         let asked = Call { command: command.asked(), cwd };
         let text = &asked.text();
-        let shell = ShellCall { tool: Some(call.tool), args: call.args, text };
+        let shell = ShellCall { tools: Names::Only(call.tool), args: call.args, text };
         let mut found = self.find(&asked, lookup, Trace::Off);
         let notes = found.notes.take().unwrap_or_default();
         let profile = self.permissions.profile(&shell, &notes);
@@ -182,7 +191,7 @@ impl Judge {
         let mut found = self.find(call, lookup, Trace::Off);
         let notes = found.notes.take()?;
         let text = call.text();
-        let shell = ShellCall { tool: None, args: &Map::new(), text: &text };
+        let shell = ShellCall { tools: Names::AnyShell, args: &Map::new(), text: &text };
         self.permissions.profile(&shell, &notes)
     }
 
@@ -207,17 +216,19 @@ impl Judge {
         let verdict = match walk.notes.take() {
             None => Verdict::of(reasons),
             Some(notes) => {
-                let shell = ShellCall { tool: None, args: &Map::new(), text: &walk.asked };
+                let (tools, args) = (Names::AnyShell, &Map::new());
+                let shell = ShellCall { tools, args, text: &walk.asked };
                 self.permissions.settle(&shell, reasons, &notes)
             }
         };
         (verdict, walk.trace.into_steps())
     }
 
-    /// Decides one call, and returns the words of every command in it.
+    /// Decides one call that a tool makes, and returns the words of every command in it.
     pub(crate) fn decide_listing(
         &self,
         call: &Call<'_>,
+        tool: Running<'_>,
         lookup: &dyn Lookup,
     ) -> (Verdict, Vec<Vec<String>>) {
         let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), Trace::Off);
@@ -226,9 +237,21 @@ impl Judge {
         self.find_in(&mut walk, call, lookup);
         let notes = walk.notes.take().unwrap_or_default();
         let reasons = std::mem::take(&mut walk.reasons);
-        let shell = ShellCall { tool: None, args: &Map::new(), text: &walk.asked };
+        let (tools, args) = (Names::Runs(tool.names), tool.args);
+        let shell = ShellCall { tools, args, text: &walk.asked };
         let verdict = self.permissions.settle(&shell, reasons, &notes);
         (verdict, notes.parts.into_iter().map(|part| part.argv).collect())
+    }
+
+    /// Returns whether it was told something that its policy does not say.
+    pub(crate) fn is_of_one_run(&self) -> bool {
+        self.permissions.are_of_one_run()
+    }
+
+    /// Decides the same with other places to work in.
+    pub(crate) fn on(mut self, ground: &Ground) -> Self {
+        self.ground = ground.clone();
+        self
     }
 
     /// Returns whether rules, a mode or the denials of one run have a say.

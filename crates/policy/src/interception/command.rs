@@ -25,13 +25,14 @@ pub(super) fn commands(
     sort: Sort,
 ) -> Option<Vec<(usize, Found)>> {
     let looking = Looking { nodes: &arguments.nodes, holds, sort };
-    let mut found = Vec::new();
+    let (mut found, mut parts) = (Vec::new(), 0);
     for (at, node) in arguments.nodes.iter().enumerate() {
         let (Step::Key(_), Some(Holds::Command(part))) = (&node.step, holds.get(at)) else {
             continue;
         };
         looking.at(at, *part, &mut found);
-        if found.len() > MOST {
+        parts += 1;
+        if found.len() > MOST || parts > 4 * MOST {
             return None;
         }
     }

@@ -46,12 +46,14 @@ use std::sync::OnceLock;
 use serde_json::{Map, Value as Json};
 
 use crate::decide::{Answer, Axis, Judge};
+use crate::effort::{Counted, Effort};
 use crate::jail::{Lookup, WindowsRoot};
 use crate::key::{Grants, Sourced};
 use crate::layer::{Layer, Origin};
 use crate::permission::{Decision, Nature, Source, ToolCall};
 use crate::policy::{Policy, Preset, Tools};
 use crate::text::visible;
+use arguments::Arguments;
 use parameter::Parameters;
 use remembered::Remembered;
 use tool::{Attention, Sort};
@@ -210,8 +212,22 @@ impl Interception {
                 Aim::Read
             }
         };
-        let judge = self.widened.as_deref().unwrap_or(judge);
-        let lookup: &dyn Lookup = &Remembered::new(lookup);
+        let held;
+        let judge = match self.widened.as_deref() {
+            None => judge,
+            Some(wider) if !judge.is_of_one_run() => wider,
+            Some(wider) => {
+                held = judge.clone().on(wider.ground());
+                &held
+            }
+        };
+        let effort = Effort::of_one_call();
+        let counted = Counted { disk: lookup, effort: &effort };
+        let lookup: &dyn Lookup = &Remembered::new(&counted);
+        let names = tool::names(call.tool);
+        let names: Vec<&str> = names.iter().map(|name| &**name).collect();
+        let empty = Map::new();
+        let ruled = if judge.has_rules() { ruled(call.arguments, aim) } else { Some(Map::new()) };
         let mut walk = Walk {
             judge,
             lookup,
@@ -219,10 +235,13 @@ impl Interception {
             dangers: (door == Door::Proxy).then_some(&self.dangers),
             strictness,
             aim,
-            tool: call.tool,
+            names: &names,
+            args: ruled.as_ref().unwrap_or(&empty),
             cwd: call.cwd,
             windows: self.windows.as_ref(),
             folders: other_root(judge.root(), call.cwd),
+            effort: &effort,
+            found: None,
             findings: Vec::new(),
             passed: Vec::new(),
             judged: 0,
@@ -230,8 +249,17 @@ impl Interception {
             seen,
         };
         verdict.outcome = self.look(&mut walk, call, attention);
-        if attention != Attention::Excluded {
+        if attention != Attention::Excluded && ruled.is_none() {
+            let message = "there are rules about arguments, and these cannot be read".to_owned();
+            let unreadable = reason("arguments-unreadable", Axis::Rule, message);
+            walk.refuse(unreadable, String::new(), call.tool, None);
+        } else if attention != Attention::Excluded {
             self.apply_rules(&mut walk, call, judge, lookup);
+        }
+        if effort.is_spent() {
+            let message = "the call holds more than can be judged at once".to_owned();
+            let too_many = reason("arguments-too-many", Axis::Structure, message);
+            walk.refuse(too_many, String::new(), call.tool, None);
         }
         walk.sorted();
         verdict.answer =
@@ -290,24 +318,23 @@ impl Interception {
         if is_command || !judge.has_rules() {
             return;
         }
-        let empty = Map::new();
-        let read: Option<Json> = serde_json::from_str(call.arguments).ok();
-        let arguments = match &read {
-            Some(Json::Object(map)) => Some(map),
-            None if call.arguments.trim().is_empty() => Some(&empty),
-            Some(_) | None => None,
-        };
-        let Some(args) = arguments else {
-            let message = "there are rules about arguments, and these cannot be read".to_owned();
-            let unreadable = reason("arguments-unreadable", Axis::Rule, message);
-            return walk.refuse(unreadable, String::new(), call.tool, None);
-        };
-        let asked = ToolCall { tool: call.tool, args, nature: Nature::of(call.tool) };
-        let decision = judge.decide_tool(&asked, call.cwd, lookup);
-        // Where neither rule nor mode speaks, what was found in the arguments is all there is.
-        let is_silent = self.mode == Mode::None && decision.source == Source::ModePreset;
-        if decision.answer != Answer::Allow && !is_silent {
-            walk.refuse(by(decision), String::new(), call.tool, None);
+        for (at, name) in walk.names.iter().enumerate() {
+            let asked = ToolCall { tool: name, args: walk.args, nature: Nature::of(name) };
+            let decision = judge.decide_tool(&asked, call.cwd, lookup);
+            let is_ruled = match decision.source {
+                Source::Hardline | Source::Injected | Source::UserRule => true,
+                // Where neither rule nor mode speaks, what was found in the arguments is all there
+                // is; and a mode speaks of the tool by its whole name.
+                Source::ModePreset => false,
+            };
+            let speaks = is_ruled || at == 0 && self.mode == Mode::Some;
+            if decision.answer != Answer::Allow && speaks {
+                walk.refuse(by(decision), String::new(), call.tool, None);
+            }
+            // Who writes rules about one server's tool means that one.
+            if is_ruled {
+                break;
+            }
         }
     }
 }
@@ -321,6 +348,20 @@ impl What {
             Self::Command => "command",
         }
     }
+}
+
+/// Returns the arguments that rules are held against; none if programs may read different ones.
+fn ruled(arguments: &str, aim: Aim) -> Option<Map<String, Json>> {
+    let is_json = arguments.trim_start().starts_with(['{', '[', '"']);
+    if arguments.trim().is_empty() || aim == Aim::Change(Sort::Shell) && !is_json {
+        return Some(Map::new());
+    }
+    let inner: Option<String> = serde_json::from_str(arguments).ok();
+    let arguments = inner.as_deref().unwrap_or(arguments);
+    if Arguments::read(arguments).fault.is_some() {
+        return None;
+    }
+    serde_json::from_str(arguments).ok()
 }
 
 /// The reason that a decision of the rules is.

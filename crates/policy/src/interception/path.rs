@@ -1,6 +1,7 @@
 //! One path in the many ways in which a tool may read it.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::jail::{Astray, WindowsRoot};
 
@@ -63,7 +64,8 @@ pub(super) fn readings<'t>(
     windows: Option<&WindowsRoot>,
 ) -> (Vec<Cow<'t, str>>, Option<Flaw>) {
     let system = if windows.is_some() { System::Windows } else { System::Unix };
-    let mut found = Readings { paths: Vec::with_capacity(1), flaw: None, system };
+    let (paths, known) = (Vec::with_capacity(1), BTreeSet::new());
+    let mut found = Readings { paths, known, visited: 0, flaw: None, system };
     if is_plain(text) && (count == Count::One || !text.contains(',')) {
         found.paths.push(Cow::Borrowed(text));
     } else {
@@ -76,8 +78,7 @@ pub(super) fn readings<'t>(
             Ok(path) if path.is_empty() => placed.push(Cow::Borrowed(".")),
             Ok(path) => placed.push(Cow::Owned(path)),
             Err(Astray::Elsewhere) => found.flaw = worse(found.flaw, Flaw::Foreign),
-            // Hidden files have such names as well, so that this is worse than a foreign place.
-            Err(Astray::Alias) => found.flaw = Some(Flaw::Alias),
+            Err(Astray::Alias) => found.flaw = worse(found.flaw, Flaw::Alias),
         }
     }
     (placed, found.flaw)
@@ -114,9 +115,18 @@ pub(super) fn looks_like_path(text: &str) -> bool {
 
 struct Readings<'t> {
     paths: Vec<Cow<'t, str>>,
+    /// The same again, to be found fast.
+    known: BTreeSet<Cow<'t, str>>,
+    /// How many texts were looked at, all alike or not.
+    visited: usize,
     flaw: Option<Flaw>,
     system: System,
 }
+
+/// Most paths in one text.
+const MOST: usize = 1_000;
+/// Longest text that is taken for paths, in bytes.
+const LONGEST: usize = 256 << 10;
 
 /// Where the project lies.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -129,16 +139,16 @@ impl<'t> Readings<'t> {
     fn add(&mut self, text: Cow<'t, str>, count: Count, depth: usize) {
         // Each level takes something off the text; this only bounds how much is decoded again.
         const DEEPEST: usize = 8;
-        const MOST: usize = 1_000;
-        if self.paths.len() > MOST {
-            self.flaw = Some(Flaw::Excess);
+        self.visited += 1;
+        if self.paths.len() > MOST || self.visited > 4 * MOST || text.len() > LONGEST {
+            self.flaw = worse(self.flaw, Flaw::Excess);
             return;
         }
         if text.trim().is_empty() {
             self.flaw = self.flaw.or(Some(Flaw::Blank));
             return;
         }
-        if self.paths.contains(&text) || depth > DEEPEST {
+        if self.known.contains(&text) || depth > DEEPEST {
             return;
         }
         for other in others(&text, count, self.system) {
@@ -148,17 +158,23 @@ impl<'t> Readings<'t> {
             }
         }
         if !text.contains('\0') {
+            self.known.insert(text.clone());
             self.paths.push(text);
         }
     }
 }
 
-/// Of two flaws the one that no mode lets pass.
+/// Of two flaws the one that fewer let pass; of equals the first.
 fn worse(known: Option<Flaw>, flaw: Flaw) -> Option<Flaw> {
-    match known {
-        Some(known @ (Flaw::Foreign | Flaw::Variable | Flaw::Excess | Flaw::Alias)) => Some(known),
-        Some(Flaw::Blank | Flaw::Nul) | None => Some(flaw),
-    }
+    let rank = |flaw| match flaw {
+        Flaw::Blank | Flaw::Nul => 0,
+        Flaw::Foreign | Flaw::Variable => 1,
+        // Hidden files have such names as well.
+        Flaw::Alias => 2,
+        // Nobody knows what else is there.
+        Flaw::Excess => 3,
+    };
+    known.filter(|known| rank(*known) >= rank(flaw)).or(Some(flaw))
 }
 
 /// Returns what else a text may mean.
@@ -204,8 +220,9 @@ fn others(text: &str, count: Count, system: System) -> Vec<Result<String, Flaw>>
 }
 
 fn pieces(text: &str, between: char) -> impl Iterator<Item = Result<String, Flaw>> {
+    // More than are visited, so that whoever visits them notices.
     let pieces = text.split(between).map(str::trim).filter(|piece| !piece.is_empty());
-    pieces.map(|piece| Ok(piece.to_owned()))
+    pieces.take(4 * MOST + 1).map(|piece| Ok(piece.to_owned()))
 }
 
 /// Reads `file:` URIs: with a host or without, with a query or without, decoded.

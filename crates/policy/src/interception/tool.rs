@@ -1,5 +1,7 @@
 //! What a tool does, as far as its name tells.
 
+use std::borrow::Cow;
+
 use super::spelling::{base, folded};
 use crate::name::Found;
 use crate::permission::{Nature, SHELL_TOOLS};
@@ -126,6 +128,19 @@ const FOLDERS: [(&str, &str); 11] = [
 /// Whether a tool is known to run its commands in the folder that a parameter names.
 pub(super) fn honours(tool: &str, pointer: &str) -> bool {
     FOLDERS.contains(&(&*folded(base(tool)), pointer))
+}
+
+/// Returns the names that a tool goes by: the whole one, then without the server that offers it, and
+/// that as most agents would spell it.
+pub(super) fn names(tool: &str) -> Vec<Cow<'_, str>> {
+    let base = base(tool);
+    let mut names = vec![Cow::Borrowed(tool)];
+    for name in [Cow::Borrowed(base), Cow::Owned(folded(base))] {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
 }
 
 /// Looks a tool up.

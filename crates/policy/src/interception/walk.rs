@@ -2,8 +2,11 @@
 
 mod commands;
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::OnceLock;
+
+use serde_json::{Map, Value as Json};
 
 use super::arguments::{Arguments, FaultKind, Step, Value};
 use super::command::Found;
@@ -13,6 +16,7 @@ use super::tool::Sort;
 use super::verdict::Finding;
 use super::{Dangers, Seen, What};
 use crate::decide::{Answer, Axis, Judge, Reason, Verdict};
+use crate::effort::Effort;
 use crate::jail::{self, How, Last, Lookup, Refusal, Spelling, WindowsRoot};
 use crate::patch::{self, Naming, Touched};
 use crate::text::{Span, visible};
@@ -26,14 +30,20 @@ pub(super) struct Walk<'w> {
     pub(super) dangers: Option<&'w OnceLock<Dangers>>,
     pub(super) strictness: Strictness,
     pub(super) aim: Aim,
-    /// The tool, without the server that offers it.
-    pub(super) tool: &'w str,
+    /// The tool's names: the whole one, and others under which rules may know it.
+    pub(super) names: &'w [&'w str],
+    /// Its arguments as rules see them; empty where there are no rules.
+    pub(super) args: &'w Map<String, Json>,
     /// Where the call is made.
     pub(super) cwd: &'w str,
     /// The root, if the project lies on Windows. All other places are then those of its tree.
     pub(super) windows: Option<&'w WindowsRoot>,
     /// Other folders that relative paths may start in: the root, and what the call itself names.
     pub(super) folders: Vec<String>,
+    /// How much all of this may still cost.
+    pub(super) effort: &'w Effort,
+    /// The strictest answer to what is being looked at; none if there is nothing against it.
+    pub(super) found: Option<Answer>,
     pub(super) findings: Vec<Finding>,
     pub(super) passed: Vec<Finding>,
     /// How many paths, patches and commands were judged.
@@ -75,6 +85,10 @@ impl<'w> Walk<'w> {
                 self.tree(&Arguments::read(text), "", 0, Holds::Nothing);
             }
         }
+    }
+
+    fn tool(&self) -> &'w str {
+        self.names.first().copied().unwrap_or_default()
     }
 
     fn sort(&self) -> Sort {
@@ -187,23 +201,26 @@ impl<'w> Walk<'w> {
     }
 
     fn patch(&mut self, text: &str, pointer: String, naming: Naming) {
-        let before = self.findings.len();
+        let outer = self.found.take();
         for cwd in self.all_folders() {
-            let verdict = patch::judge(text, naming, self.judge.ground(), &cwd, self.lookup);
+            // One folder in which it is denied is enough; one in which it is asked is not.
+            if self.found == Some(Answer::Deny) || !self.effort.spend(1 + text.len() / 64) {
+                break;
+            }
+            let ground = self.judge.ground();
+            let verdict = patch::judge_within(self.effort, text, naming, ground, &cwd, self.lookup);
             // Blocks to search and replace name no file; another parameter does, and is judged.
             let is_other = verdict.reasons().iter().all(|reason| reason.code == "patch-unknown");
             if naming == Naming::InPatch || !is_other {
                 self.take(&verdict, &pointer, text);
                 self.judged += 1;
             }
-            if self.findings.len() > before {
-                break;
-            }
         }
         if self.windows.is_some() {
             self.patched_on_windows(text, &pointer);
         }
-        self.note(What::Patch, &pointer, text, before);
+        self.note(What::Patch, &pointer, text);
+        self.found = self.found.max(outer);
     }
 
     /// Judges the names in a patch as Windows reads them, too.
@@ -216,43 +233,76 @@ impl<'w> Walk<'w> {
 
     fn path(&mut self, text: &str, role: Role, count: Count, pointer: &dyn Fn() -> String) {
         self.judged += 1;
-        let before = self.findings.len();
+        if self.effort.is_spent() {
+            return;
+        }
+        let outer = self.found.take();
         let (paths, flaw) = readings(text, count, self.windows);
-        let refused = paths.iter().find_map(|path| {
-            let elsewhere = || self.folders.iter().find_map(|cwd| self.refused(path, role, cwd));
-            let is_fixed = path.starts_with(['/', '~']);
-            let here = self.refused(path, role, self.cwd);
-            Some((here.or_else(|| if is_fixed { None } else { elsewhere() })?, path))
-        });
-        match (refused, flaw) {
-            (Some((Refused::Whatever(reason), path)), _) => {
-                let path = if is_outside(reason.code) { Some(shown(text, path)) } else { None };
-                self.refuse(reason, pointer(), text, path);
-            }
-            (_, Some(flaw @ (Flaw::Foreign | Flaw::Variable | Flaw::Excess))) => {
-                let reason = about(flaw.code(), text, flaw.message());
+        self.effort.spend(4 * paths.len() + text.len() / 16);
+        let (whatever, unusable) = self.worst(&paths, role);
+        if let Some((reason, path)) = whatever {
+            let path = if is_outside(reason.code) { Some(shown(text, path)) } else { None };
+            self.refuse(reason, pointer(), text, path);
+        }
+        // Whatever denies is enough; a question is not, if there is more to be said.
+        let flaw = flaw.filter(|_| self.found != Some(Answer::Deny));
+        let about_flaw = |flaw: Flaw| about(flaw.code(), text, flaw.message());
+        match flaw {
+            Some(flaw @ (Flaw::Foreign | Flaw::Variable)) => {
                 // Reading elsewhere is no matter of the project.
                 if self.aim != Aim::Read {
-                    self.refuse(reason, pointer(), text, Some(text.to_owned()));
+                    self.refuse(about_flaw(flaw), pointer(), text, Some(text.to_owned()));
                 }
             }
-            (_, Some(Flaw::Alias)) => {
-                self.refuse(
-                    about(Flaw::Alias.code(), text, Flaw::Alias.message()),
-                    pointer(),
-                    text,
-                    None,
-                );
+            Some(Flaw::Excess) => {
+                self.refuse(about_flaw(Flaw::Excess), pointer(), text, Some(text.to_owned()));
             }
-            (_, Some(flaw @ (Flaw::Blank | Flaw::Nul))) => {
-                self.doubt(about(flaw.code(), text, flaw.message()), pointer(), text);
+            Some(Flaw::Alias) => self.refuse(about_flaw(Flaw::Alias), pointer(), text, None),
+            Some(flaw @ (Flaw::Blank | Flaw::Nul)) => {
+                self.doubt(about_flaw(flaw), pointer(), text);
             }
-            (Some((Refused::Unusable(reason), _)), None) => self.doubt(reason, pointer(), text),
-            (None, None) => {}
+            None => {}
+        }
+        if let Some(reason) = unusable.filter(|_| flaw.is_none()) {
+            if self.found != Some(Answer::Deny) {
+                self.doubt(reason, pointer(), text);
+            }
         }
         if self.seen.is_some() {
-            self.note(What::Path, &pointer(), text, before);
+            self.note(What::Path, &pointer(), text);
         }
+        self.found = self.found.max(outer);
+    }
+
+    /// Returns what is worst about all readings of a path in all folders: with its reading what any
+    /// mode refuses, and what only strict mode does.
+    fn worst<'p>(
+        &self,
+        paths: &'p [Cow<'_, str>],
+        role: Role,
+    ) -> (Option<(Reason, &'p str)>, Option<Reason>) {
+        let mut whatever: Option<(Reason, &str)> = None;
+        let mut unusable = None;
+        for path in paths {
+            let is_fixed = path.starts_with(['/', '~']);
+            let others = if is_fixed { &[] } else { &*self.folders };
+            for cwd in [self.cwd].into_iter().chain(others.iter().map(|cwd| &**cwd)) {
+                if !self.effort.spend(1 + path.len() / 64) {
+                    return (whatever, unusable);
+                }
+                match self.refused(path, role, cwd) {
+                    Some(Refused::Whatever(reason)) if reason.answer == Answer::Deny => {
+                        return (Some((reason, path)), unusable);
+                    }
+                    Some(Refused::Whatever(reason)) => {
+                        whatever = whatever.or(Some((reason, path)));
+                    }
+                    Some(Refused::Unusable(reason)) => unusable = unusable.or(Some(reason)),
+                    None => {}
+                }
+            }
+        }
+        (whatever, unusable)
     }
 
     fn refused(&self, path: &str, role: Role, cwd: &str) -> Option<Refused> {
@@ -308,9 +358,10 @@ impl<'w> Walk<'w> {
         }
     }
 
-    /// Takes over what somebody else found in a parameter.
+    /// Takes over what somebody else found in a parameter, if it is more than what is known.
     fn take(&mut self, verdict: &Verdict, pointer: &str, text: &str) {
-        for reason in verdict.reasons() {
+        let known = self.found;
+        for reason in verdict.reasons().iter().filter(|reason| Some(reason.answer) > known) {
             let excerpt = text.get(reason.span.start()..reason.span.end());
             let path = excerpt.filter(|_| is_outside(reason.code)).map(str::to_owned);
             self.refuse(reason.clone(), pointer.to_owned(), text, path);
@@ -327,9 +378,22 @@ impl<'w> Walk<'w> {
     ) {
         /// Nobody reads more; a hostile call must not be able to ask for it.
         const MOST: usize = 1_000;
-        if self.findings.len() < MOST {
-            let text = excerpt(&mut reason.span, text);
-            self.findings.push(Finding { reason, pointer, text, path });
+        self.found = self.found.max(Some(reason.answer));
+        let weaker = if self.findings.len() < MOST {
+            None
+        } else {
+            // What denies is told in place of what asks.
+            let is_weaker = |known: &Finding| known.reason.answer < reason.answer;
+            match self.findings.iter().rposition(is_weaker) {
+                Some(weaker) => Some(weaker),
+                None => return,
+            }
+        };
+        let text = excerpt(&mut reason.span, text);
+        let finding = Finding { reason, pointer, text, path };
+        match weaker.and_then(|at| self.findings.get_mut(at)) {
+            Some(weaker) => *weaker = finding,
+            None => self.findings.push(finding),
         }
     }
 
@@ -350,9 +414,8 @@ impl<'w> Walk<'w> {
         self.findings.sort_by_key(|finding| (Reverse(finding.reason.answer), rank(finding)));
     }
 
-    fn note(&mut self, what: What, pointer: &str, text: &str, before: usize) {
-        let found = self.findings.get(before..).unwrap_or_default();
-        let answer = found.iter().map(|finding| finding.reason.answer).max();
+    fn note(&mut self, what: What, pointer: &str, text: &str) {
+        let answer = self.found;
         if let Some(seen) = &mut self.seen {
             seen.push(Seen {
                 what,

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::planted::Planted;
 use super::{Deed, Form, Target, Touched, read};
 use crate::decide::{Answer, Axis, Reason, Verdict};
+use crate::effort::{Counted, Effort};
 use crate::jail::{self, Ground, How, Last, Lookup, Place, Spelling};
 use crate::text::{Span, visible};
 
@@ -24,6 +25,18 @@ pub enum Naming {
 /// reading; what cannot be read or told is denied. The walls of a run are not counted on: tools
 /// apply patches outside of them. So a link that leads out of the project is not made either.
 pub fn judge(text: &str, naming: Naming, ground: &Ground, cwd: &str, disk: &dyn Lookup) -> Verdict {
+    judge_within(&Effort::of_one_call(), text, naming, ground, cwd, disk)
+}
+
+/// Decides the same, and spends of what a call may cost. A patch that costs more is denied.
+pub(crate) fn judge_within(
+    effort: &Effort,
+    text: &str,
+    naming: Naming,
+    ground: &Ground,
+    cwd: &str,
+    disk: &dyn Lookup,
+) -> Verdict {
     let patch = match read(text) {
         Ok(patch) => patch,
         Err(error) => return Verdict::of(vec![refusal(error.code, error.message, error.span)]),
@@ -33,11 +46,17 @@ pub fn judge(text: &str, naming: Naming, ground: &Ground, cwd: &str, disk: &dyn 
         let message = "the patch changes a file and does not name it";
         reasons.push(refusal("patch-unnamed", message, span));
     }
-    let planted = Planted::new(&patch, ground, cwd, disk);
+    let disk: &dyn Lookup = &Counted { disk, effort };
+    let planted = Planted::new(&patch, ground, cwd, disk, effort);
     // With and without its links: nobody knows which parts of a patch will apply.
     let disks: &[&dyn Lookup] = if planted.is_bare() { &[disk] } else { &[disk, &planted] };
     let mut fine = BTreeSet::new();
     for touched in &patch.touched {
+        if effort.is_spent() {
+            let message = "the patch names more than can be judged at once";
+            reasons.push(refusal("patch-too-many-names", message, touched.span));
+            break;
+        }
         let mut worst: Option<Reason> = None;
         for path in touched.readings() {
             let question = Question { touched, path: &path, ground, cwd };

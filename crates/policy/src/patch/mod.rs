@@ -30,8 +30,8 @@ mod section;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use judge::judge_within;
 pub use judge::{Naming, judge};
-pub use planted::Planted;
 
 use crate::text::Span;
 

@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 
 use super::{Deed, Patch, Target};
+use crate::effort::Effort;
 use crate::jail::{Entry, Ground, How, Last, Lookup, Spelling};
 
 /// A disk, and over it every link that a patch makes, so that a path through one is seen to lead
 /// where the link says.
-pub struct Planted<'l> {
+pub(super) struct Planted<'l> {
     disk: &'l dyn Lookup,
     links: BTreeMap<String, Entry>,
+    effort: &'l Effort,
 }
 
 impl<'l> Planted<'l> {
@@ -18,10 +20,20 @@ impl<'l> Planted<'l> {
     ///
     /// All of them lie there from the start: the order in which a patch is applied, and whether
     /// all of it is, is for others to decide.
-    pub fn new(patch: &Patch, ground: &Ground, cwd: &str, disk: &'l dyn Lookup) -> Self {
-        let mut planted = Self { disk, links: BTreeMap::new() };
+    pub(super) fn new(
+        patch: &Patch,
+        ground: &Ground,
+        cwd: &str,
+        disk: &'l dyn Lookup,
+        effort: &'l Effort,
+    ) -> Self {
+        let mut planted = Self { disk, links: BTreeMap::new(), effort };
         let mut source: Vec<String> = Vec::new();
         for touched in &patch.touched {
+            // Then the patch is denied, whatever its links are.
+            if effort.is_spent() {
+                break;
+            }
             match &touched.deed {
                 Deed::Link(target) => {
                     let entry = match target {
@@ -53,7 +65,7 @@ impl<'l> Planted<'l> {
     }
 
     /// Whether the patch makes no links.
-    pub fn is_bare(&self) -> bool {
+    pub(super) fn is_bare(&self) -> bool {
         self.links.is_empty()
     }
 
@@ -78,6 +90,9 @@ const KEEP: How = How { last: Last::Keep, spelling: Spelling::Plain };
 
 impl Lookup for Planted<'_> {
     fn look(&self, path: &str) -> Entry {
+        if !self.effort.spend(1) {
+            return Entry::Unknown;
+        }
         if let Some(entry) = self.links.get(path) {
             return entry.clone();
         }

@@ -18,6 +18,7 @@
 mod call;
 mod fetch;
 mod mode;
+mod names;
 mod prefix;
 mod profile;
 mod rules;
@@ -28,9 +29,10 @@ pub use prefix::PrefixRules;
 
 use crate::decide::Answer;
 use crate::name::{Found, ToolPattern};
-use crate::policy::{Policy, Preset};
+use crate::policy::{Action, Policy, Preset};
 pub(crate) use fetch::names_host;
 use mode::Mode;
+pub(crate) use names::Names;
 use rules::Rules;
 pub(crate) use shell::{ShellCall, Spoken};
 
@@ -93,21 +95,25 @@ impl Permissions {
         self.injected.extend(denied);
     }
 
+    /// Whether more or less than the policy is held against calls.
+    pub(crate) fn are_of_one_run(&self) -> bool {
+        self.floor == Floor::Lifted || !self.injected.is_empty()
+    }
+
     /// Whether there is nothing that a decision would have to be held against.
     pub(crate) fn is_silent(&self) -> bool {
         self.mode.is_none() && self.injected.is_empty() && self.rules.are_silent()
     }
 
     /// Returns whether one of a tool's names is denied for this run.
-    fn injects(&self, tools: &[&str]) -> bool {
-        self.injected
-            .iter()
-            .any(|denied| tools.iter().any(|tool| denied.matches(tool) != Found::No))
+    fn injects(&self, tools: Names<'_>) -> bool {
+        let is_denied = |tool: &str| self.injected.iter().any(|it| it.matches(tool) != Found::No);
+        tools.of(Action::Deny).any(is_denied)
     }
 
     /// Decides a call of a tool that runs no shell text.
     pub(crate) fn decide(&self, call: &ToolCall<'_>) -> Decision {
-        if self.injects(&[call.tool]) {
+        if self.injects(Names::Only(call.tool)) {
             return Decision::new(Answer::Deny, Source::Injected, call.tool);
         }
         let ruled = self.rules.of_tool(call);

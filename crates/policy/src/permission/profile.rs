@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value as Json};
 
 use super::call::ToolCall;
+use super::names::Names;
 use super::rules::{Rules, Subject, applies, readings};
 use crate::decide::notes::{Notes, Rank};
 use crate::key::{RuleList, Standing, Strictness as _};
@@ -13,14 +14,14 @@ use crate::policy::{Action, Profile, Rule};
 impl Rules {
     /// Returns the profile that the rules pick for a tool call, if one does.
     pub(super) fn profile_of_tool(&self, call: &ToolCall<'_>) -> Option<Profile> {
-        self.pick(Subject { tools: &[call.tool], args: call.args, commands: &[] })
+        self.pick(Subject { tools: Names::Only(call.tool), args: call.args, commands: &[] })
     }
 
     /// Returns the profile for a shell text: one holds for all of it, so the strictest of what its
     /// commands get.
     pub(super) fn profile_of_shell(
         &self,
-        tools: &[&str],
+        tools: Names<'_>,
         args: &Map<String, Json>,
         text: &str,
         notes: &Notes,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::{Map, Value as Json};
 
 use super::call::ToolCall;
-use super::{SHELL_TOOLS, fetch};
+use super::{Names, fetch};
 use crate::command::HOLE;
 use crate::decide::Answer;
 use crate::decide::notes::{Notes, Part, Rank, Reading};
@@ -34,8 +34,7 @@ pub(super) struct Ruled<'p> {
 /// What a rule is held against.
 #[derive(Clone, Copy)]
 pub(super) struct Subject<'s> {
-    /// The names that the tool goes by.
-    pub(super) tools: &'s [&'s str],
+    pub(super) tools: Names<'s>,
     pub(super) args: &'s Map<String, Json>,
     /// The readings of the command; empty where the call has none of its own.
     pub(super) commands: &'s [Cow<'s, str>],
@@ -56,7 +55,8 @@ impl Rules {
 
     /// Returns what the lists say about a tool call.
     pub(super) fn of_tool(&self, call: &ToolCall<'_>) -> Option<Ruled<'_>> {
-        let subject = Subject { tools: &[call.tool], args: call.args, commands: &[] };
+        let tools = Names::Only(call.tool);
+        let subject = Subject { tools, args: call.args, commands: &[] };
         strictest(self.lists.iter().filter_map(|list| first(list, subject)))
     }
 
@@ -64,7 +64,7 @@ impl Rules {
     /// and about what those start.
     pub(super) fn of_shell<'p>(
         &'p self,
-        tools: &[&str],
+        tools: Names<'_>,
         args: &Map<String, Json>,
         text: &str,
         notes: &'p Notes,
@@ -77,7 +77,7 @@ impl Rules {
 /// Returns what one list says about a shell text.
 fn of_list<'p>(
     list: &'p RuleList<Rule>,
-    tools: &[&str],
+    tools: Names<'_>,
     args: &Map<String, Json>,
     text: &str,
     notes: &'p Notes,
@@ -139,7 +139,7 @@ pub(super) fn applies(rule: &Rule, action: Action, subject: Subject<'_>) -> bool
         Found::No => false,
         Found::Undecided => action != Action::Allow,
     };
-    if !subject.tools.iter().any(|tool| takes(rule.tool.matches(tool))) {
+    if !subject.tools.of(action).any(|tool| takes(rule.tool.matches(tool))) {
         return false;
     }
     if let Some(domain) = &rule.domain {
@@ -193,9 +193,4 @@ pub(super) fn text_of(value: Option<&Json>) -> Cow<'_, str> {
             Cow::Owned(value.to_string())
         }
     }
-}
-
-/// Returns the names that a tool goes by: a command that is only asked about, by all of a shell's.
-pub(super) fn names_of<'n>(tool: Option<&'n &'n str>) -> &'n [&'n str] {
-    tool.map_or(&SHELL_TOOLS, std::slice::from_ref)
 }

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value as Json};
 
 use super::mode::{Order, Said};
-use super::rules::{Ruled, names_of};
-use super::{Floor, Permissions, SHELL_TOOL, Source};
+use super::rules::Ruled;
+use super::{Floor, Names, Permissions, Source};
 use crate::decide::notes::{Effect, Notes, Reading, Removal};
 use crate::decide::{Answer, Asked, Axis, Reason, Verdict};
 use crate::layer::Layer;
@@ -14,8 +14,7 @@ use crate::text::Span;
 /// Shell text as a tool call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShellCall<'c> {
-    /// The tool's name; none for a command that is only asked about.
-    pub(crate) tool: Option<&'c str>,
+    pub(crate) tools: Names<'c>,
     pub(crate) args: &'c Map<String, Json>,
     /// The text.
     pub(crate) text: &'c str,
@@ -59,8 +58,7 @@ impl Permissions {
         mut reasons: Vec<Reason>,
         notes: &Notes,
     ) -> Verdict {
-        let tools = names_of(call.tool.as_ref());
-        let ruled = self.rules.of_shell(tools, call.args, call.text, notes);
+        let ruled = self.rules.of_shell(call.tools, call.args, call.text, notes);
         // A rule that allows speaks of commands: `LD_PRELOAD=x; git log` does more than they do.
         let beside = reasons.iter().any(|reason| !notes.is_about_a_command(reason.span));
         let ruled = ruled.filter(|ruled| ruled.answer != Answer::Allow || !beside);
@@ -75,8 +73,8 @@ impl Permissions {
                 }));
             }
         }
-        if self.injects(tools) {
-            let about = call.tool.unwrap_or(SHELL_TOOL);
+        if self.injects(call.tools) {
+            let about = call.tools.shown();
             let message = format!("`{about}` is denied for this run");
             reasons.push(reason(Answer::Deny, "injected", message, whole));
         }
@@ -106,8 +104,7 @@ impl Permissions {
 
     /// Returns the profile that the rules pick for a shell text, if one does.
     pub(crate) fn profile(&self, call: &ShellCall<'_>, notes: &Notes) -> Option<Profile> {
-        let tools = names_of(call.tool.as_ref());
-        self.rules.profile_of_shell(tools, call.args, call.text, notes)
+        self.rules.profile_of_shell(call.tools, call.args, call.text, notes)
     }
 
     fn is_read_only(&self) -> bool {

@@ -7,6 +7,8 @@ mod patches;
 mod paths;
 mod property;
 mod rows;
+mod rules;
+mod strictest;
 mod users;
 mod windows;
 

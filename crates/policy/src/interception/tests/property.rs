@@ -63,7 +63,7 @@ proptest! {
     #[test]
     fn our_reader_agrees_with_another(text in "[\\[\\]{},:\"a\\\\u0d8 n-]{0,12}") {
         let theirs = serde_json::from_str::<Json>(&text);
-        let ours = arguments::Arguments::read(&text);
+        let ours = Arguments::read(&text);
         if theirs.is_ok() {
             let fault = ours.fault.map(|fault| fault.code);
             prop_assert!(fault.is_none() || fault == Some("arguments-duplicate-key"), "{}", text);

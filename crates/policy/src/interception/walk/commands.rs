@@ -6,12 +6,14 @@ use super::super::parameter::{Holds, Role};
 use super::super::path::{Count, readings};
 use super::super::{Dangers, What, tool};
 use super::{Walk, reason};
-use crate::decide::{Answer, Asked, Axis, Call, Reason};
+use crate::decide::{Answer, Asked, Axis, Call, Reason, Running};
 use crate::jail;
 use crate::patch::{self, Naming};
 
 /// Most folders in which a tool may work.
 const MOST_FOLDERS: usize = 8;
+/// What judging one simple command costs.
+const STEP: usize = 8;
 
 impl Walk<'_> {
     /// Notes the folders that the call names, in every reading, and returns those in which its
@@ -29,10 +31,17 @@ impl Walk<'_> {
             else {
                 continue;
             };
-            let known = prefix.is_empty() && tool::honours(self.tool, &arguments.pointer(at));
+            let known = prefix.is_empty() && tool::honours(self.tool(), &arguments.pointer(at));
+            if self.effort.is_spent() {
+                break;
+            }
             let (paths, _) = readings(text, Count::One, self.windows);
+            self.effort.spend(4 * paths.len() + text.len() / 16);
             let is_plain = paths.len() == 1;
             for path in paths {
+                if self.folders.len() > MOST_FOLDERS || !self.effort.spend(1 + path.len() / 64) {
+                    break;
+                }
                 let place = self.judge.ground().place(&path, self.cwd, self.lookup);
                 if !matches!(place.granted(), jail::Answer::Yes) {
                     continue;
@@ -87,11 +96,16 @@ impl Walk<'_> {
             }
         };
         let folders = if honoured.is_empty() { self.all_folders() } else { honoured.to_vec() };
-        let before = self.findings.len();
+        let outer = self.found.take();
         let text = Call { command: asked, cwd: self.cwd }.text();
         for (at, cwd) in folders.iter().enumerate() {
+            // One folder in which it is denied is enough; one in which it is asked is not.
+            if self.found == Some(Answer::Deny) || self.effort.is_spent() {
+                break;
+            }
             let call = Call { command: asked, cwd };
-            let (verdict, commands) = self.judge.decide_listing(&call, self.lookup);
+            let running = Running { names: self.names, args: self.args };
+            let (verdict, commands) = self.judge.decide_listing(&call, running, self.lookup);
             if at == 0 {
                 self.find_danger(&text, &commands, pointer);
             }
@@ -99,18 +113,16 @@ impl Walk<'_> {
             if commands.iter().any(|words| is_patcher(words)) {
                 self.fed_patch(command, &text, pointer, cwd);
             }
-            // One folder in which it is refused is enough.
-            if self.findings.len() > before {
-                break;
-            }
+            self.effort.spend(STEP * (1 + commands.len()) + text.len() / 8);
         }
-        if self.windows.is_some() && self.findings.len() == before {
+        if self.windows.is_some() && self.found.is_none() {
             let message = "nobody knows which shell of Windows reads this command".to_owned();
             let unclear = reason("windows-shell", Axis::Structure, message);
             let asked = Reason { answer: Answer::Ask, ..unclear };
             self.refuse(asked, pointer.to_owned(), &text, None);
         }
-        self.note(What::Command, pointer, &text, before);
+        self.note(What::Command, pointer, &text);
+        self.found = self.found.max(outer);
     }
 
     fn find_danger(&mut self, text: &str, commands: &[Vec<String>], pointer: &str) {
@@ -137,7 +149,8 @@ impl Walk<'_> {
             Found::Shell(_) | Found::Unreadable => text,
         };
         let ground = self.judge.ground();
-        let verdict = patch::judge(body, Naming::InPatch, ground, cwd, self.lookup);
+        let naming = Naming::InPatch;
+        let verdict = patch::judge_within(self.effort, body, naming, ground, cwd, self.lookup);
         self.take(&verdict, pointer, body);
     }
 }
