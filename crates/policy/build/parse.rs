@@ -301,7 +301,7 @@ const CONCERNS: &str = "LosesWork ChangesShared Privilege Container Persists Sys
 const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Sql Editor Patch Other";
 const EXTENTS: &str = "Single Forced Below Tree";
 const ROLES: &str = "Text Guess Read Write Into Linked Symlinked Enter Work Aside Connect RemoteRead RemoteWrite Shell ShellWords \
-    Program Argv Fed Parallel Elsewhere Load Sub";
+    Program Argv Fed Parallel Elsewhere Load Splice Sub";
 const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTree SshSetting \
     TarAction Process Sql Editor CargoSetting Socat Volume Target Tex MakeVariable Sysctl Verb Hidden \
     Output Header Cookie WriteOut PhpSetting Backup Renaming Products Expanded Loading CargoWords \

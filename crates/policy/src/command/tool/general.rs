@@ -217,7 +217,25 @@ fn is_command(words: &[Arg<'_>]) -> bool {
     if text.contains('/') {
         return is_system_program(text);
     }
-    SHELLS.contains(&name) || INTERPRETERS.contains(&name) && has_code()
+    SHELLS.contains(&name)
+        || INTERPRETERS.contains(&name) && has_code()
+        || is_blunt(name, words.get(1..).unwrap_or_default())
+}
+
+/// Tells programs that do harm by what they are given, where what follows is for them: `rm -rf x`
+/// and not `remove rm`.
+fn is_blunt(name: &str, args: &[Arg<'_>]) -> bool {
+    let Some(first) = args.first() else { return false };
+    let is_option = first.text.starts_with('-');
+    let any = |shape: fn(&str) -> bool| args.iter().any(|arg| shape(&arg.text));
+    match name {
+        "sudo" | "doas" => is_option || first.text.starts_with(|c: char| c.is_ascii_lowercase()),
+        "dd" => any(|text| text.starts_with("of=")),
+        "rm" | "shred" | "unlink" | "rmdir" | "chmod" | "chown" | "chgrp" | "mv" | "tee"
+        | "truncate" => is_option || any(is_path),
+        "git" => any(|text| matches!(text, "reset" | "clean" | "push" | "checkout" | "config")),
+        _ => false,
+    }
 }
 
 /// Tells paths of programs in folders of the system.

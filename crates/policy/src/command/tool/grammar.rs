@@ -147,6 +147,8 @@ pub(super) enum Role {
     Code(Language),
     Script(Language),
     Load,
+    /// Words of the tool's own, all in one (`env -S`).
+    Splice,
     /// The name of a subcommand (`python -m`).
     Sub,
     /// A word with a meaning of its own inside.
@@ -335,7 +337,8 @@ impl Role {
             | Self::Parallel
             | Self::Code(_)
             | Self::Script(_)
-            | Self::Load => 7,
+            | Self::Load
+            | Self::Splice => 7,
         }
     }
 }

@@ -49,6 +49,7 @@ impl<'t> Landing<'t> {
             | Role::Code(_)
             | Role::Script(_)
             | Role::Load
+            | Role::Splice
             | Role::Sub
             | Role::Inner(_) => return,
         };

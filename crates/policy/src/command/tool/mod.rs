@@ -12,6 +12,7 @@ mod name;
 mod parallel;
 mod read;
 mod scan;
+mod splice;
 mod table;
 mod upload;
 mod variable;

@@ -70,8 +70,10 @@ fn filled<'t>(command: &[Arg<'t>], word: &Arg<'t>) -> Run<'t> {
     if !has_place {
         words.push(word.clone());
     }
-    // What is put in is quoted: only the command itself can be more than words.
-    if command.iter().any(|part| part.text.contains(is_special)) {
+    // What is put in is quoted: only the command itself can be more than words, and what stands for
+    // all of it.
+    let starts = command.first().is_some_and(|part| replaced(&part.text, "").1);
+    if starts || command.iter().any(|part| part.text.contains(is_special)) {
         Run::ShellWords(words)
     } else {
         Run::Argv(words)

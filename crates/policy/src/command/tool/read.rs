@@ -6,6 +6,7 @@ use super::inner;
 use super::landing::Landing;
 use super::parallel;
 use super::scan::{Chain, Piece, Place, Scan};
+use super::splice;
 use super::table;
 use super::variable;
 use crate::command::{Act, Arg, Concern, Holed as _, Run};
@@ -250,6 +251,18 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
+    /// Reads the words that one word becomes, and those behind it, as if they all stood there.
+    fn spliced(&self, text: &Arg<'t>, from: usize, acts: &mut Vec<Act<'t>>) {
+        let words = splice::words(text).filter(|_| self.depth < MAX_DEPTH);
+        let Some(mut args) = words else {
+            return acts.push(Act::Raise(Concern::Unclear, text.span));
+        };
+        args.extend_from_slice(self.args.get(from..).unwrap_or_default());
+        let aside = self.aside.clone();
+        Reader { chain: self.chain, args: &args, at: self.at, depth: self.depth + 1, aside }
+            .read(acts);
+    }
+
     /// Adds what an option's value does, and tells whether it took all words that follow.
     fn value(&self, role: Role, place: Place, acts: &mut Vec<Act<'t>>) -> bool {
         let Some(first) = self.args.get(place.at).and_then(|arg| arg.tail(place.from)) else {
@@ -271,6 +284,10 @@ impl<'t> Reader<'_, 't> {
                     }
                 }
             }
+            return true;
+        }
+        if role == Role::Splice {
+            self.spliced(&first, place.end, acts);
             return true;
         }
         let Some(rest) = role.rest() else {
@@ -389,7 +406,7 @@ fn is_version(text: &str) -> bool {
 fn apply<'t>(role: Role, arg: Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let act = match role {
         // A link is made when all words are read.
-        Role::Text | Role::Sub | Role::Linked | Role::Symlinked => return,
+        Role::Text | Role::Splice | Role::Sub | Role::Linked | Role::Symlinked => return,
         Role::Guess | Role::Aside => return general::guess(&arg, acts),
         Role::Inner(inner) => return inner::read(inner, &arg, acts),
         // A dash is standard input or output.

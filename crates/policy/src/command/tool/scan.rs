@@ -86,8 +86,20 @@ impl<'s, 't> Scan<'s, 't> {
     /// Reads a word that is not an option.
     fn operand(&mut self, at: usize, arg: &Arg<'t>) -> Option<Piece> {
         let text = &*arg.text;
+        if self.operands == 0 && self.has(Habit::ASSIGNS) {
+            // A lone dash is `-i`, and both may stand behind `--`.
+            if text == "-" {
+                return None;
+            }
+            if is_assignment(text) {
+                return Some(Piece::Assignment(at));
+            }
+        }
         match self.phase {
-            Phase::After => return Some(Piece::After(at)),
+            Phase::After => {
+                self.operands += 1;
+                return Some(Piece::After(at));
+            }
             Phase::Expression => return None,
             Phase::Mixed | Phase::Operands => {}
         }
@@ -99,9 +111,6 @@ impl<'s, 't> Scan<'s, 't> {
             self.bundle = Some((at, 0));
             self.old = true;
             return None;
-        }
-        if self.operands == 0 && self.has(Habit::ASSIGNS) && is_assignment(text) {
-            return Some(Piece::Assignment(at));
         }
         if let Some(equals) = byte::find(text, b'=')
             && let Some(option) = text.get(..=equals).and_then(|key| self.chain.exact(key))
@@ -333,7 +342,7 @@ impl Chain<'_> {
 
 /// Tells `NAME=value` from other words.
 ///
-/// `env` takes any name: a shell's exported functions have names that no variable has.
-pub(super) fn is_assignment(text: &str) -> bool {
-    byte::find(text, b'=').is_some_and(|at| at > 0)
+/// `env` takes any name, even none: a shell's exported functions have names that no variable has.
+fn is_assignment(text: &str) -> bool {
+    byte::find(text, b'=').is_some()
 }

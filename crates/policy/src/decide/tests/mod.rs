@@ -4,6 +4,7 @@ mod confined;
 mod disk;
 mod escapes;
 mod input;
+mod launch;
 mod runner;
 mod spellings;
 mod state;

@@ -50,8 +50,10 @@ fn sent<'t>(file: Arg<'t>, acts: &mut Vec<Act<'t>>) {
 
 /// A file that is written, or a command behind `|` or `!`.
 pub(super) fn output<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
-    if arg.text.starts_with(['|', '!']) {
-        acts.extend(arg.tail(1).map(|text| Act::Run(Run::Shell(text))));
+    // Ghostscript writes `%pipe%cmd`.
+    let mark = if arg.text.starts_with("%pipe%") { 6 } else { 1 };
+    if mark > 1 || arg.text.starts_with(['|', '!']) {
+        acts.extend(arg.tail(mark).map(|text| Act::Run(Run::Shell(text))));
     } else if !matches!(&*arg.text, "-" | "") {
         acts.push(Act::Write(arg.clone()));
     }

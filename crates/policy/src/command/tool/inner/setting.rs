@@ -107,6 +107,10 @@ pub(super) fn php<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 /// A word of `make`: a target, or a variable that may replace the shell.
 pub(super) fn make<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
+    // BSD's make: `${:!cmd!}`, `${X:sh}`.
+    if text.contains(":!") || text.contains(":sh}") {
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
+    }
     let Some(equals) = text.find('=') else { return };
     let name = text.get(..equals).unwrap_or_default().trim_end_matches([':', '+', '?', '!']);
     let value = text.get(equals + 1..).unwrap_or_default();
