@@ -2,6 +2,7 @@
 
 mod jsonl;
 mod report;
+mod request;
 mod tool;
 
 use std::mem::ManuallyDrop;

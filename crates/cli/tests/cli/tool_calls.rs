@@ -101,6 +101,25 @@ fn lines_of_tool_calls_are_answered() {
 }
 
 #[test]
+fn a_key_that_stands_twice_is_seen_in_a_stream_too() {
+    let world = World::new();
+    let call = |arguments: &str, more: &str| {
+        let request = format!(
+            r#"{{"kind":"toolcall","name":"write_file","root":"/srv/x","arguments":{arguments}{more}}}"#
+        );
+        let ran = world.run_with_input(request.as_bytes(), &["check", "--jsonl"]);
+        let answer: Json = serde_json::from_str(ran.stdout.trim()).unwrap();
+        (answer["verdict"].as_str().unwrap().to_owned(), answer["code"].clone())
+    };
+    let deny = |code: &str| ("deny".to_owned(), json!(code));
+    let twice = r#"{"path":"/etc/passwd","path":"a.txt"}"#;
+    assert_eq!(call(twice, ""), deny("arguments-duplicate-key"));
+    let once = r#"{"path":"a.txt"}"#;
+    assert_eq!(call(once, ""), ("allow".to_owned(), Json::Null));
+    assert_eq!(call(once, r#","name":"read_file""#), deny("bad-request"));
+}
+
+#[test]
 fn what_a_model_says_cannot_repaint_the_terminal() {
     let world = World::new();
     let args = json!({ "path": "/etc/\u{1b}[2J", "\u{202e}": 1 }).to_string();

@@ -13,6 +13,7 @@ use palisade::policy::url::{Allowed, judge_host, judge_url};
 use palisade::{Judges, OpenError};
 use serde_json::{Value as Json, json};
 
+use super::request::Request;
 use crate::asking::Asking;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -43,9 +44,9 @@ pub(super) fn run(asking: &Asking, without_tools: bool) -> Result<Exit, Failure>
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let answer = match serde_json::from_slice(&line) {
-            Ok(request) if !cut => answer(&mut judges, &request),
-            Ok(_) | Err(_) => json!({ "id": null, "verdict": "deny", "code": "bad-request" }),
+        let answer = match Request::read(&line) {
+            Some(request) if !cut => answer(&mut judges, &request),
+            Some(_) | None => json!({ "id": null, "verdict": "deny", "code": "bad-request" }),
         };
         let written = writeln!(output, "{answer}");
         // A reader that waits for its answer gets it before the next request is waited for.
@@ -60,7 +61,7 @@ pub(super) fn run(asking: &Asking, without_tools: bool) -> Result<Exit, Failure>
 }
 
 /// Answers one request. What cannot be understood is denied.
-fn answer(judges: &mut Judges, request: &Json) -> Json {
+fn answer(judges: &mut Judges, request: &Request<'_>) -> Json {
     let id = &request["id"];
     let text = |key: &str| request[key].as_str();
     let refused = |code: &str| json!({ "id": id, "verdict": "deny", "code": code });
@@ -103,7 +104,7 @@ fn answer(judges: &mut Judges, request: &Json) -> Json {
             let Some(name) = text("name") else { return refused("bad-request") };
             let arguments = match &request["arguments"] {
                 Json::String(text) => text.clone(),
-                object @ Json::Object(_) => object.to_string(),
+                Json::Object(_) => request.written("arguments").to_owned(),
                 Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) => {
                     return refused("bad-request");
                 }
