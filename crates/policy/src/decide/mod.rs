@@ -180,6 +180,10 @@ impl Judge {
         let text = &asked.text();
         let shell = ShellCall { tools: Names::Only(call.tool), args: call.args, text };
         let mut found = self.find(&asked, lookup, Trace::Off);
+        if self.runs_no_shell() && matches!(asked.command, Asked::Argv(_)) {
+            let message = "this tool is a shell, and the policy says that none runs";
+            found.refuse("shell-never", Axis::Structure, message.into(), whole(&asked));
+        }
         let notes = found.notes.take().unwrap_or_default();
         let profile = self.permissions.profile(&shell, &notes);
         let verdict = self.permissions.settle(&shell, found.reasons, &notes);
@@ -241,6 +245,11 @@ impl Judge {
         let shell = ShellCall { tools, args, text: &walk.asked };
         let verdict = self.permissions.settle(&shell, reasons, &notes);
         (verdict, notes.parts.into_iter().map(|part| part.argv).collect())
+    }
+
+    /// Returns whether the policy says that no shell runs.
+    pub(crate) fn runs_no_shell(&self) -> bool {
+        self.shell_use == ShellUse::Never
     }
 
     /// Returns whether it was told something that its policy does not say.

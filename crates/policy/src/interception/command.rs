@@ -32,7 +32,7 @@ pub(super) fn commands(
         };
         looking.at(at, *part, &mut found);
         parts += 1;
-        if found.len() > MOST || parts > 4 * MOST {
+        if found.len() > MOST || parts > 2 * MOST {
             return None;
         }
     }

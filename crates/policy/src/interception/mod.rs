@@ -47,7 +47,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::decide::{Answer, Axis, Judge};
 use crate::effort::{Counted, Effort};
-use crate::jail::{Lookup, WindowsRoot};
+use crate::jail::{Ground, Lookup, WindowsRoot};
 use crate::key::{Grants, Sourced};
 use crate::layer::{Layer, Origin};
 use crate::permission::{Decision, Nature, Source, ToolCall};
@@ -135,7 +135,16 @@ impl Interception {
             | Preset::AgentaoReadOnly
             | Preset::AgentaoWorkspaceWrite => Mode::Some,
         };
-        let wider = above(root, home, policy.tools.allow_parent.value().0);
+        let levels = policy.tools.allow_parent.value().0;
+        let wider = if levels == 0 {
+            None
+        } else {
+            // The way to the home folder may be a link; the grant would be read without it.
+            let ground = Ground::new(policy, root, home, lookup);
+            let real = home.map(|home| ground.place(home, "/", lookup).path);
+            let homes: Vec<&str> = home.into_iter().chain(real.as_deref()).collect();
+            above(ground.root(), &homes, levels)
+        };
         Self {
             tools: policy.tools.clone(),
             parameters: Parameters::new(&policy.tools),
@@ -255,6 +264,12 @@ impl Interception {
             walk.refuse(unreadable, String::new(), call.tool, None);
         } else if attention != Attention::Excluded {
             self.apply_rules(&mut walk, call, judge, lookup);
+        }
+        let is_shell = attention != Attention::Excluded && tool::is_shell(call.tool);
+        if is_shell && judge.runs_no_shell() && !walk.has("shell-never") {
+            let message = "this tool is a shell, and the policy says that none runs".to_owned();
+            let never = reason("shell-never", Axis::Structure, message);
+            walk.refuse(never, String::new(), call.tool, None);
         }
         if effort.is_spent() {
             let message = "the call holds more than can be judged at once".to_owned();
@@ -381,11 +396,10 @@ fn other_root(root: &str, cwd: &str) -> Vec<String> {
 
 /// Returns the folder some levels above the root, but neither `/` nor the home folder, nor what
 /// holds it; none if there is no such folder.
-fn above(root: &str, home: Option<&str>, levels: u8) -> Option<String> {
+fn above(root: &str, homes: &[&str], levels: u8) -> Option<String> {
     let holds_home = |folder: &str| {
-        home.is_some_and(|home| {
-            home.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+        let mut below = homes.iter().filter_map(|home| home.strip_prefix(folder));
+        below.any(|rest| rest.is_empty() || rest.starts_with('/'))
     };
     let mut found = None;
     let mut folder = root.trim_end_matches('/');

@@ -143,6 +143,12 @@ pub(super) fn names(tool: &str) -> Vec<Cow<'_, str>> {
     names
 }
 
+/// Whether a tool is a shell by its name, intercepted or not.
+pub(super) fn is_shell(name: &str) -> bool {
+    let base = base(name);
+    names_shell(name, base, &folded(base))
+}
+
 /// Looks a tool up.
 pub(super) fn attention(tools: &Tools, name: &str) -> Attention {
     let excluded = tools.exclude.values().any(|tool| tool.matches(name) == Found::Yes);
@@ -155,7 +161,7 @@ pub(super) fn attention(tools: &Tools, name: &str) -> Attention {
     };
     let word = folded(base);
     let is_ours = tools.patterns.replaced().is_none();
-    let known = is_ours && (CHANGERS.contains(&&*word) || is_shell(name, base, &word));
+    let known = is_ours && (CHANGERS.contains(&&*word) || names_shell(name, base, &word));
     if known || tools.patterns.values().any(listed) {
         return Attention::Intercepted(sort(name, base, &word));
     }
@@ -174,7 +180,7 @@ pub(super) fn attention(tools: &Tools, name: &str) -> Attention {
 
 fn sort(name: &str, base: &str, word: &str) -> Sort {
     let has = |words: &[&str]| word.split('_').any(|part| words.contains(&part));
-    if is_shell(name, base, word) {
+    if names_shell(name, base, word) {
         Sort::Shell
     } else if has(&["patch", "diff"]) {
         Sort::Patch
@@ -189,7 +195,7 @@ fn sort(name: &str, base: &str, word: &str) -> Sort {
     }
 }
 
-fn is_shell(name: &str, base: &str, word: &str) -> bool {
+fn names_shell(name: &str, base: &str, word: &str) -> bool {
     let listed = |name: &str| SHELL_TOOLS.iter().any(|tool| name.eq_ignore_ascii_case(tool));
     listed(name) || listed(base) || listed(word) || SHELLS.contains(&word)
 }

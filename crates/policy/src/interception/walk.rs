@@ -204,7 +204,7 @@ impl<'w> Walk<'w> {
         let outer = self.found.take();
         for cwd in self.all_folders() {
             // One folder in which it is denied is enough; one in which it is asked is not.
-            if self.found == Some(Answer::Deny) || !self.effort.spend(1 + text.len() / 64) {
+            if self.found == Some(Answer::Deny) || !self.effort.spend(16 + text.len() / 64) {
                 break;
             }
             let ground = self.judge.ground();
@@ -248,14 +248,10 @@ impl<'w> Walk<'w> {
         let flaw = flaw.filter(|_| self.found != Some(Answer::Deny));
         let about_flaw = |flaw: Flaw| about(flaw.code(), text, flaw.message());
         match flaw {
-            Some(flaw @ (Flaw::Foreign | Flaw::Variable)) => {
-                // Reading elsewhere is no matter of the project.
-                if self.aim != Aim::Read {
-                    self.refuse(about_flaw(flaw), pointer(), text, Some(text.to_owned()));
-                }
-            }
-            Some(Flaw::Excess) => {
-                self.refuse(about_flaw(Flaw::Excess), pointer(), text, Some(text.to_owned()));
+            // Reading elsewhere is no matter of the project.
+            Some(Flaw::Foreign | Flaw::Variable) if self.aim == Aim::Read => {}
+            Some(flaw @ (Flaw::Foreign | Flaw::Variable | Flaw::Excess)) => {
+                self.refuse(about_flaw(flaw), pointer(), text, Some(text.to_owned()));
             }
             Some(Flaw::Alias) => self.refuse(about_flaw(Flaw::Alias), pointer(), text, None),
             Some(flaw @ (Flaw::Blank | Flaw::Nul)) => {
@@ -263,10 +259,10 @@ impl<'w> Walk<'w> {
             }
             None => {}
         }
-        if let Some(reason) = unusable.filter(|_| flaw.is_none()) {
-            if self.found != Some(Answer::Deny) {
-                self.doubt(reason, pointer(), text);
-            }
+        if let Some(reason) = unusable.filter(|_| flaw.is_none())
+            && self.found != Some(Answer::Deny)
+        {
+            self.doubt(reason, pointer(), text);
         }
         if self.seen.is_some() {
             self.note(What::Path, &pointer(), text);
@@ -406,6 +402,11 @@ impl<'w> Walk<'w> {
                 self.passed.push(Finding { reason, pointer, text, path: None });
             }
         }
+    }
+
+    /// Returns whether a reason was found.
+    pub(super) fn has(&self, code: &str) -> bool {
+        self.findings.iter().any(|finding| finding.reason.code == code)
     }
 
     /// Sorts what was found: what denies first, and of that dangerous commands.

@@ -1,6 +1,7 @@
 //! The sandbox runner's rows: denylist, interpreters, metacharacters, path jail.
 
 use super::*;
+use crate::permission::Nature;
 
 const NAMES: [&str; 24] = [
     "rm",
@@ -337,6 +338,12 @@ fn a174_shell_never_refuses_text_and_shell_like_tools() {
         assert!(codes(&verdict).contains(&"shell-never"), "{words:?}");
     }
     assert_eq!(of_argv(&never, &["ls"]).answer(), Answer::Allow);
+    let (shy, list) = (confined(), serde_json::json!({ "command": ["ls"] }));
+    for (judge, answer) in [(&never, Answer::Deny), (&shy, Answer::Allow)] {
+        let args = list.as_object().unwrap();
+        let call = ToolCall { tool: "bash", args, nature: Nature::of("bash") };
+        assert_eq!(judge.decide_tool(&call, ROOT, &NoLookup).answer, answer);
+    }
 }
 
 /// The 32 shapes that were tried against source 1, with our verdict.

@@ -37,6 +37,10 @@ impl World {
     }
 
     fn at(root: &str, yaml: &str) -> Self {
+        Self::on(root, yaml, &NoLookup)
+    }
+
+    fn on(root: &str, yaml: &str, disk: &dyn Lookup) -> Self {
         let anchors = Anchors { root: root.into(), home: Some(HOME.into()) };
         let mut stack = Stack::new(&anchors).unwrap();
         let text = Text::new("user.yaml", &format!("version: 1\n{yaml}"));
@@ -44,8 +48,8 @@ impl World {
         stack.push(Layer::User, document.unwrap_or_else(|problems| panic!("{}", problems[0])));
         let policy = resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy;
         Self {
-            judge: Judge::new(&policy, root, Some(HOME), &NoLookup),
-            interception: Interception::new(&policy, root, Some(HOME), &NoLookup),
+            judge: Judge::new(&policy, root, Some(HOME), disk),
+            interception: Interception::new(&policy, root, Some(HOME), disk),
         }
     }
 

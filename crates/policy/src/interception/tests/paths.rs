@@ -158,3 +158,30 @@ fn a_second_path_stands_beside_the_first_under_many_names() {
         assert_eq!(hook(tool, call.clone()).answer, Allow, "{tool} {call}");
     }
 }
+
+#[test]
+fn folders_above_the_root_do_not_open_a_home_that_is_reached_by_a_link() {
+    /// `/home/dev` is a link to `/data/dev`.
+    struct Moved;
+    impl Lookup for Moved {
+        fn look(&self, path: &str) -> Entry {
+            match path {
+                HOME => Entry::Link("/data/dev".into()),
+                "/home" | "/data" | "/data/dev" | "/data/dev/work" | "/data/dev/work/app" => {
+                    Entry::Folder
+                }
+                _ => Entry::Absent,
+            }
+        }
+    }
+    for root in ["/data/dev/work/app", "/home/dev/work/app"] {
+        let world = World::on(root, "tools: { allow_parent: 3 }", &Moved);
+        let judge = |path: &str| {
+            let arguments = json!({ "path": path }).to_string();
+            world.seen(Door::Hook, "write_file", &arguments, &Moved).answer
+        };
+        assert_eq!(judge("/data/dev/work/x"), Allow, "{root}");
+        assert_eq!(judge("/data/dev/x"), Deny, "{root}: the home folder");
+        assert_eq!(judge("/data/x"), Deny, "{root}: what holds it");
+    }
+}

@@ -52,6 +52,28 @@ commands: { rules: [{ tool: Bash, args: { cwd: secret }, action: deny }] }";
 }
 
 #[test]
+fn a174_shell_never_refuses_tools_that_are_shells() {
+    let (never, strict) = (World::new("commands: { shell: never }"), World::new(""));
+    for tool in ["bash", "Bash", "run_in_terminal", "mcp__box__zsh", "container.exec"] {
+        for arguments in [
+            json!({ "command": "ls" }),
+            json!({ "command": ["ls"] }),
+            json!({ "command": "ls", "args": ["-l"] }),
+        ] {
+            let verdict = never.hook(tool, arguments.clone());
+            assert_eq!(codes(&verdict), ["shell-never"], "{tool} {arguments}");
+            assert_eq!(verdict.answer, Deny);
+            assert_eq!(strict.hook(tool, arguments).answer, Allow, "{tool}");
+        }
+        assert!(codes(&never.hook(tool, json!({}))).contains(&"shell-never"), "{tool}");
+    }
+    assert_eq!(never.hook("write_file", json!({ "path": "a" })).answer, Allow);
+    let yaml = "commands: { shell: never }\ntools: { enabled: true, patterns: [write_file] }";
+    let other = World::new(yaml).proxied("bash", json!({ "command": ["ls"] }));
+    assert_eq!(codes(&other), ["shell-never"], "whatever is intercepted");
+}
+
+#[test]
 fn what_one_run_denies_is_denied_under_every_name_and_above_the_root() {
     for yaml in ["", "tools: { allow_parent: 1 }"] {
         let mut world = World::new(yaml);
