@@ -1,7 +1,6 @@
 //! Deciding calls of a project: the policy of a session, and the disk to look at.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry as MapEntry;
+use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -15,7 +14,7 @@ use palisade_policy::policy::Profile;
 
 use crate::session::{Existence, OpenError, Request, Session};
 
-/// A session's policy, made ready for deciding. Deciding runs nothing.
+/// A session's policy, made ready for deciding. Deciding runs nothing. An error of ours denies.
 #[derive(Clone, Debug)]
 pub struct Guard {
     judge: Judge,
@@ -48,22 +47,26 @@ impl Guard {
 
     /// Decides one call in the folder `cwd`.
     pub fn decide(&self, command: Asked<'_>, cwd: &str) -> Verdict {
-        self.judge.decide(&Call { command, cwd }, &HostLookup)
+        let judge = || self.judge.decide(&Call { command, cwd }, self.lookup());
+        guarded(judge, Verdict::failed)
     }
 
     /// Decides one call, and tells how.
     pub fn explain(&self, command: Asked<'_>, cwd: &str) -> (Verdict, Vec<Step>) {
-        self.judge.explain(&Call { command, cwd }, &HostLookup)
+        let judge = || self.judge.explain(&Call { command, cwd }, self.lookup());
+        guarded(judge, || (Verdict::failed(), Vec::new()))
     }
 
     /// Decides whether a patch may be applied in the folder `cwd`.
     pub fn patch(&self, text: &str, naming: Naming, cwd: &str) -> Verdict {
-        patch::judge(text, naming, self.judge.ground(), cwd, self.lookup())
+        let judge = || patch::judge(text, naming, self.judge.ground(), cwd, self.lookup());
+        guarded(judge, Verdict::failed)
     }
 
     /// Decides a tool call in the folder `cwd`, by rules and mode.
     pub fn decide_tool(&self, call: &ToolCall<'_>, cwd: &str) -> Decision {
-        self.judge.decide_tool(call, cwd, &HostLookup)
+        let judge = || self.judge.decide_tool(call, cwd, self.lookup());
+        guarded(judge, || Decision::failed(call.tool))
     }
 
     /// Decides a tool call in the folder `cwd`, by everything that stands in its arguments, as
@@ -72,11 +75,10 @@ impl Guard {
         self.tool_call_at(Door::Hook, &interception::Call { tool, arguments, cwd })
     }
 
-    /// Decides a tool call as it is decided at `door`. An error of ours denies.
+    /// Decides a tool call as it is decided at `door`.
     pub fn tool_call_at(&self, door: Door, call: &interception::Call<'_>) -> ToolVerdict {
         let judge = || self.interception.judge(call, door, &self.judge, self.lookup());
-        catch_unwind(AssertUnwindSafe(judge))
-            .unwrap_or_else(|_| ToolVerdict::failed(call.tool, &self.root))
+        guarded(judge, || self.failed(call))
     }
 
     /// Decides a tool call, and tells everything that was looked at.
@@ -85,12 +87,14 @@ impl Guard {
         door: Door,
         call: &interception::Call<'_>,
     ) -> (ToolVerdict, Vec<Seen>) {
-        self.interception.explain(call, door, &self.judge, self.lookup())
+        let judge = || self.interception.explain(call, door, &self.judge, self.lookup());
+        guarded(judge, || (self.failed(call), Vec::new()))
     }
 
     /// Returns the profile that the rules pick for a call; none leaves the policy's own.
     pub fn profile(&self, command: Asked<'_>, cwd: &str) -> Option<Profile> {
-        self.judge.profile(&Call { command, cwd }, &HostLookup)
+        let judge = || self.judge.profile(&Call { command, cwd }, self.lookup());
+        guarded(judge, || Some(Profile::Readonly))
     }
 
     /// Returns the project root.
@@ -100,6 +104,10 @@ impl Guard {
 
     fn lookup(&self) -> &'static dyn Lookup {
         self.sight.lookup()
+    }
+
+    fn failed(&self, call: &interception::Call<'_>) -> ToolVerdict {
+        ToolVerdict::failed(call.tool, &self.root)
     }
 
     fn with(session: &Session, sight: Sight) -> Self {
@@ -114,10 +122,15 @@ impl Guard {
 
 /// Decides calls in projects that are only talked about: where the root does not exist, paths are
 /// judged by their text.
+///
+/// The policy of a root is read when it is first asked about, and holds until [`Judges::MOST`] other
+/// roots have been asked about: who changes a policy makes new judges.
 #[derive(Clone, Debug)]
 pub struct Judges {
     request: Request,
     by_root: BTreeMap<String, Guard>,
+    /// The roots of the map, the oldest first.
+    order: VecDeque<String>,
     tools: Tools,
 }
 
@@ -129,10 +142,14 @@ enum Tools {
 }
 
 impl Judges {
+    /// Most roots whose policies are kept.
+    pub const MOST: usize = 64;
+
     /// Makes judges that open each project as `request` says.
     pub fn new(mut request: Request) -> Self {
         request.existence = Existence::Hypothetical;
-        Self { request, by_root: BTreeMap::new(), tools: Tools::Known }
+        let (by_root, order) = (BTreeMap::new(), VecDeque::new());
+        Self { request, by_root, order, tools: Tools::Known }
     }
 
     /// Decides as if the program that a call begins with were not known by name, to measure how
@@ -150,7 +167,7 @@ impl Judges {
     /// When the policy that holds there cannot be used.
     pub fn command(&mut self, command: Asked<'_>, root: &str) -> Result<Verdict, OpenError> {
         let guard = self.guard(root)?;
-        Ok(guard.judge.decide(&Call { command, cwd: &guard.root }, guard.lookup()))
+        Ok(guard.decide(command, &guard.root))
     }
 
     /// Decides a shell text by rules about the first words of commands, and by nothing else; none
@@ -166,7 +183,8 @@ impl Judges {
     ) -> Result<Option<Answer>, OpenError> {
         let guard = self.guard("/")?;
         let call = Call { command: Asked::Shell(text), cwd: "/" };
-        Ok(guard.judge.judge_prefixes(rules, &call, guard.lookup()))
+        let judge = || guard.judge.judge_prefixes(rules, &call, guard.lookup());
+        Ok(guarded(judge, || Some(Answer::Deny)))
     }
 
     /// Tells whether a path stays in the project at `root`, which may lie on Windows.
@@ -176,11 +194,11 @@ impl Judges {
     /// When the policy that holds there cannot be used.
     pub fn path(&mut self, path: &str, root: &str) -> Result<bool, OpenError> {
         let guard = self.guard(root)?;
-        let side = match WindowsRoot::read(root) {
-            Some(root) => root.judge(path),
-            None => judge_lexically(path, &guard.root),
+        let is_inside = || match WindowsRoot::read(root) {
+            Some(root) => root.judge(path) == Side::Inside,
+            None => judge_lexically(path, &guard.root) == Side::Inside,
         };
-        Ok(side == Side::Inside)
+        Ok(guarded(is_inside, || false))
     }
 
     /// Decides whether a patch may be applied in the project at `root`.
@@ -211,26 +229,74 @@ impl Judges {
     }
 
     fn guard(&mut self, root: &str) -> Result<&Guard, OpenError> {
-        match self.by_root.entry(root.to_owned()) {
-            MapEntry::Occupied(known) => Ok(known.into_mut()),
-            MapEntry::Vacant(place) => {
-                let mut request = self.request.clone();
-                let windows = WindowsRoot::read(root);
-                let root = windows.as_ref().map_or(root, WindowsRoot::folder);
-                request.root = Some(root.into());
-                let session = Session::open(&request)?;
-                // `/` is always there: it stands for a project whose place is not known.
-                let exists = root != "/" && windows.is_none() && Path::new(root).is_dir();
-                let sight = if exists { Sight::Disk } else { Sight::Text };
-                let mut guard = Guard::with(&session, sight);
-                if let Some(root) = windows {
-                    guard.interception = guard.interception.on_windows(root);
-                }
-                if self.tools == Tools::Unknown {
-                    guard.judge = guard.judge.without_table();
-                }
-                Ok(place.insert(guard))
+        if !self.by_root.contains_key(root) {
+            let guard = self.open(root)?;
+            if self.order.len() == Self::MOST
+                && let Some(oldest) = self.order.pop_front()
+            {
+                self.by_root.remove(&oldest);
             }
+            self.order.push_back(root.to_owned());
+            self.by_root.insert(root.to_owned(), guard);
         }
+        Ok(&self.by_root[root])
+    }
+
+    fn open(&self, root: &str) -> Result<Guard, OpenError> {
+        let mut request = self.request.clone();
+        let windows = WindowsRoot::read(root);
+        let root = windows.as_ref().map_or(root, WindowsRoot::folder);
+        request.root = Some(root.into());
+        let session = Session::open(&request)?;
+        // `/` is always there: it stands for a project whose place is not known.
+        let exists = root != "/" && windows.is_none() && Path::new(root).is_dir();
+        let sight = if exists { Sight::Disk } else { Sight::Text };
+        let mut guard = Guard::with(&session, sight);
+        if let Some(root) = windows {
+            guard.interception = guard.interception.on_windows(root);
+        }
+        if self.tools == Tools::Unknown {
+            guard.judge = guard.judge.without_table();
+        }
+        Ok(guard)
+    }
+}
+
+/// Decides, and where that fails for an error of ours takes the strictest answer: what is not
+/// decided must not look like an allow.
+fn guarded<T>(decide: impl FnOnce() -> T, failed: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(decide)).unwrap_or_else(|_| failed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judges() -> Judges {
+        Judges::new(Request::new("/", BTreeMap::new()))
+    }
+
+    #[test]
+    fn what_fails_is_denied() {
+        assert_eq!(guarded(|| 1, || 2), 1);
+        let verdict = guarded(|| panic!("an error of ours"), Verdict::failed);
+        assert_eq!(verdict.answer(), Answer::Deny);
+        assert_eq!(verdict.reasons()[0].code, "internal-error");
+        let decision = guarded(|| panic!("an error of ours"), || Decision::failed("bash"));
+        assert_eq!(decision.answer, Answer::Deny);
+        assert_eq!(decision.profile, Some(Profile::Readonly));
+    }
+
+    #[test]
+    fn only_so_many_policies_are_kept() {
+        let mut judges = judges();
+        for at in 0..3 * Judges::MOST {
+            let verdict = judges.command(Asked::Shell("ls"), &format!("/nowhere/{at}")).unwrap();
+            assert_eq!(verdict.answer(), Answer::Allow);
+        }
+        assert_eq!((judges.by_root.len(), judges.order.len()), (Judges::MOST, Judges::MOST));
+        assert!(judges.by_root.contains_key("/nowhere/191"));
+        let again = judges.command(Asked::Shell("rm -rf /"), "/nowhere/0").unwrap();
+        assert_eq!(again.answer(), Answer::Deny, "opened again");
     }
 }

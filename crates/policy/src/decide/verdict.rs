@@ -86,6 +86,19 @@ impl Verdict {
         }
     }
 
+    /// The verdict where deciding itself failed: a denial.
+    pub fn failed() -> Self {
+        Self::of(vec![Reason {
+            answer: Answer::Deny,
+            code: "internal-error",
+            axis: Axis::Structure,
+            message: "judging the call failed, so it is refused".to_owned(),
+            span: Span::new(0, 0),
+            origin: None,
+            hint: None,
+        }])
+    }
+
     /// Returns how strict it is.
     pub fn answer(&self) -> Answer {
         match self {

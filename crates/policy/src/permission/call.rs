@@ -128,6 +128,13 @@ impl Decision {
         }
     }
 
+    /// What is decided where deciding itself failed: a denial, in the strictest profile.
+    pub fn failed(tool: &str) -> Self {
+        let decision = Self::new(Answer::Deny, Source::Hardline, tool);
+        let why = "judging the call failed, so it is refused".to_owned();
+        Self { justification: Some(why), profile: Some(Profile::Readonly), ..decision }
+    }
+
     /// The same, and no less strict than this.
     pub(crate) fn at_least(mut self, answer: Answer) -> Self {
         self.answer = self.answer.max(answer);
