@@ -14,6 +14,41 @@
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! A host that runs tools itself asks, in the order that [`Turn`](policy::interception::Turn) knows:
+//! a [`Guard`] about files and dangerous commands, [`AccessPolicies`] about who may use the tool,
+//! and [`Gates`] about the list of tools, refused patterns, recency and budget.
+//!
+//! [`AccessPolicies`]: policy::interception::AccessPolicies
+//! [`Gates`]: policy::gates::Gates
+//!
+//! ```
+//! use palisade::policy::decide::Answer;
+//! use palisade::policy::gates::{Gates, Ledger, ToolUse};
+//! use palisade::policy::interception::{AccessPolicies, Stage, Turn, User};
+//!
+//! let access = AccessPolicies::read(&serde_json::json!([{
+//!     "name": "small models",
+//!     "model_pattern": "mini$",
+//!     "allowed_patterns": ["read_.*"],
+//!     "default_policy": "deny",
+//! }]))?;
+//! let user = User { model: "x-mini", agent: None };
+//! let may_use = |tool: &str| access.judge(tool, user).answer == Answer::Allow;
+//! let (gates, ledger) = (Gates::new(["read_file", "write_file"]), Ledger::default());
+//! let passes = |tool: &str| {
+//!     gates.ask(&ToolUse { turn: 1, tool, argv: &[], payload: "" }, &ledger).denial().is_none()
+//! };
+//!
+//! let mut turns: Vec<Turn<&dyn Fn(&str) -> bool>> =
+//!     vec![Turn::new(Stage::Other, &passes), Turn::new(Stage::Access, &may_use)];
+//! Turn::sort(&mut turns);
+//! let may_run = |tool: &str| turns.iter().all(|turn| (turn.who)(tool));
+//! assert!(may_run("read_file"));
+//! assert!(!may_run("write_file"), "not by this model");
+//! assert!(!may_run("read_mail"), "not in this chain");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod agentao;
