@@ -131,7 +131,7 @@ impl Walk<'_> {
         spelled.trim_matches(['"', '\'']).to_owned()
     }
 
-    fn every_place(&self, path: &Arg<'_>, last: Last) -> Vec<Place<'_>> {
+    pub(super) fn every_place(&self, path: &Arg<'_>, last: Last) -> Vec<Place<'_>> {
         let spelling = match path.certainty {
             Certainty::Known => Spelling::Plain,
             Certainty::Pattern | Certainty::Partial | Certainty::Many => Spelling::Pattern,

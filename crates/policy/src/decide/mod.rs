@@ -5,6 +5,7 @@
 //! and holds each against the policy. The strictest finding is the verdict.
 
 mod builtin;
+mod bulk;
 mod change;
 mod child;
 mod concern;
@@ -15,6 +16,7 @@ mod feed;
 mod flow;
 mod foreign;
 mod function;
+mod git;
 mod harm;
 mod host;
 mod matched;

@@ -410,6 +410,15 @@ impl Walk<'_> {
                 let hint = Some("use git's own commands");
                 Some(reason(self.asking(), "loses-work", message, None, hint))
             }
+            jail::Answer::Yes
+                if matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree))
+                    && path.certainty == Certainty::Pattern
+                    && self.empties(&place.path) =>
+            {
+                let message = format!("`{}` is all that lies in the project", shown());
+                let hint = Some("name what is to go");
+                Some(reason(self.asking(), "bulk-delete", message, None, hint))
+            }
             jail::Answer::Yes if self.feeding > 0 && matches!(deed, Deed::Delete(_)) => {
                 let message = "deletes or moves files that only running finds".to_owned();
                 Some(reason(self.asking(), "bulk-delete", message, None, None))

@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::bulk::Reach;
 use super::child::{Ownership, is_flag};
 use super::expand::verbatim;
 use super::flow::AfterFailure;
+use super::git;
 use super::scope::Value;
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
@@ -110,6 +112,12 @@ impl Walk<'_> {
             return None;
         }
         let (name, real) = self.program(program)?;
+        if let Some(command) = git::command_of(name) {
+            let at = program.span;
+            let mut argv = vec![Arg::known("git", at), Arg::known(command.to_owned(), at)];
+            argv.extend(args.iter().cloned());
+            return self.call(&argv, span, input);
+        }
         let before = Rc::clone(&self.scope);
         let mut acts = Vec::new();
         let knowledge = self.knowledge_of(name);
@@ -122,6 +130,10 @@ impl Walk<'_> {
             self.strictly(&real, program, args, acts.get(written..).unwrap_or_default());
         }
         self.unseen(name, args, span);
+        self.wholesale(name, args, &acts, span);
+        if name == "git" {
+            self.git(args, span, input);
+        }
         self.after_writing(name, span);
         self.note_taken(name, &acts, input);
         // Most commands feed nobody.
@@ -239,11 +251,15 @@ impl Walk<'_> {
                         input = Some(Input::File(value, self.written_at(span, None)));
                     }
                 }
+                RedirectionOperator::Append | RedirectionOperator::AppendBoth => {
+                    self.overwrites(&file, Reach::File);
+                    self.perform(&Act::Write(file), &Input::Inherited);
+                }
                 RedirectionOperator::Write
                 | RedirectionOperator::Clobber
-                | RedirectionOperator::Append
-                | RedirectionOperator::WriteBoth
-                | RedirectionOperator::AppendBoth => {
+                | RedirectionOperator::WriteBoth => {
+                    self.emptied(&file);
+                    self.overwrites(&file, Reach::File);
                     self.perform(&Act::Write(file), &Input::Inherited);
                 }
                 RedirectionOperator::DuplicateOutput if !is_descriptor(&value) => {

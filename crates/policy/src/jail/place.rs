@@ -216,7 +216,7 @@ impl<'g> Place<'g> {
             return self.no(Refusal::Whole, None);
         }
         match self.may_change() {
-            answer @ (Answer::Yes | Answer::Unclear(_)) => match self.holds() {
+            answer @ (Answer::Yes | Answer::Unclear(_)) => match self.holds_protected() {
                 Some(origin) => self.no(Refusal::HoldsProtected, Some(origin)),
                 None => answer,
             },
@@ -239,7 +239,8 @@ impl<'g> Place<'g> {
         paths.find_map(|path| self.ground.protects(path, self.spelling).0)
     }
 
-    fn holds(&self) -> Option<&'g Origin> {
+    /// Returns who protects something below this place, if somebody does.
+    pub fn holds_protected(&self) -> Option<&'g Origin> {
         self.crossed.as_ref()?;
         self.ground.protects(&self.path, self.spelling).1
     }

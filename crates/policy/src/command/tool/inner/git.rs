@@ -15,6 +15,10 @@ pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Setting::Address => url(&value, acts),
         Setting::Output if matches!(&*value.text, "" | "/dev/null") => {}
         Setting::Output => acts.push(Act::Write(value)),
+        Setting::Input => acts.push(Act::Read(value)),
+        Setting::Pushed => pushed(&value, acts),
+        Setting::Mirror if matches!(&*value.text, "false" | "no" | "off" | "0") => {}
+        Setting::Mirror => acts.push(Act::Raise(Concern::ChangesShared, arg.span)),
         // Behind `!` stands a command; other words are names of helpers and ways to update.
         Setting::Helper | Setting::Update if value.text.starts_with('!') => {
             acts.extend(value.tail(1).map(|text| Act::Run(Run::Shell(text))));
@@ -31,6 +35,11 @@ pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Setting::Switch if matches!(&*value.text, "" | "true" | "false" | "/dev/null") => {}
         Setting::Command | Setting::Switch if value.text.is_empty() => {}
         Setting::Command | Setting::Switch => acts.push(Act::Run(Run::Shell(value))),
+        // `store --file=x` is git's own helper of that name.
+        Setting::Helper if is_helper(&value.text) => {
+            let text = format!("git credential-{}", value.text);
+            acts.push(Act::Run(Run::Shell(Arg { text: text.into(), verbatim: None, ..value })));
+        }
         Setting::Helper if value.text.contains(['!', '/', ' ']) => {
             acts.push(Act::Run(Run::Shell(value)));
         }
@@ -44,7 +53,8 @@ pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 pub(super) fn key(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
     let concern = match Setting::of(&arg.text) {
         _ if arg.text.has_hole() => Concern::Unclear,
-        Setting::Harmless | Setting::Address => return,
+        Setting::Harmless | Setting::Address | Setting::Input | Setting::Pushed => return,
+        Setting::Mirror => Concern::ChangesShared,
         Setting::Command
         | Setting::Switch
         | Setting::Helper
@@ -104,6 +114,13 @@ pub(super) fn tree(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
     }
 }
 
+/// `store --file=x`: a helper by its name, with words behind it.
+fn is_helper(text: &str) -> bool {
+    text.split_once(' ').is_some_and(|(name, _)| {
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    })
+}
+
 /// What one of git's settings makes git do.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Setting {
@@ -124,6 +141,12 @@ enum Setting {
     Update,
     /// A file that is written.
     Output,
+    /// A file that is read.
+    Input,
+    /// What is pushed where nothing is named.
+    Pushed,
+    /// Whether all there becomes what is here.
+    Mirror,
 }
 
 impl Setting {
@@ -139,6 +162,14 @@ impl Setting {
                 Self::Folder
             }
             ("credential", "helper") => Self::Helper,
+            ("commit", "template")
+            | ("core", "excludesfile")
+            | ("blame", "ignorerevsfile")
+            | ("mailmap", "file")
+            | ("http", "cookiefile" | "sslcert" | "sslkey" | "sslcainfo" | "sslcapath")
+            | ("gpg", "allowedsignersfile" | "revocationfile") => Self::Input,
+            ("remote", "push") => Self::Pushed,
+            ("remote", "mirror") => Self::Mirror,
             ("remote" | "submodule", "url" | "pushurl") => Self::Address,
             ("submodule", "update") => Self::Update,
             ("trace2", "normaltarget" | "perftarget" | "eventtarget") => Self::Output,

@@ -1,0 +1,236 @@
+//! Everything at once: the project emptied or overwritten without being named, and what git keeps
+//! written by programs that are not git.
+
+use super::strict::versionless;
+use super::verdict::{Axis, Reason};
+use super::walk::Walk;
+use crate::command::{Act, Arg, Certainty, Concern};
+use crate::jail::{Last, Standing};
+use crate::text::Span;
+
+/// Programs that make or mark a folder, and put nothing into it; git knows what it does.
+const MAKE_FOLDERS: [&str; 8] =
+    ["chgrp", "chmod", "chown", "git", "gmkdir", "mkdir", "mkfifo", "touch"];
+
+/// Programs whose acts name every file that they write in a folder.
+const NAME_FILES: [&str; 7] = ["cp", "gcp", "gmv", "install", "ln", "mv", "rsync"];
+
+impl Walk<'_> {
+    /// Judges what a tool does to all that lies in the project's root, where no act names it.
+    pub(super) fn wholesale(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>], span: Span) {
+        let has = |option: &str| args.iter().any(|arg| arg.text == option);
+        let flags = |flag: char| {
+            args.iter().any(|arg| {
+                arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(flag)
+            })
+        };
+        let lost = match versionless(name) {
+            "find" | "gfind" => has("-delete") && !is_narrowed(args) && self.starts_at_root(args),
+            "rsync" => {
+                let deletes = args.iter().any(|arg| arg.text.starts_with("--del"));
+                let tries = has("--dry-run") || flags('n');
+                deletes && !tries && args.last().is_some_and(|last| self.is_root(last))
+            }
+            "rm" | "grm" | "unlink" | "shred" | "truncate" | "prename" | "trash" => {
+                args.iter().any(|arg| self.is_everything(arg))
+            }
+            "mv" | "gmv" => {
+                let leaves = args.last().is_some_and(|last| self.leaves_project(last));
+                leaves && args.iter().any(|arg| self.is_everything(arg))
+            }
+            "virtualenv" => has("--clear") && self.names_root(args),
+            "python" => {
+                let module = args.windows(2).any(|pair| {
+                    matches!(pair, [flag, module] if flag.text == "-m" && module.text == "venv")
+                });
+                module && has("--clear") && self.names_root(args)
+            }
+            "vite" => has("--emptyOutDir") && self.names_root(args),
+            "gzip" | "bzip2" | "xz" | "pigz" => {
+                let reads = has("--stdout") || flags('c') || flags('l') || flags('t');
+                (flags('r') || has("--recursive")) && !reads && self.names_root(args)
+            }
+            "zstd" => has("--rm") && (flags('r') || has("--recursive")) && self.names_root(args),
+            "chmod" => {
+                let shut = args.iter().any(|arg| is_shut(&arg.text));
+                (flags('R') || has("--recursive")) && shut && self.names_root(args)
+            }
+            _ => false,
+        };
+        if lost {
+            self.raise(Concern::LosesWork, span);
+        }
+        let unpacks = match versionless(name) {
+            "tar" | "bsdtar" | "gtar" => {
+                // The first word may be a bundle of options without a dash.
+                let bundle = args.first().filter(|first| !first.text.contains(['.', '/']));
+                let has = |flag: char| {
+                    flags(flag) || bundle.is_some_and(|bundle| bundle.text.contains(flag))
+                };
+                !has('O') && !has('t') && !has('c')
+            }
+            "unzip" => !flags('l') && !flags('p') && !flags('t') && !flags('v'),
+            _ => false,
+        };
+        if unpacks {
+            self.unpacked(args);
+        }
+        if MAKE_FOLDERS.contains(&name) {
+            return;
+        }
+        let replaces = flags('T') || has("--no-target-directory");
+        let named = NAME_FILES.contains(&name) && !replaces;
+        for act in acts {
+            if let Act::Write(path) = act {
+                self.overwrites(path, if named { Reach::File } else { Reach::Folder });
+            }
+        }
+    }
+
+    /// Members of an archive that are named: they are written here, or below another folder.
+    fn unpacked(&mut self, args: &[Arg<'_>]) {
+        for arg in args.iter().filter(|arg| !arg.text.starts_with('-')) {
+            let text = arg.text.trim_start_matches('/').to_owned().into();
+            let member = Arg { text, verbatim: None, ..arg.clone() };
+            let places = self.every_place(&member, Last::Follow);
+            if places.iter().any(|place| place.protected().is_some() || is_kept_by_git(&place.path))
+            {
+                drop(places);
+                self.ask("protected-path", "unpacks what is protected", arg.span);
+            }
+        }
+    }
+
+    /// A stream that is written to a file from its start.
+    pub(super) fn emptied(&mut self, file: &Arg<'_>) {
+        if self.is_everything(file) {
+            self.raise(Concern::LosesWork, file.span);
+        }
+    }
+
+    /// Asks about a write to what git keeps, or into a folder that holds something protected.
+    pub(super) fn overwrites(&mut self, path: &Arg<'_>, reach: Reach) {
+        let mut found = None;
+        for place in self.every_place(path, Last::Follow) {
+            match place.standing {
+                Standing::Inside | Standing::Granted => {}
+                Standing::Root
+                | Standing::Temp
+                | Standing::Device
+                | Standing::Outside(_)
+                | Standing::Unknowable(_) => continue,
+            }
+            if is_kept_by_git(&place.path) {
+                found = Some(("loses-work", "writes a part of the repository itself"));
+            } else if reach == Reach::Folder && place.holds_protected().is_some() {
+                found =
+                    Some(("holds-protected", "writes into a folder that holds what is protected"));
+            }
+        }
+        let Some((code, message)) = found else { return };
+        self.report(Reason {
+            answer: self.asking(),
+            code,
+            axis: Axis::Path,
+            message: message.to_owned(),
+            span: path.span,
+            origin: None,
+            hint: Some("use git's own commands, or name the files".into()),
+        });
+    }
+
+    /// Whether a pattern matches all that lies in the project's root.
+    pub(super) fn is_everything(&self, path: &Arg<'_>) -> bool {
+        path.certainty == Certainty::Pattern
+            && path.text.contains('*')
+            && self.every_place(path, Last::Keep).iter().any(|place| self.empties(&place.path))
+    }
+
+    /// Whether a pattern, made absolute, matches all that lies in the project's root.
+    pub(super) fn empties(&self, path: &str) -> bool {
+        let below = path.strip_prefix(self.judge.root()).and_then(|rest| rest.strip_prefix('/'));
+        below.is_some_and(|below| below.split('/').all(is_any_name))
+    }
+
+    fn is_root(&self, path: &Arg<'_>) -> bool {
+        let places = self.every_place(path, Last::Follow);
+        places.iter().any(|place| place.standing == Standing::Root)
+    }
+
+    fn leaves_project(&self, path: &Arg<'_>) -> bool {
+        self.every_place(path, Last::Follow).iter().any(|place| place.standing == Standing::Temp)
+    }
+
+    /// Whether an operand, or the value in a word of an option, is the project's root.
+    fn names_root(&self, args: &[Arg<'_>]) -> bool {
+        args.iter().any(|arg| match (arg.text.starts_with('-'), arg.text.find('=')) {
+            (true, Some(equals)) => arg.tail(equals + 1).is_some_and(|value| self.is_root(&value)),
+            (true, None) => false,
+            (false, _) => !arg.text.is_empty() && self.is_root(arg),
+        })
+    }
+
+    fn starts_at_root(&self, args: &[Arg<'_>]) -> bool {
+        let skipped = args.iter().skip_while(|arg| matches!(&*arg.text, "-H" | "-L" | "-P"));
+        let mut starts =
+            skipped.take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).peekable();
+        if starts.peek().is_none() {
+            return self.is_root(&Arg::known(".", Span::default()));
+        }
+        starts.any(|start| self.is_root(start) || self.is_everything(start))
+    }
+}
+
+/// What a word says about where a program writes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Reach {
+    /// The file of that name.
+    File,
+    /// That, or anything below it.
+    Folder,
+}
+
+/// `*`, `**`, `?*`, `*.*`: every name, or nearly.
+fn is_any_name(name: &str) -> bool {
+    name.contains('*') && name.chars().all(|c| matches!(c, '*' | '?' | '.'))
+}
+
+/// `000`, `a-rwx`: modes that shut their owner out.
+fn is_shut(mode: &str) -> bool {
+    mode.len() >= 3 && mode.bytes().all(|byte| byte == b'0')
+        || matches!(mode, "a-rwx" | "a=" | "ugo-rwx" | "u-rwx")
+}
+
+/// Whether a search deletes only what has a certain name, or nothing in it.
+fn is_narrowed(args: &[Arg<'_>]) -> bool {
+    const TESTS: [&str; 8] =
+        ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];
+    let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
+    let mut branches = words.split(|word| matches!(*word, "-o" | "-or" | ","));
+    branches.all(|branch| {
+        let narrows = |at: usize, word: &str| {
+            let negated = at.checked_sub(1).and_then(|before| branch.get(before));
+            let tests = TESTS.contains(&word)
+                && branch.get(at + 1).is_some_and(|value| {
+                    !value.split('/').all(|name| name == "." || is_any_name(name))
+                });
+            (tests || word == "-empty")
+                && !negated.is_some_and(|word| matches!(*word, "!" | "-not"))
+        };
+        !branch.contains(&"-delete")
+            || branch.iter().enumerate().any(|(at, word)| narrows(at, word))
+    })
+}
+
+/// Whether a path is one that a repository stands on, or that says where its parts lie. Messages
+/// and what is to be ignored are anybody's to write.
+fn is_kept_by_git(path: &str) -> bool {
+    let Some((_, inside)) = path.split_once("/.git/") else { return path.ends_with("/.git") };
+    let (first, rest) = inside.split_once('/').unwrap_or((inside, ""));
+    match first {
+        "HEAD" | "commondir" | "config.worktree" | "index" | "modules" | "objects"
+        | "packed-refs" | "refs" | "shallow" | "worktrees" => !path.ends_with(".lock"),
+        "info" => matches!(rest, "attributes" | "grafts"),
+        _ => false,
+    }
+}

@@ -1,0 +1,155 @@
+//! Everything at once, and git by other routes.
+
+use super::*;
+
+#[test]
+fn e016_the_project_is_not_emptied_without_being_named() {
+    assert_stopped(
+        &confined(),
+        &[
+            "rm -rf *",
+            "rm -rf ./*",
+            "rm -rf ../app/*",
+            "rm -rf \"$PWD\"/*",
+            "rm *",
+            "rm -rf */*",
+            "rm -rf $(ls -A)",
+            "cd src && rm -rf ../*",
+            "for x in *; do rm -rf \"$x\"; done",
+            "for x in *; do > \"$x\"; done",
+            "truncate -s 0 *",
+            "find . -type f -delete",
+            "find -type f -delete",
+            "find . -mindepth 1 -delete",
+            "find . ! -name keep -delete",
+            "find . -name keep -o -delete",
+            "find . -name '*' -delete",
+            "rsync -a --delete empty/ ./",
+            "python3 -m venv --clear .",
+            "virtualenv --clear .",
+            "vite build --emptyOutDir --outDir=.",
+            "mv * /tmp",
+            "gzip -r .",
+            "chmod -R 000 .",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "rm -rf build/*",
+            "cd build && rm -rf *",
+            "rm -rf *.o",
+            "rm -f a* *~",
+            "find . -name '*.pyc' -delete",
+            "find . -type d -empty -delete",
+            "find build -type f -delete",
+            "find . \\( -name '*.o' -o -name '*.a' \\) -delete",
+            "rsync -a --delete src/ dist/",
+            "rsync -an --delete src/ ./",
+            "python3 -m venv --clear .venv",
+            "vite build --emptyOutDir --outDir dist",
+            "truncate -s 0 app.log",
+            "for x in *; do wc -l \"$x\"; done",
+            "mv * sub/",
+        ],
+    );
+}
+
+#[test]
+fn e016_git_is_judged_by_whatever_route_it_is_reached() {
+    assert_stopped(
+        &confined(),
+        &[
+            "/usr/lib/git-core/git-reset --hard",
+            "git-clean -fdx",
+            "git-push --force",
+            "git -c alias.x=clean x -fdx",
+            "git -c alias.x=reset x --hard",
+            "git -c alias.a=b -c alias.b=reset a --hard",
+            "git -c alias.x='!rm' x -rf /etc",
+            "git -c alias.x=push x --force",
+            "git -c clean.requireForce=false clean -d",
+            "git -c remote.up.push=+HEAD:main push",
+            "git -c remote.up.mirror=true push",
+            "git rm -rf ':/'",
+            "git rm -rf '*'",
+            "git read-tree --reset -u HEAD~1",
+            "git update-ref --stdin <<< 'delete refs/heads/main'",
+            "git hash-object --stdin-paths <<< /home/dev/.ssh/id_rsa",
+            "git -c commit.template=/home/dev/.ssh/id_rsa commit",
+            "git -c credential.helper='store --file=/home/dev/.bashrc' fetch",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "git-status",
+            "git -c alias.x=log x --oneline",
+            "git -c clean.requireForce=false clean -n",
+            "git rm -r old",
+            "git rm --cached -r '*'",
+            "git merge --abort",
+            "git rebase --abort",
+            "git -c user.name=x commit -m y",
+        ],
+    );
+}
+
+#[test]
+fn e017_what_a_repository_stands_on_is_written_by_git_alone() {
+    assert_stopped(
+        &confined(),
+        &[
+            "cp -rT sub .git",
+            "mv -T sub .git",
+            "tar xf a.tar -C .git",
+            "tar xf a.tar .git/config",
+            "unzip a.zip -d .git",
+            "unzip a.zip .git/config",
+            "wget -P .git http://localhost/config",
+            "curl --output-dir .git -O http://localhost/config",
+            "cd .git; tar xf ../a.tar",
+            "echo x > .git/config.worktree",
+            "echo x > .git/modules/a/hooks/b",
+            "echo 'gitdir: /opt' > sub/.git",
+            ": > .git/HEAD",
+            "echo x >> .git/refs/heads/main",
+            "truncate -s 0 .git/objects/*/*",
+            "echo x | tee .git/commondir",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "echo x >> .git/info/exclude",
+            "echo x > .git/COMMIT_EDITMSG",
+            "cat .git/HEAD",
+            "mkdir -p .claude",
+            "cp a.md .claude/",
+            "tar xf a.tar -C out",
+            "tar xf a.tar src/a",
+            "tar xOf a.tar .git/config",
+            "git --git-dir=.git commit -m x",
+            "git gc",
+        ],
+    );
+}
+
+#[test]
+fn e013_a_patch_on_the_input_of_git_is_read() {
+    assert_stopped(
+        &confined(),
+        &[
+            "git apply <<'E'\n--- /dev/null\n+++ b/.mcp.json\n@@ -0,0 +1 @@\n+{}\nE",
+            "git am <<'E'\nFrom: a\nSubject: b\n\n---\n--- /dev/null\n+++ b/.bashrc\n@@ -0,0 +1 @@\n+x\nE",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "git apply <<'E'\n--- a/src/x\n+++ b/src/x\n@@ -1 +1 @@\n-a\n+b\nE",
+            "git apply fix.patch",
+            "git am --abort",
+        ],
+    );
+}
