@@ -18,12 +18,14 @@ pub(super) struct Disk {
 }
 
 /// Where content comes from that nobody has seen.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub(super) enum Source {
-    /// From another machine, or decoded.
-    Elsewhere,
+    /// From a repository or an archive that a person chose: fine to look at and to build.
+    Unpacked,
     /// From the text itself, but only running tells what it is.
     Running,
+    /// From another machine, or decoded.
+    Elsewhere,
 }
 
 impl Disk {
@@ -82,8 +84,9 @@ impl Disk {
     /// Returns where a file's content comes from, if nobody has seen it: its own, or that of a
     /// folder above it.
     pub(super) fn foreign(&self, path: &str) -> Option<Source> {
-        let found = self.foreign.iter().find(|(taken, _)| below(path, taken).is_some());
-        found.map(|(_, source)| *source).or(self.full.then_some(Source::Running))
+        let found = self.foreign.iter().filter(|(taken, _)| below(path, taken).is_some());
+        let worst = found.map(|(_, source)| *source).max();
+        worst.or(self.full.then_some(Source::Running))
     }
 
     /// Whether the text put a file into a folder, or below it.

@@ -153,6 +153,7 @@ impl Walk<'_> {
         };
         let message = match source {
             Some(Source::Elsewhere) => "runs a file that was just taken from elsewhere",
+            Some(Source::Unpacked) => "runs a file that was just cloned or unpacked",
             Some(Source::Running) => {
                 "runs a file that was just made, and only running tells of what"
             }

@@ -138,6 +138,7 @@ impl Walk<'_> {
             self.ask("dynamic-code", "runs code that is only known at run time", code.span);
             return;
         }
+        self.imports(language, code);
         self.deeper(code.span, |walk| {
             let mut acts = Vec::new();
             let text = match code.text.has_hole() {

@@ -136,6 +136,7 @@ impl Walk<'_> {
         }
         self.after_writing(name, span);
         self.note_taken(name, &acts, input);
+        self.note_fetched(name, args);
         // Most commands feed nobody.
         let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
         let feed = feeds.then(|| self.feed(name, args, &acts, input));

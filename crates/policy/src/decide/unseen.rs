@@ -1,21 +1,20 @@
 //! Words that only running tells, where a tool takes them for code or for what is to be deleted.
 
 use super::strict::{SHELLS, versionless};
-use super::walk::Walk;
-use crate::command::{Arg, Certainty, Concern, HOLE};
+use super::walk::{Input, Walk};
+use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run};
 use crate::shell::{Piece, Word};
 use crate::text::Span;
 
 impl Walk<'_> {
     /// Judges words of a command that are not known, by where they stand.
     pub(super) fn unseen(&mut self, name: &str, args: &[Arg<'_>], span: Span) {
+        self.implicit(name, args, span);
+        if versionless(name) == "perl" {
+            self.magic_files(args);
+        }
         match versionless(name) {
             "find" | "gfind" => self.searched(args, span),
-            "make" | "gmake" => {
-                for file in ["Makefile", "makefile", "GNUmakefile"] {
-                    self.run_taken(&Arg::known(file, span));
-                }
-            }
             "vim" | "vi" | "nvim" | "ex" | "view" => {
                 self.code_behind(args, &["-c", "--cmd", "-S"]);
                 let glued = |arg: &&Arg<'_>| {
@@ -32,12 +31,6 @@ impl Walk<'_> {
                 let unknown = operands.skip(1).find(|arg| is_unknown(arg)).map(|arg| arg.span);
                 unknown.into_iter().for_each(|span| self.unseen_code(span));
             }
-            "python" if args.first().is_some_and(|flag| flag.text == "-m") => {
-                if let Some(module) = args.get(1).and_then(Arg::as_known) {
-                    let file = format!("{}.py", module.replace('.', "/"));
-                    self.run_taken(&Arg::known(file, span));
-                }
-            }
             interpreter
                 if interpreter.ends_with("sh") && SHELLS.contains(&interpreter)
                     || matches!(interpreter, "python" | "perl" | "ruby" | "node" | "php") =>
@@ -53,6 +46,44 @@ impl Walk<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Perl opens the files of its command line as its `open` does: `>file` writes, `text|` runs.
+    fn magic_files(&mut self, args: &[Arg<'_>]) {
+        let (mut has_code, mut is_code) = (false, false);
+        for arg in args {
+            if std::mem::take(&mut is_code) {
+                continue;
+            }
+            if let Some(letters) = arg.text.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+                // These take the rest of the word.
+                let end = letters.find(['e', 'E', 'i', 'I', 'M', 'm', 'F', 'x', 'D', 'd', 'V']);
+                let tail = end.and_then(|end| letters.get(end..)).unwrap_or_default();
+                if tail.starts_with(['e', 'E']) {
+                    (has_code, is_code) = (true, tail.len() == 1);
+                }
+                continue;
+            }
+            if !has_code {
+                return;
+            }
+            let text = arg.text.trim();
+            let as_file = |text: &str| Arg {
+                text: text.trim().to_owned().into(),
+                verbatim: None,
+                ..arg.clone()
+            };
+            let act = if text.starts_with('|') || text.ends_with('|') {
+                Act::Run(Run::Shell(as_file(text.trim_matches('|'))))
+            } else if text.starts_with('>') || text.starts_with("+>") || text.starts_with("+<") {
+                Act::Write(as_file(text.trim_start_matches(['+', '>', '<'])))
+            } else if let Some(file) = text.strip_prefix('<') {
+                Act::Read(as_file(file))
+            } else {
+                continue;
+            };
+            self.perform(&act, &Input::Inherited);
         }
     }
 

@@ -4,7 +4,7 @@ use super::Style;
 use super::scope::Value;
 use super::strict::SHELLS;
 use super::walk::{Input, Walk};
-use crate::command::{Act, Arg, Certainty, Concern, HOLE, tool};
+use crate::command::{Act, Arg, Certainty, Concern, HOLE, Language, tool};
 use crate::jail::Standing;
 use crate::text::Span;
 
@@ -72,6 +72,12 @@ impl Walk<'_> {
                     || value.certainty != Certainty::Known && value.text.starts_with(HOLE)
             }
             Meaning::Startup => {
+                let text = value.text.as_str().into();
+                let file = Arg { text, certainty: value.certainty, span, verbatim: None };
+                if matches!(name, "BASH_ENV" | "ENV") {
+                    self.rerun(Some(Language::Shell), &file);
+                }
+                self.run_taken(&file);
                 value.text.contains(['/', HOLE, '$', '`']) && value.text != "/dev/null"
             }
             Meaning::Shell => {
@@ -155,7 +161,6 @@ fn meaning(name: &str) -> Meaning {
         | "HGEDITOR"
         | "SVN_EDITOR"
         | "FCEDIT"
-        | "PERL5DB"
         | "MAILER" => Meaning::Command,
         "NODE_OPTIONS" => Meaning::Options(&[
             "-r",
@@ -247,6 +252,7 @@ fn meaning(name: &str) -> Meaning {
         | "BASH_ALIASES"
         | "CDPATH"
         | "MAKEFILES"
+        | "PERL5DB"
         | "AWKPATH"
         | "HOSTALIASES"
         | "LOCPATH"

