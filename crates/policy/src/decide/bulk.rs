@@ -73,7 +73,7 @@ impl Walk<'_> {
             _ => false,
         };
         if unpacks {
-            self.unpacked(args);
+            self.members(args);
         }
         if MAKE_FOLDERS.contains(&name) {
             return;
@@ -88,7 +88,7 @@ impl Walk<'_> {
     }
 
     /// Members of an archive that are named: they are written here, or below another folder.
-    fn unpacked(&mut self, args: &[Arg<'_>]) {
+    fn members(&mut self, args: &[Arg<'_>]) {
         for arg in args.iter().filter(|arg| !arg.text.starts_with('-')) {
             let text = arg.text.trim_start_matches('/').to_owned().into();
             let member = Arg { text, verbatim: None, ..arg.clone() };
