@@ -1,5 +1,6 @@
 //! Decisions, row by row.
 
+mod code;
 mod confined;
 mod disk;
 mod escapes;
