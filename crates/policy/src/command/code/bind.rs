@@ -13,9 +13,20 @@ impl<'t> Names<'t> {
         let changes = changes(streams);
         for stream in streams {
             for at in 0..stream.tokens.len() {
-                let (Some(name), true) = (stream.name(at), stream.is(at + 1, "=")) else {
+                let Some(name) = stream.name(at) else { continue };
+                if let Some((first, equals)) = list_of(stream, at) {
+                    let end = stream.expression_end(equals + 1, Commas::Stay);
+                    let parts = stream.split((equals + 1, end));
+                    let same = parts.len() == (equals - first).div_ceil(2);
+                    let part = parts.get((at - first) / 2).filter(|_| same);
+                    if let Some((from, _)) = part {
+                        self.assign(stream, name, *from, changes.get(name) == Some(&1));
+                    }
                     continue;
-                };
+                }
+                if !stream.is(at + 1, "=") {
+                    continue;
+                }
                 if stream.before(at).is_some_and(Token::is_dot) {
                     continue;
                 }
@@ -85,6 +96,17 @@ pub(super) fn changes<'s>(streams: &'s [Stream<'_>]) -> BTreeMap<&'s str, usize>
             let listed = before
                 .is_some_and(|before| before.is_sign(&["[", "{", ",", "*", "\\", "&"]))
                 && next.is_some_and(|next| next.is_sign(&["]", "}"]));
+            // `x[name]` is a place in `x`.
+            let subscript = before.is_some_and(|before| before.is("["))
+                && at
+                    .checked_sub(1)
+                    .and_then(|open| stream.before(open))
+                    .is_some_and(Token::ends_value);
+            let listed = listed && !subscript;
+            if list_of(stream, at).is_some() {
+                *count += 1;
+                continue;
+            }
             *count += usize::from(set);
             if !set && (statement || word || arrow || listed || at < parameters) {
                 *count += 2;
@@ -93,6 +115,26 @@ pub(super) fn changes<'s>(streams: &'s [Stream<'_>]) -> BTreeMap<&'s str, usize>
     }
     counts
 }
+
+/// Returns the first of several names and the sign behind them, if the name at `at` is one of a
+/// list that is given values: `a, b = …`.
+fn list_of(stream: &Stream<'_>, at: usize) -> Option<(usize, usize)> {
+    let (mut first, mut last) = (at, at);
+    for _ in 0..MOST_LISTED {
+        let name = first.checked_sub(2).filter(|name| stream.name(*name).is_some());
+        if let Some(name) = name.filter(|name| stream.is(name + 1, ",")) {
+            first = name;
+        }
+        if stream.is(last + 1, ",") && stream.name(last + 2).is_some() {
+            last += 2;
+        }
+    }
+    let starts = stream.before(first).is_none_or(Token::is_break);
+    (starts && first < last && stream.is(last + 1, "=")).then_some((first, last + 1))
+}
+
+/// Most names that are given values at once.
+const MOST_LISTED: usize = 8;
 
 /// Returns where `in` stands behind `for names`.
 pub(super) fn word_in(stream: &Stream<'_>, at: usize) -> Option<usize> {

@@ -22,7 +22,8 @@ impl<'t> Lexer<'t> {
             'N' if body.starts_with('{') => {
                 let end =
                     body.bytes().take(LONGEST_NAME).position(|byte| matches!(byte, b'}' | b'\n'));
-                (Some(HOLE), end.map_or(0, |end| end + 1))
+                let name = end.and_then(|end| body.get(1..end)).unwrap_or_default();
+                (Some(named(name)), end.map_or(0, |end| end + 1))
             }
             '0'..='7' => {
                 let (char, len) = number(rest, 8, 3);
@@ -32,6 +33,26 @@ impl<'t> Lexer<'t> {
         };
         self.pos += 1 + kind.len_utf8() + len;
         Ok(char.map_or(Cow::Borrowed(""), |char| char.to_string().into()))
+    }
+}
+
+/// Returns the character of that name, as far as paths and commands are made of them.
+fn named(name: &str) -> char {
+    let name = name.to_ascii_uppercase();
+    let letter = |kind: &str| name.strip_prefix(kind).filter(|letter| letter.len() == 1);
+    let small = letter("LATIN SMALL LETTER ").map(str::to_ascii_lowercase);
+    let large = letter("LATIN CAPITAL LETTER ").map(str::to_owned);
+    if let Some(letter) = small.or(large).and_then(|letter| letter.chars().next()) {
+        return letter;
+    }
+    match &*name {
+        "SOLIDUS" => '/',
+        "FULL STOP" => '.',
+        "LOW LINE" => '_',
+        "HYPHEN-MINUS" => '-',
+        "TILDE" => '~',
+        "SPACE" => ' ',
+        _ => HOLE,
     }
 }
 

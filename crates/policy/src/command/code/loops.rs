@@ -128,6 +128,11 @@ impl<'t> Names<'t> {
                 if !args.iter().all(is_plain) || !pattern.contains(['*', '?', '[']) {
                     return None;
                 }
+                let (above, _) = pattern.rsplit_once('/').unwrap_or(("", pattern));
+                let hidden = pattern.split('/').any(|part| part.starts_with('.') && part.len() > 2);
+                if !pattern.contains("**") && (hidden || above.contains(['*', '?', '['])) {
+                    return Some(Value::text(wildcards(pattern)));
+                }
                 let (folder, name) = pattern.rsplit_once('/').unwrap_or(("", pattern));
                 let fixed: Vec<&str> =
                     folder.split('/').take_while(|part| !part.contains(['*', '?', '['])).collect();
@@ -183,6 +188,23 @@ fn below<'t>(folder: &str, pattern: Option<&str>) -> Option<Value<'t>> {
         None if is_here => None,
         None => Some(Value::text(format!("{folder}/{FOUND}"))),
     }
+}
+
+/// Writes a pattern's wildcards as what they find.
+fn wildcards(pattern: &str) -> String {
+    let mut text = String::new();
+    let mut chars = pattern.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            '[' => {
+                chars.by_ref().find(|c| *c == ']');
+                text.push(FOUND);
+            }
+            '*' | '?' => text.push(FOUND),
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// Returns where a loop's header ends: at its colon, or at the end of what it stands in.

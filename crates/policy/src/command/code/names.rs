@@ -18,6 +18,8 @@ pub(super) struct Names<'t> {
     pub(super) bounds: BTreeMap<String, Bound<'t>>,
     /// Modules all of whose names were imported.
     pub(super) stars: Vec<String>,
+    /// Classes that are written out in the code: what they import, they have as members.
+    pub(super) classes: Vec<String>,
     /// Bytes of the code that import statements cover.
     pub(super) skips: BTreeMap<usize, usize>,
 }
@@ -60,7 +62,13 @@ pub(super) enum Tail {
 
 impl<'t> Names<'t> {
     pub(super) fn new(dialect: &'static Dialect) -> Self {
-        Self { dialect, bounds: BTreeMap::new(), stars: Vec::new(), skips: BTreeMap::new() }
+        Self {
+            dialect,
+            bounds: BTreeMap::new(),
+            stars: Vec::new(),
+            classes: Vec::new(),
+            skips: BTreeMap::new(),
+        }
     }
 
     /// Makes `name` stand for a module or one of its functions.
@@ -109,7 +117,14 @@ impl<'t> Names<'t> {
             if stream.token(end).is_some_and(Token::is_dot)
                 && let Some(member) = stream.name(end + 1)
             {
-                chain.push(member);
+                match self.bounds.get(member) {
+                    Some(Bound::Path(path))
+                        if self.classes.contains(&chain.path) && stream.pays(path.len()) =>
+                    {
+                        chain.path.clone_from(path);
+                    }
+                    Some(_) | None => chain.push(member),
+                }
                 chain.dot = Some(end);
                 chain.end = end + 2;
             } else if stream.is(end, "[") {

@@ -18,7 +18,15 @@ pub(super) const DIALECT: Dialect = Dialect {
     import,
     extra,
     reached: &[],
-    powers: &["child_process", "vm", "module", "process.mainModule"],
+    powers: &[
+        "child_process",
+        "vm",
+        "module",
+        "process.mainModule",
+        "fs",
+        "fs/promises",
+        "fs-extra",
+    ],
     joins: "+",
     calls: Calls::Parens,
 };
@@ -200,7 +208,7 @@ fn function(path: &str) -> Option<Meaning> {
         ("module", "require") | ("process", "getBuiltinModule") => Import(0),
         ("require", "main.require")
         | ("module", "_load" | "constructor._load" | "parent.require") => Import(0),
-        ("module", "createRequire") => Raise(Evaluates),
+        ("module", "createRequire" | "_compile") | ("fs", "then") => Raise(Evaluates),
         ("", "fetch" | "WebSocket" | "EventSource" | "XMLHttpRequest") => Connect(0),
         ("", "axios" | "got" | "node-fetch" | "undici" | "request") => Connect(0),
         ("axios" | "got" | "undici" | "superagent" | "needle", name) => match name {
@@ -208,7 +216,8 @@ fn function(path: &str) -> Option<Meaning> {
             "post" | "put" | "patch" => Send(0),
             _ => return None,
         },
-        ("http" | "https" | "http2", "get" | "request" | "connect") => Connect(0),
+        ("http" | "https" | "http2", "get" | "connect") => Connect(0),
+        ("http" | "https" | "http2", "request") => Send(0),
         ("net" | "tls", "connect" | "createConnection" | "Socket") | ("dgram", "createSocket") => {
             Socket(1)
         }
@@ -366,7 +375,10 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
             let args = stream.split((at + 2, stream.mate(at + 1)));
             scan.apply(stream, whole, Meaning::Code(0), Some(&args));
         }
-        "globalThis" | "global" | "process" | "child_process" | "require"
+        "fork" if scan.loops && stream.is(at + 1, "(") => {
+            scan.apply(stream, whole, Meaning::Raise(Concern::Exhausts), Some(&[]));
+        }
+        "globalThis" | "global" | "process" | "child_process" | "require" | "fs" | "fsp"
             if stream.is(at + 1, "[") =>
         {
             let subscript = (at + 2, stream.mate(at + 1));

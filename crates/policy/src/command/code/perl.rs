@@ -334,6 +334,7 @@ fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
     // `POSIX::unlink` is `unlink`; `POSIX::execl` takes its arguments otherwise than `exec`.
     let posix = path.strip_prefix("POSIX::").filter(|name| !name.starts_with("exec"));
     let core = path.strip_prefix("CORE::GLOBAL::").or_else(|| path.strip_prefix("CORE::"));
+    let posix = posix.map(|name| if name == "remove" { "unlink" } else { name });
     let short = core.or(posix);
     match short {
         Some(short) => short.to_owned().into(),
@@ -351,7 +352,10 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
     if stream.is(at, "&") && !stream.before(at).is_some_and(Token::ends_value) {
         let named =
             stream.is(at + 1, "{") || stream.name(at + 1).is_some_and(|name| name.starts_with('$'));
-        if named {
+        // `\&unlink`: whoever is given it calls it.
+        let handed = stream.before(at).is_some_and(|before| before.is("\\"))
+            && stream.name(at + 1).is_some_and(|name| scan.names.function(name).is_some());
+        if named || handed {
             scan.apply(stream, (at, at + 2), evaluates, Some(&[]));
         }
         return;

@@ -13,7 +13,7 @@ use super::scan::{Calls, Dialect, STARS, Scan};
 use super::stream::Stream;
 use super::token::{Escapes, Holes, Kind, Lexer, Quote, Token, Unread};
 use super::value::Sort;
-use crate::command::{Concern, Language};
+use crate::command::{Act, Arg, Certainty, Concern, Language};
 
 pub(super) const DIALECT: Dialect = Dialect {
     language: Language::Python,
@@ -33,6 +33,18 @@ fn special<'t>(lexer: &mut Lexer<'t>, out: &mut Vec<Token<'t>>) -> Result<bool, 
     let rest = lexer.rest();
     if rest.starts_with('#') {
         lexer.skip_line();
+        return Ok(true);
+    }
+    let starts = out.last().is_none_or(Token::is_break);
+    // Lines for the shell and commands of its own: what only an interactive Python takes.
+    if starts && rest.starts_with('%') {
+        return Err(Unread);
+    }
+    if rest.starts_with('!') && (starts || out.last().is_some_and(|last| last.is("="))) {
+        let start = lexer.pos;
+        lexer.skip_line();
+        let line = rest.get(..lexer.pos - start).unwrap_or_default().trim_start_matches('!');
+        out.push(Token { kind: Kind::Shell(line.into()), start, end: lexer.pos });
         return Ok(true);
     }
     if let Some(tail) = rest.strip_prefix('\\') {
@@ -164,6 +176,11 @@ fn import<'t>(names: &mut Names<'t>, stream: &Stream<'t>) {
         if let (true, Some(name)) = (stream.is(start, "def"), stream.name(at)) {
             names.bounds.entry(name.to_owned()).or_insert(Bound::Function);
         }
+        if let (true, Some(name)) = (stream.is(start, "class"), stream.name(at))
+            && names.classes.len() < STARS
+        {
+            names.classes.push(name.to_owned());
+        }
         let module = match stream.name(start) {
             Some("from") if starts => {
                 let (path, end) = dotted(stream, at);
@@ -237,19 +254,76 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                 scan.apply(stream, whole, Meaning::Raise(Concern::Evaluates), Some(&[]));
             }
         }
+        // What an object of a library does, whoever made it.
+        "kill" | "terminate" | "suspend" | "send_signal"
+            if stream.is(at + 1, "(") && takes_from(scan, "psutil") =>
+        {
+            scan.apply(stream, whole, Meaning::Raise(Concern::Processes), Some(&[]));
+        }
+        "git"
+            if stream.before(at).is_some_and(Token::is_dot)
+                && stream.is(at + 1, ".")
+                && takes_from(scan, "git") =>
+        {
+            scan.apply(stream, whole, Meaning::Raise(Concern::Spawns), Some(&[]));
+        }
+        "write"
+            if stream.is(at + 1, "(") && (takes_from(scan, "xml") || takes_from(scan, "lxml")) =>
+        {
+            let args = stream.split((at + 2, stream.mate(at + 1)));
+            scan.apply(stream, whole, Meaning::WriteNamed(0), Some(&args));
+        }
+        "system" | "popen"
+            if stream.is(at + 1, "(")
+                && !stream.is(at + 2, ")")
+                && stream.before(at).is_some_and(Token::is_dot) =>
+        {
+            let start = stream.receiver(at - 1);
+            let path = stream.name(start).map(|_| scan.names.chain(stream, start, 0).path);
+            // An object of a class that has the module as a member, or the interactive Python.
+            let reaches = !scan.names.classes.is_empty() && takes_from(scan, "os")
+                || stream.is(start, "get_ipython");
+            if reaches && path.is_none_or(|path| scan.names.function(&path).is_none()) {
+                scan.apply(stream, whole, Meaning::Raise(Concern::Spawns), Some(&[]));
+            }
+        }
+        "glob" | "iglob" if stream.is(at + 1, "(") => {
+            let args = stream.split((at + 2, stream.mate(at + 1)));
+            let pattern = args.first().map(|first| scan.arg(stream, *first).0);
+            if let Some(pattern) = pattern.filter(|it| it.text.contains("/.")) {
+                let certainty = pattern.certainty.max(Certainty::Pattern);
+                scan.out.act(Act::Read(Arg { certainty, ..pattern }));
+            }
+        }
         "rename" | "replace"
             if stream.is(at + 1, "(") && stream.before(at).is_some_and(Token::is_dot) =>
         {
-            // Texts have these methods too; paths are told by how they are made.
+            // Texts have `replace` too, of two texts; tables have `rename`, of no text.
             let receiver = (stream.receiver(at - 1), at - 1);
-            let made =
-                stream.name(receiver.0).is_some_and(|name| name == "Path" || name == "pathlib");
-            let path = made && scan.arg(stream, receiver).1 == Sort::Text;
-            if path {
-                let args = [vec![receiver], stream.split((at + 2, stream.mate(at + 1)))].concat();
-                scan.apply(stream, whole, Meaning::Move(0, 1), Some(&args));
+            let given = stream.split((at + 2, stream.mate(at + 1)));
+            let known =
+                stream.name(receiver.0).map(|_| scan.names.chain(stream, receiver.0, 0).path);
+            let is_function =
+                known.is_some_and(|path| scan.names.function(&format!("{path}.{name}")).is_some());
+            let [target] = given.as_slice() else { return };
+            if is_function || stream.is(target.0 + 1, "=") {
+                return;
             }
+            let args = [receiver, *target];
+            let meaning = match scan.arg(stream, receiver).1 {
+                Sort::Text => Meaning::Move(0, 1),
+                Sort::Other | Sort::Unknown => Meaning::WriteNamed(1),
+            };
+            scan.apply(stream, whole, meaning, Some(&args));
         }
         _ => {}
     }
+}
+
+/// Whether the code takes something in from this library.
+fn takes_from(scan: &Scan<'_, '_>, library: &str) -> bool {
+    scan.names
+        .bounds
+        .values()
+        .any(|bound| matches!(bound, Bound::Path(path) if path.split('.').next() == Some(library)))
 }

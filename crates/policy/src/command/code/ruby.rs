@@ -18,7 +18,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     import,
     extra,
     reached: &[],
-    powers: &[],
+    powers: &["Dir", "File", "FileUtils", "IO", "Kernel", "Open3", "Process"],
     joins: "+",
     calls: Calls::Bare,
 };
@@ -314,7 +314,7 @@ fn function(path: &str) -> Option<Meaning> {
         ("Marshal", "load" | "restore")
         | ("YAML", "unsafe_load")
         | ("", "ObjectSpace" | "TracePoint") => Raise(Evaluates),
-        ("", "const_get") | ("ERB", _) => Raise(Evaluates),
+        ("", "const_get") | ("ERB" | "RubyVM", _) => Raise(Evaluates),
         ("binding", "irb" | "pry") | ("IRB", "start") => Raise(Interactive),
         ("Process", "kill") => Raise(Processes),
         ("Process", name) if name.contains("uid") || name.contains("gid") => {
@@ -417,7 +417,23 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
                     | "load",
                 )
                 | None => Concern::Evaluates,
-                Some(_) => return,
+                Some(name) => {
+                    // `File.send(:delete, "x")` is `File.delete("x")`.
+                    let start = if member { stream.receiver(at - 1) } else { at };
+                    let object = stream.name(start).filter(|_| member);
+                    let path = object.map(|_| scan.names.chain(stream, start, 0).path);
+                    let path = path.as_deref().and_then(|path| path.rsplit_once('.'));
+                    let path = path.map(|(object, _)| format!("{object}.{name}"));
+                    if let Some(meaning) = path.and_then(|path| scan.names.function(&path)) {
+                        let given = args.get(1..).filter(|_| {
+                            stream
+                                .name(at)
+                                .is_some_and(|it| it.ends_with("send") || it == "__send__")
+                        });
+                        scan.apply(stream, whole, meaning, given);
+                    }
+                    return;
+                }
             };
             // Sockets send too.
             if scan.out.socket && called.as_known().is_none() {

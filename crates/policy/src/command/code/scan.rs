@@ -49,6 +49,8 @@ pub(super) enum Calls {
 pub(super) struct Scan<'t, 's> {
     pub(super) dialect: &'static Dialect,
     pub(super) names: Names<'t>,
+    /// The code.
+    pub(super) text: &'t str,
     pub(super) out: Sink<'t, 's>,
     /// Whether the code repeats something.
     pub(super) loops: bool,
@@ -86,7 +88,7 @@ impl<'t, 's> Scan<'t, 's> {
             out.raise(Concern::Unclear, 0, text.len());
             names.stars.truncate(STARS);
         }
-        let mut scan = Self { dialect, names, out, loops, decoders };
+        let mut scan = Self { dialect, names, text, out, loops, decoders };
         match choice {
             Some(choice) => {
                 for value in choice.values {
@@ -122,6 +124,7 @@ impl<'t, 's> Scan<'t, 's> {
         for at in 0..stream.tokens.len() {
             (self.dialect.extra)(self, stream, at);
             self.variable(stream, at);
+            self.mode(stream, at);
         }
     }
 
@@ -186,7 +189,22 @@ impl<'t, 's> Scan<'t, 's> {
     fn hands_on(&self, stream: &Stream<'t>, at: usize, chain: &Chain) -> bool {
         let name = stream.name(at).unwrap_or_default();
         let bound = self.names.bounds.get(name);
-        let imported = chain.path != name || bound.is_some();
+        // Some are there without being asked for.
+        let given = match self.dialect.language {
+            Language::Ruby => true,
+            Language::Node => name == "fs",
+            Language::Python
+            | Language::Perl
+            | Language::Php
+            | Language::Awk
+            | Language::Sed
+            | Language::Shell
+            | Language::Sql
+            | Language::Editor
+            | Language::Patch
+            | Language::Other => false,
+        };
+        let imported = chain.path != name || bound.is_some() || given;
         let path = match chain.dot {
             None => chain.path.as_str(),
             // `random._os`
@@ -211,12 +229,26 @@ impl<'t, 's> Scan<'t, 's> {
             from.checked_sub(2).filter(|_| stream.before(from).is_some_and(|token| token.is("=")));
         let renamed = target.is_some_and(|target| {
             let member = stream.before(target).is_some_and(Token::is_dot);
-            stream.is(target, "}") || (stream.name(target).is_some() && !member)
+            stream.is(target, "}")
+                || (stream.name(target).is_some() && !member && is_simple(stream, target))
         });
         // Behind `cp = require("x")` nothing may follow that takes it on.
         let ends = stream.token(chain.end).is_none_or(|next| next.is_break() || next.is(","));
         let set = stream.is(chain.end, "=");
-        let declares = |name: &str| matches!(name, "let" | "var" | "const" | "global");
+        let declares = |name: &str| {
+            matches!(
+                name,
+                "let"
+                    | "var"
+                    | "const"
+                    | "global"
+                    | "include"
+                    | "extend"
+                    | "module"
+                    | "is_a"
+                    | "when"
+            )
+        };
         let declared = stream.before(at).and_then(Token::name).is_some_and(declares);
         !(shown || set || declared || (renamed && ends))
     }
@@ -252,6 +284,21 @@ impl<'t, 's> Scan<'t, 's> {
         let mut all = vec![receiver];
         all.extend(args);
         self.apply(stream, whole, meaning, Some(&all));
+    }
+}
+
+/// Whether the name at `at` is all that is given a value: not `a = b = …`, and not the type in
+/// `a: b = …`.
+fn is_simple(stream: &Stream<'_>, at: usize) -> bool {
+    match stream.before(at) {
+        Some(before) if before.is(":") => {
+            let word = at.checked_sub(2).and_then(|at| stream.token(at));
+            word.is_none_or(|word| {
+                ["else", "try", "finally", ")"].iter().any(|wanted| word.is(wanted))
+            })
+        }
+        Some(before) => !before.is("="),
+        None => true,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::VALUE_DEPTH;
+use super::fill::{Form, filled};
 use super::names::{Bound, Names, Tail};
 use super::stream::{Range, Stream};
 use super::token::{Kind, Token};
@@ -88,8 +89,11 @@ impl<'t> Names<'t> {
             } else if matches!(token.kind, Kind::Text(..)) {
                 by = "";
             } else if token.is("%") {
-                let start = sum.as_ref().and_then(|sum| sum.text.split('%').next());
-                return Value::text(format!("{}{HOLE}", start.unwrap_or_default()));
+                let range = (at + 1, to);
+                let parts = self.elements(stream, range).unwrap_or_else(|| vec![range]);
+                let values = self.texts(stream, &parts, depth);
+                let form = sum.as_ref().map_or("", |sum| &sum.text);
+                return filled(form, Form::Percent, &values).map_or(Value::UNKNOWN, Value::text);
             } else {
                 return Value::UNKNOWN;
             }
@@ -102,6 +106,12 @@ impl<'t> Names<'t> {
         let close = stream.mate(from);
         let lists = stream.is(from, "[") || stream.is(from, "(");
         (lists && close + 1 == to).then(|| stream.split((from + 1, close)))
+    }
+
+    /// Returns what each of some expressions is worth as a text.
+    fn texts(&self, stream: &Stream<'t>, parts: &[Range], depth: usize) -> Vec<String> {
+        let value = |part: &Range| self.value(stream, *part, depth + 1);
+        parts.iter().map(|part| value(part).text.into_owned()).collect()
     }
 
     fn operand(&self, stream: &Stream<'t>, (at, to): Range, depth: usize) -> (Value<'t>, usize) {
@@ -161,6 +171,8 @@ impl<'t> Names<'t> {
         let value = match path {
             "HOME" | "homedir" => Value::text("~"),
             "home" if called && chain.path.contains("Path") => Value::text("~"),
+            "home" if chain.path == "Dir.home" => Value::text("~"),
+            "getpwuid" | "getpwnam" if called => Value::text("~"),
             "None" | "null" | "nil" | "stdin" | "stdout" | "stderr" | "STDIN" | "STDOUT"
             | "STDERR" => other,
             "environ" | "ENV" | "getenv" | "env" => {
@@ -214,14 +226,17 @@ impl<'t> Names<'t> {
         let end = if call { stream.after(at + 2) } else { at + 2 };
         let value = match member {
             "decode" | "encode" | "strip" | "trim" | "freeze" | "to_s" | "toString"
-            | "absolute" | "resolve" | "expanduser" | "to_path" | "chomp"
+            | "absolute" | "resolve" | "expanduser" | "to_path" | "chomp" | "pw_dir"
                 if !call || args.0 >= args.1 || member.ends_with("code") =>
             {
                 value
             }
             "format" => {
-                let start = value.text.split('{').next().unwrap_or_default();
-                Value::text(format!("{start}{HOLE}"))
+                let values = self.texts(stream, &stream.split(args), depth);
+                match filled(&value.text, Form::Braces, &values) {
+                    Some(text) => Value::text(text),
+                    None => return (Value::UNKNOWN, end),
+                }
             }
             "join" | "joinpath" if call => {
                 let list = stream.split(args);

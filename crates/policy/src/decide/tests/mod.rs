@@ -1,6 +1,7 @@
 //! Decisions, row by row.
 
 mod bulk;
+mod code;
 mod confined;
 mod disk;
 mod escapes;

@@ -36,6 +36,9 @@ pub(super) fn function(path: &str) -> Option<Meaning> {
         ("asyncio", "create_subprocess_exec" | "subprocess.create_subprocess_exec") => {
             Argv(Form::Plain)
         }
+        ("invoke", "run" | "sudo") => Shell(0),
+        ("send2trash", "send2trash") | ("", "send2trash") => Meaning::Delete(0, Extent::Tree),
+        ("trace", "Trace") => Raise(Evaluates),
         ("pexpect", "spawn" | "run") | ("sh" | "plumbum" | "pipes", _) => Raise(Spawns),
         ("ctypes", "sizeof" | "alignment" | "addressof" | "byref" | "Structure" | "Union") => {
             return None;

@@ -78,6 +78,10 @@ pub(super) fn php<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         return;
     }
     match &*key {
+        // `data:,code` and what else is no file.
+        "auto_prepend_file" | "auto_append_file" if value.text.contains(':') => {
+            acts.push(Act::Raise(Concern::Evaluates, arg.span));
+        }
         "auto_prepend_file" | "auto_append_file" => {
             acts.push(Act::Run(Run::Script(Language::Php, value)));
         }
