@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use crate::jail::{Entry, Lookup};
+use crate::jail::{Entry, Listing, Lookup};
 
 /// What is left to spend on one call. Nobody here has a clock: a step is about a microsecond on a
 /// machine of today.
@@ -45,13 +45,17 @@ impl Lookup for Counted<'_> {
         if self.effort.spend(LOOK) { self.disk.look(path) } else { Entry::Unknown }
     }
 
-    fn entries(&self, folder: &str) -> Option<Vec<String>> {
+    fn list(&self, folder: &str) -> Listing {
         if self.effort.is_spent() {
-            return None;
+            return Listing::Untold;
         }
-        let entries = self.disk.entries(folder);
-        self.effort.spend(LOOK * (1 + entries.as_ref().map_or(0, Vec::len)));
-        entries
+        let listing = self.disk.list(folder);
+        let names = match &listing {
+            Listing::Names(names) => names.len(),
+            Listing::Nowhere | Listing::Untold => 0,
+        };
+        self.effort.spend(LOOK * (1 + names));
+        listing
     }
 
     fn programs_at(&self, path: &str) -> Vec<String> {
@@ -75,6 +79,6 @@ mod tests {
         assert_eq!(counted.look("/a"), Entry::Unknown, "the last step is one too many");
         assert!(effort.is_spent());
         assert!(!effort.spend(0));
-        assert_eq!(counted.entries("/a"), None);
+        assert_eq!(counted.list("/a"), Listing::Untold);
     }
 }
