@@ -26,6 +26,7 @@ mod program;
 mod scope;
 mod sight;
 mod simple;
+mod speech;
 mod split;
 mod strict;
 mod trace;
