@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use super::child::{Speech, is_flag};
 use super::function::is_relied_on;
-use super::scope::Value;
+use super::scope::{Origin, Value};
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, Holed as _};
+use crate::text::Span;
 
 /// Habits of the shell that a text turned on.
 #[derive(Clone, Copy, Debug, Default)]
@@ -38,7 +39,7 @@ impl Walk<'_> {
                         self.nested(&value, &Input::Inherited);
                     }
                     // Some shells put it into the lines that follow.
-                    if self.speech == Speech::Posix {
+                    if self.speech != Speech::Bash {
                         self.raise(Concern::Evaluates, arg.span);
                     }
                 }
@@ -70,7 +71,10 @@ impl Walk<'_> {
                     self.named_at_run_time(arg);
                     let name = base(&arg.text);
                     if self.scope.variable(name).is_some() {
-                        self.overwrite(name, &Value::token(), arg);
+                        // Where there is no such builtin, it keeps what it has.
+                        let bash = self.speech != Speech::Posix;
+                        let value = if bash { Value::token() } else { Value::unknown() };
+                        self.overwrite(name, &value, arg);
                     }
                 }
             }
@@ -83,6 +87,7 @@ impl Walk<'_> {
                 if let Some(arg) = glued.or_else(|| args.get(at? + 1)) {
                     self.named_at_run_time(arg);
                     let name = arg.text.strip_prefix(option).unwrap_or(&arg.text);
+                    self.set_from_input(base(name), arg);
                     self.overwrite(base(name), &Value::unknown(), arg);
                 }
             }
@@ -129,6 +134,33 @@ impl Walk<'_> {
         if arg.text.has_hole() {
             Rc::make_mut(&mut self.scope).forget_all();
             self.raise(Concern::Evaluates, arg.span);
+        }
+    }
+
+    /// The same for a word that holds a value from elsewhere.
+    pub(super) fn named_from_elsewhere(&mut self, argv: &[Arg<'_>], span: Span) {
+        let (Some(name), Some(last)) = (argv.first(), argv.last()) else { return };
+        let names = match &*name.text {
+            "[" | "test" => argv.iter().rev().nth(1).is_some_and(|flag| flag.text == "-v"),
+            // What is printed is text.
+            "printf" => false,
+            // `export x="$y"` names `x`; a number is computed.
+            _ => {
+                let number = argv.iter().any(|arg| is_flag(&arg.text, 'i'));
+                let start = last.text.split('=').next().unwrap_or_default();
+                last.text.has_hole() && (number || start.has_hole())
+            }
+        };
+        if names {
+            self.raise(Concern::Evaluates, span);
+        }
+    }
+
+    /// A variable that is given a value without being written so: those that programs obey are
+    /// asked about.
+    fn set_from_input(&mut self, name: &str, arg: &Arg<'_>) {
+        if self.is_obeyed(name) {
+            self.raise(Concern::Environment, arg.span);
         }
     }
 
@@ -205,13 +237,23 @@ impl Walk<'_> {
         // The lines of `find . |` are names below the folder, and nothing else.
         let value = match input {
             Input::Text(value, ..) if value.certainty == Certainty::Pattern => value.clone(),
-            Input::Text(..) | Input::File(..) | Input::Inherited | Input::Pipe => Value::unknown(),
+            Input::Text(value, at) => {
+                self.hidden_subscript(&value.text, at.span);
+                Value::unknown()
+            }
+            Input::File(..) | Input::Inherited | Input::Pipe => Value::unknown(),
         };
+        let piped = matches!(input, Input::Pipe);
+        let origin = if piped { self.poured.of(&value) } else { Origin::Here };
         let takes_value = if builtin == "read" { "diNnptu" } else { "dnOsucC" };
         let mut named = false;
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             if arg.text.starts_with('-') && arg.text.len() > 1 {
+                // `mapfile -C eval`: a command for every line, with the line.
+                if builtin != "read" && is_flag(&arg.text, 'C') {
+                    self.raise(Concern::Evaluates, arg.span);
+                }
                 if arg.text.ends_with(|flag| takes_value.contains(flag)) {
                     args.next();
                 }
@@ -219,11 +261,15 @@ impl Walk<'_> {
             }
             named = true;
             self.named_at_run_time(arg);
+            self.set_from_input(base(&arg.text), arg);
             self.overwrite(base(&arg.text), &value, arg);
+            Rc::make_mut(&mut self.scope).note_origin(base(&arg.text), origin);
         }
         if !named {
             let name = if builtin == "read" { "REPLY" } else { "MAPFILE" };
-            Rc::make_mut(&mut self.scope).forget(name);
+            let scope = Rc::make_mut(&mut self.scope);
+            scope.forget(name);
+            scope.note_origin(name, origin);
         }
     }
 
@@ -295,7 +341,7 @@ impl From<&Arg<'_>> for Value {
 }
 
 /// Builtins that take the names of variables, and evaluate what stands between their brackets.
-fn names_variables(name: &str) -> bool {
+pub(super) fn names_variables(name: &str) -> bool {
     matches!(
         name,
         "[" | "declare"

@@ -17,6 +17,8 @@ pub(super) enum Speech {
     Bash,
     /// Some shell: it may be bash, and may be one that differs from it wherever POSIX lets it.
     Posix,
+    /// Zsh, which is like bash and has much of its own.
+    Zsh,
 }
 
 /// Whose state a text changes.
@@ -79,7 +81,10 @@ impl Walk<'_> {
     /// Reads and judges a whole shell text.
     pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
         match shell::parse(text) {
-            Ok(script) => self.list(script.text, &script.body, input),
+            Ok(script) => {
+                self.read_otherwise(&script, input);
+                self.list(script.text, &script.body, input);
+            }
             Err(mut unparsed) => {
                 self.note_broken(text);
                 if is_too_deep(text) {
@@ -107,6 +112,7 @@ impl Walk<'_> {
     pub(super) fn hand_on(&mut self, name: &str, args: &[Arg<'_>]) {
         self.child_speech = match versionless(name) {
             "bash" | "rbash" => Speech::Bash,
+            "zsh" => Speech::Zsh,
             _ => Speech::Posix,
         };
         match name {

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::child::Speech;
-use super::scope::Value;
+use super::scope::{Origin, Value};
 use super::walk::Walk;
 use crate::command::{Certainty, Concern};
 use crate::shell::{Arithmetic, Assignment, AssignmentMode, Parameter, Piece, Word};
@@ -12,10 +12,16 @@ use crate::text::Span;
 impl Walk<'_> {
     /// `[[ … ]]`: nothing runs but what is substituted, and what `-v` evaluates.
     pub(super) fn test<'t>(&mut self, text: &'t str, words: &[Word<'t>]) {
-        for word in words {
-            let value = self.value(text, word);
+        for (at, word) in words.iter().enumerate() {
+            let (value, origin) = self.value_and_origin(text, word);
             self.hidden_subscript(&value.text, word.span);
             self.tested(&value, word.span);
+            let beside = [at.checked_sub(1), Some(at + 1)].into_iter().flatten();
+            let counted = beside.filter_map(|at| words.get(at)?.settled()).any(is_comparison);
+            let named = self.scope.is_foreign(&value.text);
+            if counted && (origin == Origin::Elsewhere || named) {
+                self.raise(Concern::Evaluates, word.span);
+            }
         }
         for pair in words.windows(2) {
             let [operator, operand] = pair else { continue };
@@ -24,6 +30,26 @@ impl Walk<'_> {
                 self.subscript(text, operand);
             }
         }
+    }
+
+    /// Returns the value of a word, and where it comes from.
+    pub(super) fn value_and_origin<'t>(
+        &mut self,
+        text: &'t str,
+        word: &Word<'t>,
+    ) -> (Value, Origin) {
+        let (value, met) = self.looking(|walk| walk.value(text, word));
+        let origin = met.of(&value);
+        (value, origin)
+    }
+
+    /// Looks at something, and tells where the values come from that it came upon.
+    pub(super) fn looking<R>(&mut self, look: impl FnOnce(&mut Self) -> R) -> (R, Origin) {
+        let before = std::mem::replace(&mut self.met, Origin::Here);
+        let found = look(self);
+        let met = self.met;
+        self.met = met.max(before);
+        (found, met)
     }
 
     /// A text such as `a[$(id)]` that is kept as data is run by whoever takes it for a variable.
@@ -37,33 +63,45 @@ impl Walk<'_> {
 
     /// A subscript is arithmetic: what is substituted in it is evaluated once more.
     pub(super) fn subscript<'t>(&mut self, text: &'t str, subscript: &Word<'t>) {
-        self.inside_word(text, subscript);
-        let evaluated = subscript.pieces.iter().any(|piece| match piece {
-            Piece::Command(..) | Piece::Process(_) => true,
-            // `'a[$(id)]'` in quotes: the shell's arithmetic runs it all the same.
-            Piece::Literal(text) | Piece::Quoted(text) => text.contains("$(") || text.contains('`'),
-            Piece::Glob { text, .. } => text.contains("$(") || text.contains('`'),
-            Piece::Brace(_)
-            | Piece::Tilde(_)
-            | Piece::Parameter(_)
-            | Piece::Arithmetic(..)
-            | Piece::Array(_) => false,
-        });
+        let ((), met) = self.looking(|walk| walk.inside_word(text, subscript));
+        let evaluated = met == Origin::Elsewhere
+            || subscript.pieces.iter().any(|piece| match piece {
+                Piece::Command(..) | Piece::Process(_) => true,
+                // `'a[$(id)]'` in quotes: the shell's arithmetic runs it all the same.
+                Piece::Literal(text) | Piece::Quoted(text) => {
+                    text.contains("$(") || text.contains('`')
+                }
+                Piece::Glob { text, .. } => text.contains("$(") || text.contains('`'),
+                Piece::Brace(_)
+                | Piece::Tilde(_)
+                | Piece::Parameter(_)
+                | Piece::Arithmetic(..)
+                | Piece::Array(_) => false,
+            });
         if evaluated {
             self.raise(Concern::Evaluates, subscript.span);
         }
     }
 
     pub(super) fn arithmetic<'t>(&mut self, text: &'t str, arithmetic: &Arithmetic<'t>) {
-        self.inside_word(text, &arithmetic.expression);
+        let before = self.met;
+        let ((), met) = self.looking(|walk| walk.inside_word(text, &arithmetic.expression));
+        // What is computed is a number.
+        self.met = before;
+        if met == Origin::Elsewhere {
+            self.raise(Concern::Evaluates, arithmetic.expression.span);
+        }
         if runs_in_subscript(&arithmetic.expression) {
             self.raise(Concern::Evaluates, arithmetic.expression.span);
         }
         // A variable's value is evaluated too: a value that itself holds a substitution runs it.
         for name in &arithmetic.names {
-            let runs = self.scope.variable(name).is_some_and(|value| {
-                value.text.contains("$(") || value.text.contains('`') || value.text.contains('[')
-            });
+            let runs = self.scope.is_foreign(name)
+                || self.scope.variable(name).is_some_and(|value| {
+                    value.text.contains("$(")
+                        || value.text.contains('`')
+                        || value.text.contains('[')
+                });
             if runs {
                 self.raise(Concern::Evaluates, arithmetic.expression.span);
             }
@@ -124,6 +162,11 @@ impl Walk<'_> {
             AssignmentMode::Replace | AssignmentMode::Append => Value::unknown(),
         }
     }
+}
+
+/// Operators of `[[ … ]]` whose operands are arithmetic.
+fn is_comparison(word: &str) -> bool {
+    matches!(word, "-eq" | "-ge" | "-gt" | "-le" | "-lt" | "-ne")
 }
 
 /// Whether an expression substitutes a command between brackets: what it prints is evaluated.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::scope::Value;
+use super::scope::{Origin, Value};
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::shell::{MAX_TEXT, Operation, Parameter, Piece, Quoting, Word};
@@ -259,6 +259,9 @@ impl Walk<'_> {
             self.inside_word(text, word);
         }
         let name = &*parameter.name;
+        if self.scope.is_foreign(name) && parameter.operation != Operation::Length {
+            self.met = Origin::Elsewhere;
+        }
         self.defaulted(text, parameter);
         match parameter.operation {
             Operation::Value if parameter.subscript.is_none() => self.named(name),

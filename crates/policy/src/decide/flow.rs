@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::scope::{Scope, Value};
+use super::scope::{Origin, Scope, Value};
 use super::walk::{Input, Walk};
 use crate::command::Holed as _;
 use crate::shell::{
@@ -66,21 +66,28 @@ impl Walk<'_> {
         }
         let mut piped = None;
         let listened = self.listened;
+        let poured = self.poured;
         for (at, stage) in pipeline.stages.iter().enumerate() {
             let outer = Rc::clone(&self.scope);
             self.output = None;
             self.listened = listened || at + 1 < pipeline.stages.len();
             self.command(text, stage, piped.as_ref().unwrap_or(input));
+            if self.tainted {
+                self.poured = Origin::Elsewhere;
+            }
             let inner = std::mem::replace(&mut self.scope, outer);
             if self.habits.last_pipe && at + 1 == pipeline.stages.len() {
                 join(&mut self.scope, &inner);
             }
             let known = self.output.take();
+            // What counts its input hands on none of it.
+            self.tainted &= known.as_ref().is_none_or(|value| value.text.has_hole());
             piped = Some(known.map_or(Input::Pipe, |value| {
                 Input::Text(value, self.written_at(stage.span, None))
             }));
         }
         self.listened = listened;
+        self.poured = poured;
         None
     }
 

@@ -31,6 +31,7 @@ mod recipe;
 mod scope;
 mod sight;
 mod simple;
+mod speech;
 mod split;
 mod strict;
 mod trace;

@@ -4,7 +4,7 @@ use super::child::Speech;
 use super::feed::below;
 use super::scope::Value;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, HOLE, Holed as _};
+use crate::command::{Arg, Certainty, Concern, HOLE, Holed as _};
 
 impl Walk<'_> {
     /// Returns what a command prints, as far as that is known.
@@ -44,6 +44,25 @@ impl Walk<'_> {
                 args.iter().all(|arg| !arg.text.contains('/')).then(Value::token)
             }
             _ => picked(name, args, input).or_else(|| listed(name, args)),
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// `echo '\\057'`: a letter that only some shells see is used by another command.
+    pub(super) fn escapes_unseen(&mut self, name: &str, args: &[Arg<'_>]) {
+        if name != "echo" || self.speech == Speech::Bash {
+            return;
+        }
+        let hidden = args.iter().find(|arg| {
+            arg.text.split("\\0").skip(1).any(|rest| {
+                let digits: String =
+                    rest.chars().take(3).take_while(|c| ('0'..='7').contains(c)).collect();
+                u8::from_str_radix(&digits, 8).is_ok_and(|byte| byte.is_ascii_graphic())
+            })
+        });
+        if let Some(arg) = hidden {
+            self.raise(Concern::Obfuscates, arg.span);
         }
     }
 }

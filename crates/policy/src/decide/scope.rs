@@ -15,6 +15,8 @@ pub(super) struct Scope {
     /// Variables that do not become what they are given: `readonly`, `declare -i`, those that a
     /// trap may change at any time.
     odd: Vec<String>,
+    /// Variables whose values come from elsewhere: whoever wrote those may have written anything.
+    foreign: Vec<String>,
     /// Variables of the function at hand, with what they hide.
     locals: Vec<(String, Option<Variable>)>,
     /// Functions that are defined here, whichever way led here.
@@ -54,6 +56,22 @@ pub(super) enum Environment {
     Passed,
     /// Nobody can tell which.
     Lost,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) enum Origin {
+    /// The text itself, or the machine.
+    Here,
+    /// The network.
+    Elsewhere,
+}
+
+impl Origin {
+    /// Where a value comes from that was made of what does. A number is a number, whoever sent it.
+    pub(super) fn of(self, value: &Value) -> Self {
+        if value.text.has_hole() { self } else { Self::Here }
+    }
 }
 
 /// Longest value that is followed; a longer one is as good as unknown.
@@ -229,6 +247,21 @@ impl Scope {
         self.parameters = parameters.filter(|_| !self.is_odd("@"));
     }
 
+    /// Notes where a variable's value comes from.
+    pub(super) fn note_origin(&mut self, name: &str, origin: Origin) {
+        let known = self.is_foreign(name);
+        match origin {
+            Origin::Elsewhere if !known => self.foreign.push(name.to_owned()),
+            Origin::Here if known => self.foreign.retain(|foreign| foreign != name),
+            Origin::Elsewhere | Origin::Here => {}
+        }
+    }
+
+    /// Whether a variable's value may come from elsewhere.
+    pub(super) fn is_foreign(&self, name: &str) -> bool {
+        self.foreign.iter().any(|foreign| foreign == name)
+    }
+
     fn is_odd(&self, name: &str) -> bool {
         self.odd.iter().any(|odd| odd == name)
     }
@@ -300,6 +333,9 @@ impl Scope {
         }
         for name in &other.odd {
             self.set_apart(name);
+        }
+        for name in &other.foreign {
+            self.note_origin(name, Origin::Elsewhere);
         }
         self.defined.retain(|name| other.defines(name));
         if self.parameters != other.parameters {

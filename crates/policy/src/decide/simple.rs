@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::builtin::names_variables;
 use super::bulk::Reach;
 use super::child::{Ownership, is_flag};
 use super::expand::verbatim;
 use super::flow::AfterFailure;
 use super::git;
-use super::scope::Value;
+use super::scope::{Origin, Value};
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
@@ -47,7 +48,13 @@ impl Walk<'_> {
         let mut argv = Vec::with_capacity(simple.words.len());
         for word in &simple.words {
             self.blanks(word);
-            self.expand(text, word, &mut argv);
+            let ((), met) = self.looking(|walk| walk.expand(text, word, &mut argv));
+            // The name of a variable, which may hold what runs, or be one that programs obey.
+            if met == Origin::Elsewhere
+                && argv.first().is_some_and(|name| names_variables(&name.text))
+            {
+                self.named_from_elsewhere(&argv, word.span);
+            }
         }
         let run_alone = argv.is_empty();
         // Redirections alone.
@@ -62,10 +69,13 @@ impl Walk<'_> {
         }
         let mut given = Vec::new();
         for assignment in &simple.assignments {
-            let value = self.assigned(text, assignment);
+            let (value, met) = self.looking(|walk| walk.assigned(text, assignment));
             self.variable(&assignment.name, &value, assignment.span);
             if run_alone {
-                Rc::make_mut(&mut self.scope).assign(assignment.name.clone(), value);
+                let origin = met.of(&value);
+                let scope = Rc::make_mut(&mut self.scope);
+                scope.note_origin(&assignment.name, origin);
+                scope.assign(assignment.name.clone(), value);
                 self.retrap(Some(&assignment.name));
             } else {
                 given.push((assignment.name.to_string(), value));
@@ -166,8 +176,11 @@ impl Walk<'_> {
         self.note_outer(manner);
         match effect {
             Effect::Folder => {
-                let home = (name == "cd").then(|| self.judge.home().unwrap_or("/").to_owned());
-                let turns = |arg: &Arg<'_>| name != "cd" && arg.text.starts_with(['+', '-']);
+                let home = matches!(name, "cd" | "chdir")
+                    .then(|| self.judge.home().unwrap_or("/").to_owned());
+                let turns = |arg: &Arg<'_>| {
+                    !matches!(name, "cd" | "chdir") && arg.text.starts_with(['+', '-'])
+                };
                 if acts.is_empty() || args.iter().any(turns) {
                     Rc::make_mut(&mut self.scope).enter(home.into_iter().collect());
                 }
@@ -184,6 +197,7 @@ impl Walk<'_> {
             self.invoke(name, args, span, input);
         }
         if self.listened {
+            self.escapes_unseen(name, args);
             self.output = self.printed(program, name, args, input);
         }
         (effect == Effect::Here && !Rc::ptr_eq(&before, &self.scope)).then_some(before)
@@ -284,6 +298,9 @@ impl Walk<'_> {
         self.aside(|walk| walk.list(text, list, &Input::Inherited));
         let output = self.output.take();
         self.listened = listened;
+        if self.tainted {
+            self.met = Origin::Elsewhere;
+        }
         let alone = matches!(&*list.items, [item] if item.rest.is_empty());
         match output {
             Some(value) if alone => value,
@@ -295,7 +312,7 @@ impl Walk<'_> {
 impl Effect {
     fn of(builtin: &str) -> Self {
         match builtin {
-            "cd" | "pushd" | "popd" => Self::Folder,
+            "cd" | "chdir" | "pushd" | "popd" => Self::Folder,
             "command" | "builtin" | "eval" | "source" | "." => Self::Here,
             "trap" => Self::Trap,
             _ => Self::Own,

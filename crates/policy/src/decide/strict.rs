@@ -21,6 +21,10 @@ pub(super) const SHELLS: [&str; 16] = [
     "pwsh", "nu", "elvish", "xonsh",
 ];
 
+/// Options of zsh that change nothing about how it reads.
+const PLAIN_OPTIONS: [&str; 8] =
+    ["errexit", "noexec", "nomatch", "nonomatch", "nounset", "pipefail", "verbose", "xtrace"];
+
 impl Walk<'_> {
     /// Judges a program's arguments by their shape.
     pub(super) fn strictly(
@@ -71,7 +75,7 @@ impl Walk<'_> {
         }
         // Every shell that has such options ends so; most programs do not.
         if name.ends_with("sh") && SHELLS.contains(&name) {
-            self.shell_options(args);
+            self.shell_options(name, args);
         }
         if self.judge.style == Style::Runner {
             for arg in args {
@@ -81,16 +85,22 @@ impl Walk<'_> {
     }
 
     /// Options of a shell that change how it reads.
-    fn shell_options(&mut self, args: &[Arg<'_>]) {
+    fn shell_options(&mut self, shell: &str, args: &[Arg<'_>]) {
         for pair in args.windows(2) {
             if let [flag, name] = pair
                 && matches!(&*flag.text, "-O" | "-o")
             {
                 self.habit(name);
+                // Zsh has many that change how it reads.
+                if shell == "zsh" && !PLAIN_OPTIONS.contains(&&*name.text) {
+                    self.raise(Concern::Obfuscates, name.span);
+                }
             }
         }
         let mut flags = args.iter().take_while(|arg| arg.text.starts_with('-'));
-        if let Some(flag) = flags.find(|arg| is_flag(&arg.text, 'k')) {
+        // A text may begin with a dash: no option has a blank.
+        let odd = |arg: &&Arg<'_>| is_flag(&arg.text, 'k') || arg.text.contains([' ', '\t', '\n']);
+        if let Some(flag) = flags.find(odd) {
             self.raise(Concern::Obfuscates, flag.span);
         }
     }

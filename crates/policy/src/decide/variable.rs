@@ -92,6 +92,21 @@ impl Walk<'_> {
         }
     }
 
+    /// Whether programs or the shell run, load or find something by a variable.
+    pub(super) fn is_obeyed(&self, name: &str) -> bool {
+        match meaning(name) {
+            Meaning::Listed => tool::variable(name).is_some(),
+            Meaning::Written => false,
+            Meaning::Command
+            | Meaning::Folders
+            | Meaning::Options(_)
+            | Meaning::Startup
+            | Meaning::Prompt
+            | Meaning::Shell
+            | Meaning::Always => true,
+        }
+    }
+
     /// Whether a folder of a search path may hold what a stranger put there.
     fn foreign(&self, folder: &str) -> bool {
         // `$PATH` itself, and nothing at all: what was there before.

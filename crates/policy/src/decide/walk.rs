@@ -10,7 +10,7 @@ use super::feed::Feed;
 use super::function::{Frame, Function};
 use super::notes::Notes;
 use super::place::{Mapping, Written};
-use super::scope::{Environment, Scope, Value};
+use super::scope::{Environment, Origin, Scope, Value};
 use super::trace::Trace;
 use super::trap::Trap;
 use super::verdict::{Answer, Axis, Reason};
@@ -37,6 +37,9 @@ pub(super) struct Walk<'j> {
     pub(super) listened: bool,
     /// Whether the pipeline at hand holds what comes from elsewhere.
     pub(super) tainted: bool,
+    /// Where what feeds the commands at hand comes from, and the values that were just looked at.
+    pub(super) poured: Origin,
+    pub(super) met: Origin,
     /// What the commands at hand are fed, and whether they are.
     pub(super) feed: Option<Feed>,
     pub(super) feeding: u32,
@@ -100,6 +103,8 @@ impl<'j> Walk<'j> {
             output: None,
             listened: false,
             tainted: false,
+            poured: Origin::Here,
+            met: Origin::Here,
             feed: None,
             feeding: 0,
             left_out: None,

@@ -23,6 +23,7 @@ impl<'t> Parser<'_, 't> {
         } else {
             let origin = Origin::Rewritten(&offsets);
             let mut inner = Parser::over(&text, origin, self.depth, self.commands);
+            inner.grammar = self.grammar;
             let list = inner.deferred(|inner| inner.nested(Parser::script))?;
             self.commands = inner.commands;
             list

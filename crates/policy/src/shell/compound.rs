@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Grammar;
 use super::ast::{Arm, CommandKind, List, Word};
 use super::cursor::{Before, Parsed, Parser, Scope};
 use super::keyword::Keyword;
@@ -82,7 +83,7 @@ impl<'t> Parser<'_, 't> {
     /// arithmetic.
     fn parenthesis(&mut self) -> Parsed<CommandKind<'t>> {
         let outside = self.scope.has(Scope::REREAD);
-        if self.sees(b"((") {
+        if self.grammar == Grammar::Bash && self.sees(b"((") {
             let start = self.at;
             self.take(b"((");
             let from = self.at;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::ast::{List, Word};
 use super::heredoc::Pending;
-use super::{Found, MAX_COMMANDS, MAX_DEPTH, Unparsed};
+use super::{Found, Grammar, MAX_COMMANDS, MAX_DEPTH, Unparsed};
 use crate::text::Span;
 
 pub(super) type Parsed<T> = Result<T, Unparsed>;
@@ -14,6 +14,7 @@ pub(super) type Parsed<T> = Result<T, Unparsed>;
 pub(super) struct Parser<'s, 't> {
     pub(super) text: &'s str,
     pub(super) at: usize,
+    pub(super) grammar: Grammar,
     /// Whether a line continues on the next one anywhere.
     continues: bool,
     /// Where the part that is being read ends.
@@ -100,8 +101,8 @@ impl Scope {
 }
 
 impl<'t> Parser<'t, 't> {
-    pub(super) fn new(text: &'t str) -> Self {
-        Self::over(text, Origin::Verbatim(text), 0, 0)
+    pub(super) fn new(text: &'t str, grammar: Grammar) -> Self {
+        Self { grammar, ..Self::over(text, Origin::Verbatim(text), 0, 0) }
     }
 }
 
@@ -115,6 +116,7 @@ impl<'s, 't> Parser<'s, 't> {
         Self {
             text,
             at: 0,
+            grammar: Grammar::Bash,
             continues: text.contains("\\\n"),
             end: text.len(),
             origin,

@@ -1,5 +1,6 @@
 //! Expansions that begin with `$`.
 
+use super::Grammar;
 use super::ast::{List, Operation, Parameter, Piece, Pieces, Quoting, Word};
 use super::cursor::{Parsed, Parser, Scope};
 use super::keyword::Keyword;
@@ -15,7 +16,7 @@ impl<'t> Parser<'_, 't> {
         let next = self.peek();
         self.at -= 1; // so that it stands one before the quote, wherever lines continue
         match next {
-            b'\'' => out.push(self.escaped()?),
+            b'\'' if self.grammar == Grammar::Bash => out.push(self.escaped()?),
             b'"' => {
                 self.at += 1;
                 self.double(out)?;
@@ -155,7 +156,7 @@ impl<'t> Parser<'_, 't> {
     /// Reads `${…}` behind its brace.
     fn braced(&mut self, start: usize, quoting: Quoting) -> Parsed<Piece<'t>> {
         let from = self.at;
-        let to = self.pair_end(from, Pair::Parameter)?;
+        let to = self.pair_end(from, self.brace(from, quoting))?;
         match self.peek() {
             b' ' | b'\t' | b'\n' | b'|' => {
                 return self.deferred(|parser| parser.function_substitution(to, quoting));

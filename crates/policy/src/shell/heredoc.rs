@@ -125,6 +125,7 @@ impl<'t> Parser<'_, 't> {
             return Ok(Word { pieces: smallvec![Piece::Quoted(text.into())], span });
         }
         let mut inner = Parser::over(&text, Origin::Rewritten(&offsets), self.depth, self.commands);
+        inner.grammar = self.grammar;
         let pieces = inner.nested(|parser| parser.run(Style::Heredoc))?;
         self.commands = inner.commands;
         Ok(Word { pieces, span })

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Grammar;
 use super::cursor::{Parsed, Parser};
 
 /// Words that mean something where a command may begin.
@@ -61,6 +62,21 @@ impl Keyword {
     }
 }
 
+impl Keyword {
+    /// Tells words that only bash reserves.
+    fn is_of_bash(self) -> bool {
+        matches!(
+            self,
+            Self::CloseTest
+                | Self::Coproc
+                | Self::Function
+                | Self::OpenTest
+                | Self::Select
+                | Self::Time
+        )
+    }
+}
+
 /// Tells bytes that end a word.
 #[inline]
 pub(super) fn breaks(byte: u8) -> bool {
@@ -111,7 +127,8 @@ impl<'t> Parser<'_, 't> {
             return None;
         }
         let (word, end) = self.bare_word(8)?;
-        Some((Keyword::of(&word)?, end))
+        let keyword = Keyword::of(&word)?;
+        (self.grammar == Grammar::Bash || !keyword.is_of_bash()).then_some((keyword, end))
     }
 
     /// Returns a word without quotes and expansions that stands here, and where it ends; nothing

@@ -1,5 +1,6 @@
 //! Lists and pipelines.
 
+use super::Grammar;
 use super::ast::{Connector, Item, List, Pipeline, Waiting};
 use super::cursor::{Before, Parsed, Parser, Scope};
 use super::keyword::Keyword;
@@ -137,7 +138,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Goes behind what is left of a `|` and the lines that end there.
     fn behind_pipe(&mut self) -> Parsed<()> {
-        let both = self.take(b"&");
+        let both = self.grammar == Grammar::Bash && self.take(b"&");
         self.blanks();
         if !both && self.byte(self.at) == b'\n' {
             self.newline()?;

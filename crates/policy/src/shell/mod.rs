@@ -68,12 +68,31 @@ pub enum Found {
     Running,
 }
 
+/// Whose rules a text is read by.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Grammar {
+    /// Bash's.
+    Bash,
+    /// Those of a shell that has nothing of bash's own: `((` opens two subshells, `[[` and `time`
+    /// are programs, `$'` is a dollar in front of a quote, `&>` is a `&` and a `>`.
+    Posix,
+}
+
 /// Reads a text as `bash -c` would.
 ///
 /// # Errors
 ///
 /// Says what cannot be read, and where. A text is read as a whole or not at all.
 pub fn parse(text: &str) -> Result<Script<'_>, Unparsed> {
+    parse_as(text, Grammar::Bash)
+}
+
+/// Reads a text by the rules of one kind of shell.
+///
+/// # Errors
+///
+/// As [`parse`] does.
+pub fn parse_as(text: &str, grammar: Grammar) -> Result<Script<'_>, Unparsed> {
     if text.len() > MAX_TEXT {
         return Err(Unparsed {
             code: "too-long",
@@ -83,6 +102,6 @@ pub fn parse(text: &str) -> Result<Script<'_>, Unparsed> {
         });
     }
     check_characters(text)?;
-    let body = Parser::new(text).script()?;
+    let body = Parser::new(text, grammar).script()?;
     Ok(Script { text, body })
 }

@@ -3,6 +3,8 @@
 //! Bash counts brackets before it reads what stands between them. Its rules differ by the kind of
 //! bracket, and a text that we would end elsewhere is a text that we would read differently.
 
+use super::Grammar;
+use super::ast::Quoting;
 use super::cursor::{Parsed, Parser, Scope};
 
 /// The kinds of brackets.
@@ -14,6 +16,8 @@ pub(super) enum Pair {
     OldArithmetic,
     /// `${…}`
     Parameter,
+    /// The same where a single quote stands for itself: `"${x:-'}"` in other shells than bash.
+    QuotedParameter,
     /// `(…)` in a regular expression or an extended pattern.
     Pattern,
     /// `name[…]`
@@ -25,7 +29,7 @@ impl Pair {
         match self {
             Self::Arithmetic | Self::Pattern => (b'(', b')'),
             Self::OldArithmetic | Self::Subscript => (b'[', b']'),
-            Self::Parameter => (b'{', b'}'),
+            Self::Parameter | Self::QuotedParameter => (b'{', b'}'),
         }
     }
 
@@ -33,7 +37,9 @@ impl Pair {
     fn skips(self, bracket: u8) -> bool {
         match self {
             Self::Arithmetic | Self::OldArithmetic => bracket == b'(',
-            Self::Parameter | Self::Subscript => matches!(bracket, b'(' | b'{' | b'['),
+            Self::Parameter | Self::QuotedParameter | Self::Subscript => {
+                matches!(bracket, b'(' | b'{' | b'[')
+            }
             Self::Pattern => false,
         }
     }
@@ -78,13 +84,16 @@ impl Parser<'_, '_> {
                     }
                 }
                 b'(' | b'{' | b'[' if dollar && pair.skips(byte) => {
-                    at = self.skip_expansion(at)?;
+                    let quoted = pair == Pair::QuotedParameter;
+                    let quoting = if quoted { Quoting::Quoted } else { Quoting::Bare };
+                    at = self.skip_expansion(at, quoting)?;
                 }
                 b'(' if angle && matches!(pair, Pair::Parameter | Pair::Subscript) => {
-                    at = self.skip_expansion(at)?;
+                    at = self.skip_expansion(at, Quoting::Bare)?;
                 }
                 // A plain brace means nothing in `${…}`.
-                byte if byte == open && pair != Pair::Parameter => count += 1,
+                byte if byte == open && byte != b'{' => count += 1,
+                b'\'' if pair == Pair::QuotedParameter => {}
                 b'\'' => at = self.skip_single(at, dollar)?,
                 b'"' => at = self.nested(|parser| parser.skip_double(at))?,
                 b'`' => at = self.skip_backtick(at)?,
@@ -109,7 +118,7 @@ impl Parser<'_, '_> {
                 b'"' => at = self.skip_double(at)?,
                 b'`' => at = self.skip_backtick(at)?,
                 b'$' if matches!(self.byte(at + 1), b'(' | b'{') => {
-                    at = self.skip_expansion(at + 1)?;
+                    at = self.skip_expansion(at + 1, Quoting::Bare)?;
                 }
                 _ => {}
             }
@@ -118,10 +127,21 @@ impl Parser<'_, '_> {
         Ok(count)
     }
 
+    /// Returns what kind of bracket a `${` is, whose inside begins at `from`.
+    pub(super) fn brace(&self, from: usize, quoting: Quoting) -> Pair {
+        let name = (from..self.end)
+            .find(|at| !matches!(self.byte(*at), b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z'));
+        let operator = name.map_or(0, |end| self.byte(end));
+        let plain = self.grammar == Grammar::Posix
+            && quoting == Quoting::Quoted
+            && matches!(operator, b':' | b'-' | b'=' | b'+' | b'?');
+        if plain { Pair::QuotedParameter } else { Pair::Parameter }
+    }
+
     /// Returns the place of the bracket that closes the one at `at`, behind a `$`.
-    fn skip_expansion(&mut self, at: usize) -> Parsed<usize> {
+    fn skip_expansion(&mut self, at: usize, quoting: Quoting) -> Parsed<usize> {
         let pair = match self.byte(at) {
-            b'{' => Pair::Parameter,
+            b'{' => self.brace(at + 1, quoting),
             b'[' => Pair::OldArithmetic,
             _ => {
                 self.at = at + 1;
@@ -134,7 +154,8 @@ impl Parser<'_, '_> {
         self.nested(|parser| parser.scan_pair(at + 1, pair))
     }
 
-    fn skip_single(&self, at: usize, escapes: bool) -> Parsed<usize> {
+    fn skip_single(&self, at: usize, dollar: bool) -> Parsed<usize> {
+        let escapes = dollar && self.grammar == Grammar::Bash;
         let mut end = at + 1;
         loop {
             match self.byte(end) {
@@ -177,7 +198,7 @@ impl Parser<'_, '_> {
                 }
                 b'\\' => at += 1,
                 b'`' => at = self.skip_backtick(at)?,
-                b'(' | b'{' | b'[' if dollar => at = self.skip_expansion(at)?,
+                b'(' | b'{' | b'[' if dollar => at = self.skip_expansion(at, Quoting::Quoted)?,
                 _ => {}
             }
             dollar = byte == b'$' && !dollar;

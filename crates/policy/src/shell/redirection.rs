@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::Grammar;
 use super::ast::{Descriptor, Piece, Pieces, Redirection, RedirectionOperator, Word};
 use super::cursor::{Parsed, Parser, Scope};
 use super::heredoc::{Pending, Tabs};
@@ -14,7 +15,7 @@ impl<'t> Parser<'_, 't> {
         let descriptor = match self.peek() {
             b'<' | b'>' if self.sees(b"<(") || self.sees(b">(") => return Ok(None),
             b'<' | b'>' => None,
-            b'&' if self.sees(b"&>") => None,
+            b'&' if self.grammar == Grammar::Bash && self.sees(b"&>") => None,
             b'0'..=b'9' | b'{' => {
                 let Some(descriptor) = self.descriptor() else {
                     self.at = start;
@@ -26,6 +27,9 @@ impl<'t> Parser<'_, 't> {
         };
         let operator_at = self.at;
         let operator = self.operator();
+        if operator == RedirectionOperator::HereString && self.grammar == Grammar::Posix {
+            return Err(self.unexpected());
+        }
         if operator == RedirectionOperator::Heredoc {
             return self.heredoc_operator(start, operator_at, descriptor).map(Some);
         }
