@@ -26,6 +26,7 @@ mod place;
 mod printed;
 mod program;
 mod scope;
+mod sent;
 mod sight;
 mod simple;
 mod split;

@@ -9,6 +9,7 @@ use super::expand::verbatim;
 use super::flow::AfterFailure;
 use super::git;
 use super::scope::Value;
+use super::sent::carried;
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
@@ -50,6 +51,7 @@ impl Walk<'_> {
             self.expand(text, word, &mut argv);
         }
         let run_alone = argv.is_empty();
+        self.carried = carried(&simple.words);
         // Redirections alone.
         if run_alone && simple.assignments.is_empty() {
             return None;
@@ -123,6 +125,7 @@ impl Walk<'_> {
         let knowledge = self.knowledge_of(name);
         let read = without_plus(name, args);
         tool::acts(name, program.span, &read, knowledge, &mut acts);
+        self.settle(name, args, &mut acts);
         self.strictly(name, program, args, &acts);
         if let Some(real) = real {
             let written = acts.len();
@@ -131,6 +134,7 @@ impl Walk<'_> {
         }
         self.unseen(name, args, span);
         self.wholesale(name, args, &acts, span);
+        self.carries(name, args, &acts);
         if name == "git" {
             self.git(args, span, input);
         }
@@ -184,6 +188,7 @@ impl Walk<'_> {
         }
         if self.listened {
             self.output = self.printed(program, name, args, input);
+            self.lists = self.lists_of(name, args);
         }
         (effect == Effect::Here && !Rc::ptr_eq(&before, &self.scope)).then_some(before)
     }

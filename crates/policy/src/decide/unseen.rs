@@ -11,6 +11,16 @@ impl Walk<'_> {
     pub(super) fn unseen(&mut self, name: &str, args: &[Arg<'_>], span: Span) {
         match versionless(name) {
             "find" | "gfind" => self.searched(args, span),
+            // Whoever started this, and what a search among all processes finds.
+            "kill" => {
+                const FOREIGN: [&str; 3] = ["PPID", "pgrep", "pidof"];
+                let written = |arg: &&Arg<'_>| {
+                    let text = self.as_written(arg.span).unwrap_or_default();
+                    FOREIGN.iter().any(|mark| text.contains(mark))
+                };
+                let foreign = args.iter().find(written).map(|arg| arg.span);
+                foreign.into_iter().for_each(|span| self.raise(Concern::Processes, span));
+            }
             "make" | "gmake" => {
                 for file in ["Makefile", "makefile", "GNUmakefile"] {
                     self.run_taken(&Arg::known(file, span));

@@ -6,6 +6,7 @@ mod disk;
 mod escapes;
 mod input;
 mod runner;
+mod sent;
 mod spellings;
 mod state;
 mod tools;
