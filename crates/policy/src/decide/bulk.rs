@@ -4,8 +4,8 @@
 use super::strict::versionless;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
-use crate::command::{Act, Arg, Certainty, Concern};
-use crate::jail::{Last, Standing};
+use crate::command::{Act, Arg, Certainty, Concern, Run};
+use crate::jail::{Entry, Last, Standing};
 use crate::text::Span;
 
 /// Programs that make or mark a folder, and put nothing into it; git knows what it does.
@@ -101,6 +101,41 @@ impl Walk<'_> {
         }
     }
 
+    /// Leaves out acts that cannot be: a copy in a folder that is none, and a package's program
+    /// that has the name of one of the machine's.
+    pub(super) fn settle(&self, name: &str, args: &[Arg<'_>], acts: &mut Vec<Act<'_>>) {
+        match name {
+            "npx" | "bunx" | "pnpx" => acts.retain(|act| {
+                let Act::Run(Run::Argv(argv)) = act else { return true };
+                argv.first().is_none_or(|program| program.text != "init")
+            }),
+            "cp" | "gcp" | "mv" | "gmv" | "install" => {
+                let Some(into) = args.last().filter(|into| self.is_no_folder(into)) else { return };
+                let below = format!("{}/", into.text);
+                acts.retain(|act| {
+                    let Act::Write(path) = act else { return true };
+                    path.span != into.span || !path.text.starts_with(&below)
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a name with an ending is no folder's: none is there, and nothing else in the text
+    /// speaks of it.
+    fn is_no_folder(&self, into: &Arg<'_>) -> bool {
+        let name = into.text.rsplit('/').next().unwrap_or_default();
+        let ending =
+            name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty());
+        let once = self.written.matches(name).count() == 1;
+        let absent = || {
+            self.every_place(into, Last::Follow)
+                .iter()
+                .all(|place| matches!(self.lookup.look(&place.path), Entry::Absent | Entry::File))
+        };
+        ending && once && into.certainty == Certainty::Known && absent()
+    }
+
     /// A stream that is written to a file from its start.
     pub(super) fn emptied(&mut self, file: &Arg<'_>) {
         if self.is_everything(file) {
@@ -122,7 +157,10 @@ impl Walk<'_> {
             }
             if is_kept_by_git(&place.path) {
                 found = Some(("loses-work", "writes a part of the repository itself"));
-            } else if reach == Reach::Folder && place.holds_protected().is_some() {
+            } else if reach == Reach::Folder
+                && path.certainty == Certainty::Known
+                && place.holds_protected().is_some()
+            {
                 found =
                     Some(("holds-protected", "writes into a folder that holds what is protected"));
             }

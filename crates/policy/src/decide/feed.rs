@@ -3,7 +3,35 @@
 use super::scope::Value;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Holed as _};
+use crate::jail::{Last, Route, Standing};
 use crate::text::Span;
+
+/// Names that begin with a dot, in the home folder: some are hidden, and whoever is fed what a
+/// search from there finds may be fed these.
+const SECRET: &str = ".[!.]*";
+
+/// Programs that tell of a file and not what it holds.
+const SHOWS: [&str; 16] = [
+    "basename",
+    "chgrp",
+    "chmod",
+    "chown",
+    "dirname",
+    "du",
+    "echo",
+    "file",
+    "ls",
+    "md5sum",
+    "printf",
+    "readlink",
+    "realpath",
+    "sha256sum",
+    "stat",
+    "wc",
+];
+
+/// Most items of a known text that are looked at.
+const MOST_ITEMS: usize = 32;
 
 /// What a feeder puts where.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +42,41 @@ pub(super) struct Feed {
     items: Vec<Value>,
     /// What happens where no item was put anywhere.
     end: End,
+    /// What kind of files the items name.
+    lists: Lists,
+    /// What the name of each item matches, if that was asked for.
+    names: Option<String>,
+    rounds: Rounds,
+}
+
+/// How often a command is started for what it is fed.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Rounds {
+    /// Once, with all of it.
+    #[default]
+    Once,
+    /// For every item, or for some at a time.
+    Each,
+}
+
+/// What is known of the names that a command is fed.
+#[derive(Clone, Debug)]
+pub(super) struct Fed {
+    /// The names, as a pattern.
+    pub(super) text: String,
+    pub(super) lists: Lists,
+    /// What the last part of each name matches, if that was asked for.
+    pub(super) names: Option<String>,
+}
+
+/// What kind of files a list names.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Lists {
+    /// Whatever there is, links among it.
+    #[default]
+    Anything,
+    /// Plain files, none of them reached by a link.
+    Files,
 }
 
 /// What stands behind a command that marks no place for what it is fed.
@@ -37,6 +100,7 @@ impl Walk<'_> {
     ) -> Feed {
         match name {
             "find" | "gfind" | "fd" | "fdfind" => {
+                let secret = self.finds_secrets(args);
                 let mut items: Vec<Value> = acts
                     .iter()
                     .filter_map(|act| match act {
@@ -56,30 +120,122 @@ impl Walk<'_> {
                 }
                 // `fd` puts the names behind the command where no place is marked.
                 let end = if name.starts_with("fd") { End::Fed } else { End::Bare };
-                Feed { mark: Some("{}".into()), items, end }
+                if let Some(secret) = secret {
+                    items = vec![secret];
+                }
+                let (lists, names) = (self.lists_of(name, args), only_name(args));
+                Feed { mark: Some("{}".into()), items, end, lists, names, rounds: Rounds::Once }
             }
             _ => {
+                let mark = mark(args);
                 let items = match input {
                     Input::Text(value, ..) if value.certainty == Certainty::Pattern => {
                         vec![value.clone()]
+                    }
+                    Input::Text(value, ..)
+                        if value.certainty == Certainty::Known && name.ends_with("xargs") =>
+                    {
+                        known_items(&value.text, mark.is_some(), args)
+                            .unwrap_or_else(|| vec![Value::unknown()])
                     }
                     Input::Text(..) | Input::File(..) | Input::Inherited | Input::Pipe => {
                         vec![Value::unknown()]
                     }
                 };
-                let mark = mark(args);
                 let end = if mark.is_none() { End::Fed } else { End::Bare };
-                Feed { mark, items, end }
+                let some = |arg: &Arg<'_>| {
+                    ["-n", "-L", "-l", "-s", "--max-"].iter().any(|o| arg.text.starts_with(o))
+                };
+                let each = mark.is_some() || args.iter().any(some);
+                let rounds = if each { Rounds::Each } else { Rounds::Once };
+                Feed { mark, items, end, lists: self.lists, names: None, rounds }
             }
         }
+    }
+
+    /// Returns what a search from the home folder, or from above it, finds: what is hidden there,
+    /// unless it looks for other names.
+    pub(super) fn finds_secrets(&self, args: &[Arg<'_>]) -> Option<Value> {
+        let home = self.judge.home()?;
+        let mut starts = args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
+        let wide = starts.any(|start| {
+            let places = self.every_place(start, Last::Follow);
+            places.iter().filter(|place| place.standing != Standing::Root).any(|place| {
+                let above = home.strip_prefix(place.path.trim_end_matches('/'));
+                above.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+        });
+        let other = names_others(args);
+        let text = format!("{home}/{SECRET}");
+        (wide && !other).then_some(Value { text, certainty: Certainty::Pattern })
+    }
+
+    /// Returns what kind of files a command lists.
+    pub(super) fn lists_of(&self, name: &str, args: &[Arg<'_>]) -> Lists {
+        let has = |word: &str| args.iter().any(|arg| arg.text == word);
+        let flag = |flag: char| {
+            args.iter().any(|arg| {
+                arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(flag)
+            })
+        };
+        let straight = || {
+            let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
+            operands.filter(|arg| !arg.text.is_empty()).all(|arg| {
+                let places = self.every_place(arg, Last::Follow);
+                arg.certainty == Certainty::Known
+                    && places.iter().all(|place| place.route == Route::Straight)
+            })
+        };
+        let files = match name {
+            "find" | "gfind" => {
+                let plain = args.windows(2).any(
+                    |pair| matches!(pair, [test, kind] if test.text == "-type" && kind.text == "f"),
+                );
+                plain && !["-L", "-H", "-follow", "-o", "-or", "!", "-not"].iter().any(|w| has(w))
+            }
+            "grep" | "egrep" | "fgrep" => flag('r') && !flag('R') && straight(),
+            "rg" => !flag('L') && !has("--follow") && straight(),
+            "git" => args.first().is_some_and(|command| command.text == "grep"),
+            "sort" | "uniq" | "head" | "tail" => return self.lists,
+            _ => false,
+        };
+        if files { Lists::Files } else { Lists::Anything }
     }
 }
 
 impl Feed {
-    /// Returns the command with what it is fed.
-    pub(super) fn fill<'t>(&self, argv: &[Arg<'t>], span: Span) -> Vec<Arg<'t>> {
+    /// Returns what is known of what is fed.
+    pub(super) fn fed(&self) -> Option<Fed> {
+        let item = self.items.first().filter(|item| item.certainty == Certainty::Pattern)?;
+        Some(Fed { text: item.text.clone(), lists: self.lists, names: self.names.clone() })
+    }
+
+    /// Returns the command with what it is fed: once for each item that is known and has its place.
+    pub(super) fn fills<'t>(&self, argv: &[Arg<'t>], span: Span) -> Vec<Vec<Arg<'t>>> {
+        let known = self.items.iter().all(|item| item.certainty == Certainty::Known);
+        let each = known && self.items.len() > 1 && self.rounds == Rounds::Each;
+        if !each {
+            return vec![self.fill(argv, span)];
+        }
+        let alone = |item: &Value| Self { items: vec![item.clone()], ..self.clone() };
+        let mut fills: Vec<_> =
+            self.items.iter().map(|item| alone(item).fill(argv, span)).collect();
+        // How many go together is a number that nobody read.
+        if self.mark.is_none() {
+            fills.push(self.fill(argv, span));
+        }
+        fills
+    }
+
+    fn fill<'t>(&self, argv: &[Arg<'t>], span: Span) -> Vec<Arg<'t>> {
         let unknown = Value::unknown();
-        let item = self.items.first().unwrap_or(&unknown);
+        let shows = argv.first().is_some_and(|program| SHOWS.contains(&&*program.text));
+        let shown: Vec<Value> = self
+            .items
+            .iter()
+            .map(|item| if shows { outside(item) } else { item.clone() })
+            .collect();
+        let item = shown.first().unwrap_or(&unknown);
         let mut filled = Vec::with_capacity(argv.len() + 1);
         let mut placed = false;
         for arg in argv {
@@ -93,7 +249,7 @@ impl Feed {
             filled.push(Arg { text, certainty: item.certainty, span: arg.span, verbatim: None });
             // Each start of a search is a place of its own.
             if arg.text == *mark {
-                for more in self.items.iter().skip(1) {
+                for more in shown.iter().skip(1) {
                     let text = more.text.clone().into();
                     let certainty = more.certainty;
                     filled.push(Arg { text, certainty, span: arg.span, verbatim: None });
@@ -101,11 +257,15 @@ impl Feed {
             }
         }
         if !placed && self.end == End::Fed {
-            let certainty = match item.certainty {
-                Certainty::Known | Certainty::Pattern => Certainty::Pattern,
-                Certainty::Partial | Certainty::Many => Certainty::Many,
-            };
-            filled.push(Arg { text: item.text.clone().into(), certainty, span, verbatim: None });
+            for item in &shown {
+                let certainty = match item.certainty {
+                    Certainty::Known => Certainty::Known,
+                    Certainty::Pattern => Certainty::Pattern,
+                    Certainty::Partial | Certainty::Many => Certainty::Many,
+                };
+                let text = item.text.clone().into();
+                filled.push(Arg { text, certainty, span, verbatim: None });
+            }
         }
         filled
     }
@@ -144,4 +304,79 @@ fn mark(args: &[Arg<'_>]) -> Option<String> {
         }
     }
     None
+}
+
+/// Splits a known text as `xargs` does; `None` where it may do so otherwise.
+fn known_items(text: &str, by_line: bool, args: &[Arg<'_>]) -> Option<Vec<Value>> {
+    let own = args.iter().take_while(|arg| arg.text.starts_with('-'));
+    let mut own = own.filter(|arg| !arg.text.starts_with("-I") && !arg.text.starts_with("-i"));
+    let otherwise = own.any(|arg| {
+        let long = ["--null", "--delim", "--arg-file", "--eof"];
+        let short = !arg.text.starts_with("--") && arg.text.contains(['0', 'd', 'a', 'E', 'e']);
+        short || long.iter().any(|option| arg.text.starts_with(option))
+    });
+    if args.iter().any(|arg| arg.text == "-a" || arg.text.starts_with("--arg-file")) {
+        return None;
+    }
+    let items: Vec<&str> = match by_line {
+        true => text.lines().map(str::trim).filter(|line| !line.is_empty()).collect(),
+        false => text.split_whitespace().collect(),
+    };
+    let plain = !text.contains(['\'', '"', '\\']) && (!otherwise || items.len() == 1);
+    let some = (1..=MOST_ITEMS).contains(&items.len());
+    (plain && some).then(|| items.into_iter().map(Value::known).collect())
+}
+
+/// Returns the one name that a search is for.
+fn only_name(args: &[Arg<'_>]) -> Option<String> {
+    let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
+    if words.iter().any(|word| matches!(*word, "-o" | "-or" | "!" | "-not" | ",")) {
+        return None;
+    }
+    let at = words.iter().position(|word| *word == "-name")?;
+    args.get(at + 1).and_then(Arg::as_known).map(str::to_owned)
+}
+
+/// Whether a search is for names that no secret has, in each of its branches.
+fn names_others(args: &[Arg<'_>]) -> bool {
+    let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
+    let mut branches = words.split(|word| matches!(*word, "-o" | "-or" | ","));
+    branches.all(|branch| {
+        branch.windows(3).any(|three| match three {
+            [before, "-name" | "-iname", name] => {
+                !matches!(*before, "!" | "-not") && !name.has_hole() && !may_be_secret(name)
+            }
+            _ => false,
+        }) || matches!(branch, ["-name" | "-iname", name, ..] if !may_be_secret(name))
+    })
+}
+
+/// What is left of what a search finds for those who do not look into it.
+fn outside(item: &Value) -> Value {
+    let text = item.text.strip_suffix(SECRET).map(|folder| format!("{folder}*"));
+    Value { text: text.unwrap_or_else(|| item.text.clone()), certainty: item.certainty }
+}
+
+/// Whether a name, or pattern of names, may be that of a key or a password.
+fn may_be_secret(name: &str) -> bool {
+    const ENDINGS: [&str; 12] =
+        ["asc", "conf", "db", "gpg", "json", "kbx", "kdbx", "key", "pem", "sqlite", "toml", "yml"];
+    const NAMES: [&str; 9] = [
+        "authorized_keys",
+        "config",
+        "credentials",
+        "id_dsa",
+        "id_ecdsa",
+        "id_ed25519",
+        "id_rsa",
+        "known_hosts",
+        "token",
+    ];
+    let wild = name.contains(['*', '?', '[']);
+    match name.rsplit_once('.') {
+        Some((_, ending)) if ending.contains(['*', '?', '[']) => true,
+        Some(("", _)) => true,
+        Some((_, ending)) => ENDINGS.contains(&ending),
+        None => wild || NAMES.contains(&name),
+    }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::scope::{Origin, Scope, Value};
 use super::walk::{Input, Walk};
-use crate::command::Holed as _;
+use crate::command::{Concern, Holed as _};
 use crate::shell::{
     Command, CommandKind, Connector, Item, List, Pipeline, Redirection, RedirectionOperator,
     Waiting, Word,
@@ -67,6 +67,7 @@ impl Walk<'_> {
         let mut piped = None;
         let listened = self.listened;
         let poured = self.poured;
+        let mut last = None;
         for (at, stage) in pipeline.stages.iter().enumerate() {
             let outer = Rc::clone(&self.scope);
             self.output = None;
@@ -82,12 +83,14 @@ impl Walk<'_> {
             let known = self.output.take();
             // What counts its input hands on none of it.
             self.tainted &= known.as_ref().is_none_or(|value| value.text.has_hole());
+            last.clone_from(&known);
             piped = Some(known.map_or(Input::Pipe, |value| {
                 Input::Text(value, self.written_at(stage.span, None))
             }));
         }
         self.listened = listened;
         self.poured = poured;
+        self.output = last.filter(|_| listened);
         None
     }
 
@@ -118,15 +121,24 @@ impl Walk<'_> {
             CommandKind::If { branches, otherwise } => {
                 self.branches(text, branches, otherwise.as_ref(), input);
             }
-            CommandKind::While { condition, body } => self.rounds(command.span, |walk| {
-                walk.list(text, condition, input);
-                walk.list(text, body, input);
-            }),
+            CommandKind::While { condition, body } => {
+                if is_endless(condition) {
+                    self.started_without_end(body, command.span);
+                }
+                self.rounds(command.span, |walk| {
+                    walk.list(text, condition, input);
+                    walk.list(text, body, input);
+                });
+            }
             CommandKind::For { name, words, body } => {
                 self.each(text, (name, command.span), words.as_deref(), body, input);
             }
             CommandKind::ForArithmetic { head, body } => {
                 self.arithmetic(text, head);
+                let head = text.get(command.span.start()..command.span.end()).unwrap_or_default();
+                if head.split("))").next().is_some_and(|head| head.ends_with("((;;")) {
+                    self.started_without_end(body, command.span);
+                }
                 self.rounds(command.span, |walk| walk.list(text, body, input));
             }
             CommandKind::Case { subject, arms } => {
@@ -221,6 +233,13 @@ impl Walk<'_> {
         join(&mut self.scope, &before);
     }
 
+    /// A loop that never waits for what it starts.
+    fn started_without_end(&mut self, body: &List<'_>, span: Span) {
+        if body.items.iter().all(|item| item.waiting == Waiting::Background) {
+            self.raise(Concern::Exhausts, span);
+        }
+    }
+
     /// Any number of rounds: the body is looked at until what it leaves is what it began with.
     fn rounds(&mut self, span: Span, mut body: impl FnMut(&mut Self)) {
         loop {
@@ -233,6 +252,14 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// `:` or `true`, which never fail.
+fn is_endless(condition: &List<'_>) -> bool {
+    let [item] = &*condition.items else { return false };
+    let ([stage], true) = (&*item.first.stages, item.rest.is_empty()) else { return false };
+    let CommandKind::Simple(simple) = &stage.kind else { return false };
+    matches!(&*simple.words, [word] if matches!(word.settled(), Some(":" | "true")))
 }
 
 /// Whether a redirection fails where its file cannot be opened.

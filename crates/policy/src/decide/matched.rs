@@ -1,6 +1,7 @@
 //! What a pattern of file names matches on the disk, where a link among it leads elsewhere.
 
 use super::Style;
+use super::feed::Lists;
 use super::perform::Deed;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
@@ -32,9 +33,23 @@ impl Walk<'_> {
         if path.certainty != Certainty::Pattern || harmless {
             return None;
         }
+        let fed = self.fed.as_ref().filter(|fed| fed.text == path.text);
+        if fed.is_some_and(|fed| fed.lists == Lists::Files) {
+            return None;
+        }
         let (folders, links, blind, worst) = (0, 0, false, None);
         let mut search = Search { path, deed, cwd, folders, links, blind, worst };
-        self.search("", &path.text, &mut search);
+        // Of what a search finds only what has the name that it looks for is fed.
+        let names = fed.and_then(|fed| fed.names.as_ref());
+        let folder = path.text.strip_suffix('*');
+        match names.zip(folder) {
+            Some((names, folder)) => self.search("", &format!("{folder}{names}"), &mut search),
+            None => self.search("", &path.text, &mut search),
+        }
+        // Which of the links is among what was found only running tells.
+        if let (Some(_), Some(worst)) = (fed, search.worst.as_mut()) {
+            worst.answer = worst.answer.min(self.asking());
+        }
         let unseen = search.blind.then(|| Reason {
             answer: self.asking(),
             code: "pattern-may-climb",

@@ -29,6 +29,7 @@ mod printed;
 mod program;
 mod recipe;
 mod scope;
+mod sent;
 mod sight;
 mod simple;
 mod speech;

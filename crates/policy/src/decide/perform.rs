@@ -81,12 +81,15 @@ impl Walk<'_> {
             Run::Fed(argv) => {
                 let span = covering(argv);
                 let feed = self.feed.take().unwrap_or_default();
-                let filled = feed.fill(argv, span);
+                let fed = std::mem::replace(&mut self.fed, feed.fed());
                 self.feeding += 1;
-                self.deeper(span, |walk| {
-                    walk.call(&filled, span, &Input::Pipe);
-                });
+                for filled in feed.fills(argv, span) {
+                    self.deeper(span, |walk| {
+                        walk.call(&filled, span, &Input::Pipe);
+                    });
+                }
                 self.feeding -= 1;
+                self.fed = fed;
                 self.feed = Some(feed);
             }
             Run::Shell(text) | Run::Program(text) => self.nested(text, input),

@@ -10,6 +10,7 @@ use super::expand::verbatim;
 use super::flow::AfterFailure;
 use super::git;
 use super::scope::{Origin, Value};
+use super::sent::carried;
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
@@ -57,6 +58,7 @@ impl Walk<'_> {
             }
         }
         let run_alone = argv.is_empty();
+        self.carried = carried(&simple.words);
         // Redirections alone.
         if run_alone && simple.assignments.is_empty() {
             return None;
@@ -133,6 +135,7 @@ impl Walk<'_> {
         let knowledge = self.knowledge_of(name);
         let read = without_plus(name, args);
         tool::acts(name, program.span, &read, knowledge, &mut acts);
+        self.settle(name, args, &mut acts);
         self.strictly(name, program, args, &acts);
         if let Some(real) = real {
             let written = acts.len();
@@ -141,6 +144,7 @@ impl Walk<'_> {
         }
         self.unseen(name, args, span);
         self.wholesale(name, args, &acts, span);
+        self.carries(name, args, &acts);
         if name == "git" {
             self.git(args, span, input);
         }
@@ -199,6 +203,7 @@ impl Walk<'_> {
         if self.listened {
             self.escapes_unseen(name, args);
             self.output = self.printed(program, name, args, input);
+            self.lists = self.lists_of(name, args);
         }
         (effect == Effect::Here && !Rc::ptr_eq(&before, &self.scope)).then_some(before)
     }

@@ -15,6 +15,16 @@ impl Walk<'_> {
         }
         match versionless(name) {
             "find" | "gfind" => self.searched(args, span),
+            // Whoever started this, and what a search among all processes finds.
+            "kill" => {
+                const FOREIGN: [&str; 3] = ["PPID", "pgrep", "pidof"];
+                let written = |arg: &&Arg<'_>| {
+                    let text = self.as_written(arg.span).unwrap_or_default();
+                    FOREIGN.iter().any(|mark| text.contains(mark))
+                };
+                let foreign = args.iter().find(written).map(|arg| arg.span);
+                foreign.into_iter().for_each(|span| self.raise(Concern::Processes, span));
+            }
             "vim" | "vi" | "nvim" | "ex" | "view" => {
                 self.code_behind(args, &["-c", "--cmd", "-S"]);
                 let glued = |arg: &&Arg<'_>| {

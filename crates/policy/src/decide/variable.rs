@@ -228,7 +228,12 @@ fn meaning(name: &str) -> Meaning {
         | "VIMINIT"
         | "EXINIT"
         | "GVIMINIT" => Meaning::Startup,
-        "CARGO_TARGET_DIR"
+        "CARGO_BUILD_TARGET_DIR"
+        | "GOCACHE"
+        | "GOMODCACHE"
+        | "GOTMPDIR"
+        | "MALLOC_TRACE"
+        | "CARGO_TARGET_DIR"
         | "NODE_V8_COVERAGE"
         | "PYTHONPYCACHEPREFIX"
         | "COVERAGE_FILE"

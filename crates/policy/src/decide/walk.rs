@@ -6,7 +6,7 @@ use super::Judge;
 use super::builtin::Habits;
 use super::child::{Ownership, Speech};
 use super::disk::Disk;
-use super::feed::Feed;
+use super::feed::{Fed, Feed, Lists};
 use super::function::{Frame, Function};
 use super::notes::Notes;
 use super::place::{Mapping, Written};
@@ -43,6 +43,12 @@ pub(super) struct Walk<'j> {
     /// What the commands at hand are fed, and whether they are.
     pub(super) feed: Option<Feed>,
     pub(super) feeding: u32,
+    /// What is known of the names that the command at hand is fed, and whether the last command
+    /// printed the names of plain files alone.
+    pub(super) fed: Option<Fed>,
+    pub(super) lists: Lists,
+    /// Words of the command at hand that hold what a file holds.
+    pub(super) carried: Vec<Span>,
     /// The program whose row of the table is left out, once it is known.
     pub(super) left_out: Option<String>,
     pub(super) functions: Vec<Function>,
@@ -107,6 +113,9 @@ impl<'j> Walk<'j> {
             met: Origin::Here,
             feed: None,
             feeding: 0,
+            fed: None,
+            lists: Lists::Anything,
+            carried: Vec::new(),
             left_out: None,
             functions: Vec::new(),
             frames: Vec::new(),

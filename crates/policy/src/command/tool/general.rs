@@ -82,6 +82,10 @@ pub(super) fn listed<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 /// Adds a host that is talked to, or the file that a URL names.
 pub(super) fn connect<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
+    // curl's `@file`: addresses are read from it.
+    if text.starts_with('@') {
+        return acts.extend(arg.tail(1).map(Act::Read));
+    }
     let scheme = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:"));
     let Some(path) = scheme.and_then(|_| text.get(5..)) else {
         // curl expands `{…}` and `[…]` first, and may so be given any scheme.

@@ -75,5 +75,10 @@ pub fn acts<'t>(
     }
 }
 
+/// Answers whether an address is one of this machine.
+pub fn is_own_machine(target: &str) -> bool {
+    upload::is_loopback(target)
+}
+
 #[cfg(test)]
 mod tests;

@@ -27,7 +27,7 @@ pub(super) fn forgive(first: usize, acts: &mut Vec<Act<'_>>) {
 }
 
 /// Tells addresses of this machine, as URLs, `host:port` or `user@host:path`.
-fn is_loopback(target: &str) -> bool {
+pub(super) fn is_loopback(target: &str) -> bool {
     let rest = target.split_once("://").map_or(target, |(_, rest)| rest);
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let authority = rest.get(..end).unwrap_or(rest);

@@ -8,6 +8,7 @@ mod escapes;
 mod input;
 mod launch;
 mod runner;
+mod sent;
 mod speech;
 mod spellings;
 mod state;

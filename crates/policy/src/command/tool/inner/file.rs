@@ -62,7 +62,10 @@ pub(super) fn output<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 /// `@file` in place of a header.
 pub(super) fn header<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     if arg.text.starts_with('@') {
-        acts.extend(arg.tail(1).filter(|file| !matches!(&*file.text, "-" | "")).map(Act::Read));
+        arg.tail(1)
+            .filter(|file| !file.text.is_empty())
+            .into_iter()
+            .for_each(|file| sent(file, acts));
     }
 }
 

@@ -106,10 +106,10 @@ fn tail_of<'t>(arg: &Arg<'t>, mark: &str, acts: &mut Vec<Act<'t>>) {
 
 /// Raises on modes that let others run a program as its owner.
 fn mode(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
-    let text = &*arg.text;
+    // `=6755` and `+6000` are numbers too.
+    let text = arg.text.strip_prefix(['=', '+']).filter(|rest| is_octal(rest)).unwrap_or(&arg.text);
     let digits = text.trim_start_matches('0');
-    let octal = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let raises = if octal {
+    let raises = if is_octal(text) {
         digits.len() > 3
             && digits.as_bytes().first().is_some_and(|byte| matches!(byte, b'2'..=b'7'))
     } else {
@@ -122,6 +122,10 @@ fn mode(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
     if raises {
         acts.push(Act::Raise(Concern::Privilege, arg.span));
     }
+}
+
+fn is_octal(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 fn process(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {

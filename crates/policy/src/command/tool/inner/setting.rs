@@ -121,7 +121,7 @@ pub(super) fn make<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     if matches!(name, "SHELL" | ".SHELLFLAGS" | "MAKEFLAGS" | "GNUMAKEFLAGS" | "MAKE") {
         acts.extend(arg.tail(equals + 1).map(|value| Act::Run(Run::Program(value))));
         acts.push(Act::Raise(Concern::Spawns, arg.span));
-    } else if name == "DESTDIR" {
+    } else if matches!(name, "DESTDIR" | "PREFIX" | "prefix") {
         acts.extend(arg.tail(equals + 1).filter(|at| !at.text.is_empty()).map(Act::Write));
     } else if TOOLS.contains(&name) && value.contains(char::is_whitespace) {
         acts.extend(arg.tail(equals + 1).map(|value| Act::Run(Run::Program(value))));
