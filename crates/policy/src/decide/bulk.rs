@@ -262,7 +262,7 @@ fn is_narrowed(args: &[Arg<'_>]) -> bool {
 
 /// Whether a path is one that a repository stands on, or that says where its parts lie. Messages
 /// and what is to be ignored are anybody's to write.
-fn is_kept_by_git(path: &str) -> bool {
+pub(crate) fn is_kept_by_git(path: &str) -> bool {
     let Some((_, inside)) = path.split_once("/.git/") else { return path.ends_with("/.git") };
     let (first, rest) = inside.split_once('/').unwrap_or((inside, ""));
     match first {

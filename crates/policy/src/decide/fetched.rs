@@ -128,7 +128,7 @@ impl Walk<'_> {
             [flag, folder] if matches!(&*flag.text, "-C" | "-d" | "--directory") => Some(folder),
             _ => None,
         });
-        for folder in behind.filter(|folder| folder.text.trim_matches(['.', '/']) != "") {
+        for folder in behind.filter(|folder| !folder.text.trim_matches(['.', '/']).is_empty()) {
             self.fill(&folder.text, Source::Unpacked);
         }
     }

@@ -21,8 +21,11 @@ enum Kind {
     Other,
 }
 
+/// Programs, and the files that they read by themselves.
+type Reads = (&'static [&'static str], &'static [(&'static str, Kind)]);
+
 /// Programs, and the files that each of them reads.
-const READERS: &[(&[&str], &[(&str, Kind)])] = &[
+const READERS: &[Reads] = &[
     (
         &["make", "gmake", "remake", "bmake", "pmake"],
         &[("GNUmakefile", Kind::Recipes), ("Makefile", Kind::Recipes), ("makefile", Kind::Recipes)],

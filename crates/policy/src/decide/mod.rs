@@ -43,6 +43,7 @@ mod verdict;
 mod walk;
 mod written;
 
+pub(crate) use bulk::is_kept_by_git;
 pub use trace::Step;
 pub use verdict::{Answer, Axis, Permit, Reason, Verdict};
 

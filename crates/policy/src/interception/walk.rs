@@ -15,7 +15,7 @@ use super::path::{Count, Flaw, looks_like_path, readings};
 use super::tool::Sort;
 use super::verdict::Finding;
 use super::{Dangers, Seen, What};
-use crate::decide::{Answer, Axis, Judge, Reason, Verdict};
+use crate::decide::{Answer, Axis, Judge, Reason, Verdict, is_kept_by_git};
 use crate::effort::Effort;
 use crate::jail::{self, How, Last, Lookup, Refusal, Spelling, WindowsRoot};
 use crate::patch::{self, Naming, Touched};
@@ -326,6 +326,11 @@ impl<'w> Walk<'w> {
             }
         };
         match answer {
+            jail::Answer::Yes
+                if matches!(need, Need::Write | Need::Delete) && is_kept_by_git(&place.path) =>
+            {
+                Some(Refused::Whatever(about("loses-work", path, "is for git alone to write")))
+            }
             jail::Answer::Yes => None,
             jail::Answer::No(refused) => {
                 let reason = Reason {

@@ -185,3 +185,14 @@ fn folders_above_the_root_do_not_open_a_home_that_is_reached_by_a_link() {
         assert_eq!(judge("/data/x"), Deny, "{root}: what holds it");
     }
 }
+
+#[test]
+fn what_a_repository_stands_on_is_for_git_alone() {
+    for path in [".git/objects", ".git/HEAD"] {
+        assert_ne!(hook("delete_file", json!({ "path": path })).answer, Allow, "{path}");
+    }
+    assert_ne!(hook("write_file", json!({ "path": ".git/HEAD" })).answer, Allow);
+    for path in ["src/a.py", "app/[id]/page.tsx", "build/*.o"] {
+        assert_eq!(hook("delete_file", json!({ "path": path })).answer, Allow, "{path}");
+    }
+}
