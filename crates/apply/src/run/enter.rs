@@ -1,0 +1,300 @@
+//! The straight line from `clone3` to `execve`: no allocation, no lock, no formatting.
+//!
+//! It runs in a copy of a process that may have other threads, of which only this one exists here.
+//! Whatever it needs, `prepare` has put into memory. A failure is reported by the number of its
+//! step, and ends the sandbox.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::{Errno, Result};
+use rustix::mount::MountFlags;
+
+use super::act::Act;
+use super::message::{Message, receive, send};
+use super::prepare::Prepared;
+use super::reaper;
+use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
+use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
+use crate::sys::process::{LeaveOnDrop, Side, execute, fork, leave};
+use crate::sys::{landlock, network, restrict, signal};
+
+/// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
+const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
+
+/// Does every step, and never comes back.
+pub(super) fn enter(prepared: &mut Prepared) -> ! {
+    let _guard = LeaveOnDrop;
+    let Prepared { acts, slots, inside, outside, standard, supervisor } = prepared;
+    // Our copies of the other side's ends would keep us from noticing that it is gone.
+    for number in outside.iter().copied() {
+        if let Ok(end) = remember(number) {
+            drop(end);
+        }
+    }
+    let control = inside.as_fd();
+    // The reaper stands nowhere; the command enters its folder by path, behind all mounts.
+    rustix::process::chdir(c"/").ok();
+    let mut around = Around { slots, control, standard, supervisor: supervisor.as_fd() };
+    for (step, act) in (0_u32..).zip(acts.iter()) {
+        let done = perform(act, &mut around);
+        if let Err(errno) = done {
+            let errno = errno.raw_os_error();
+            send(control, Message::Failed { step, errno }).ok();
+            leave(125);
+        }
+    }
+    leave(0)
+}
+
+/// What steps work on beside their own.
+struct Around<'p> {
+    slots: &'p mut [i32],
+    control: BorrowedFd<'p>,
+    standard: &'p [OwnedFd; 3],
+    supervisor: BorrowedFd<'p>,
+}
+
+/// Does one step.
+fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
+    let Around { slots, control, standard, supervisor } = around;
+    match act {
+        Act::Done => Ok(()),
+        Act::Split => match fork()? {
+            Side::Child => Ok(()),
+            Side::Parent(command) => reaper::run(command, *control, *supervisor),
+        },
+        Act::Descriptors => descriptors(standard),
+        Act::Map { uids, gids } => {
+            write_all(c"/proc/self/setgroups", b"deny")?;
+            write_all(c"/proc/self/uid_map", uids)?;
+            write_all(c"/proc/self/gid_map", gids)
+        }
+        Act::AwaitMap { uid, gid } => match receive(*control)? {
+            Some(Message::Go) => restrict::become_user(*uid, *gid),
+            Some(Message::Signal(_) | Message::Failed { .. } | Message::Ended(_)) | None => {
+                Err(Errno::CONNRESET)
+            }
+        },
+        Act::Keep { slot, path, reach, attributes } => {
+            let tree = mount::clone_tree(path, *reach)?;
+            mount::change_tree(tree.as_fd(), *attributes, None, *reach)?;
+            let slot = slots.get_mut(*slot).ok_or(Errno::INVAL)?;
+            *slot = forget(tree);
+            Ok(())
+        }
+        Act::Seal => mount::change_path(c"/", READ_ONLY | NO_SUID | NO_DEVICES, Reach::All),
+        Act::Mount { kind, at, flags, data } => mount::fresh(kind, at, *flags, data),
+        Act::Folders(folders) => make_folders(folders),
+        Act::File(folders, at) => {
+            make_folders(folders)?;
+            let flags = OFlags::CREATE | OFlags::RDONLY | OFlags::CLOEXEC;
+            rustix::fs::open(at.as_c_str(), flags, Mode::from_raw_mode(0o644)).map(drop)
+        }
+        Act::Link { at, to } => rustix::fs::symlink(to.as_c_str(), at.as_c_str()),
+        Act::Attach { slot, at } => mount::attach(take(slots, *slot)?.as_fd(), at),
+        Act::Hide { slot, at, mode, names, between } => {
+            hide(&take(slots, *slot)?, at, *mode, names, between)
+        }
+        Act::CoverFile(at) => {
+            // A device on a mount without devices can be opened for nothing.
+            let cover = mount::clone_tree(c"/dev/null", Reach::One)?;
+            mount::change_tree(cover.as_fd(), READ_ONLY | NO_DEVICES, None, Reach::One)?;
+            mount::attach(cover.as_fd(), at)
+        }
+        Act::Rebind { at, attributes } => {
+            let tree = mount::clone_tree(at, Reach::All)?;
+            mount::change_tree(tree.as_fd(), *attributes, None, Reach::All)?;
+            mount::attach(tree.as_fd(), at)
+        }
+        Act::Loopback => network::loopback_up(),
+        Act::Undumpable => restrict::undumpable(),
+        Act::NoCapabilities => restrict::no_capabilities(),
+        Act::NoNewPrivileges => restrict::no_new_privileges(),
+        Act::Landlock { handled, everywhere, below } => {
+            let ruleset = landlock::ruleset(handled)?;
+            allow(&ruleset, c"/", *everywhere)?;
+            for path in below {
+                allow(&ruleset, path, handled.files)?;
+            }
+            landlock::restrict(ruleset.as_fd())
+        }
+        Act::Filter(program) => restrict::filter(program),
+        Act::Session => rustix::process::setsid().map(drop),
+        Act::Limit(resource, most) => restrict::limit(*resource, *most),
+        Act::Enter(path) => rustix::process::chdir(path.as_c_str()),
+        Act::Execute { paths, arguments, environment } => {
+            signal::reset_ignored();
+            signal::unblock_all();
+            let mut worst = Errno::NOENT;
+            for path in paths {
+                match execute(path, arguments, environment) {
+                    Errno::NOENT | Errno::NOTDIR => {}
+                    // As execvp(3): one that may not be started counts if there is no other.
+                    Errno::ACCESS => worst = Errno::ACCESS,
+                    errno => return Err(errno),
+                }
+            }
+            Err(worst)
+        }
+    }
+}
+
+/// Puts the standard descriptors in place; everything else closes when the command starts.
+fn descriptors(standard: &[OwnedFd; 3]) -> Result<()> {
+    for (number, fd) in (0..).zip(standard) {
+        put(fd.as_fd(), number)?;
+    }
+    close_from(3, Rest::CloseAtExec)
+}
+
+/// Gives rights below a path: all of them on a folder, those that a file can have on a file.
+fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<()> {
+    let place = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(place) => place,
+        // A place that is not there needs no right.
+        Err(Errno::NOENT) => return Ok(()),
+        Err(errno) => return Err(errno),
+    };
+    match landlock::allow(ruleset.as_fd(), place.as_fd(), rights) {
+        Err(Errno::INVAL) => landlock::allow(ruleset.as_fd(), place.as_fd(), rights & ON_FILES),
+        outcome => outcome,
+    }
+}
+
+/// Mounts the folder in `tree` at `at`, under a layer that says which names do not exist.
+fn hide(
+    tree: &OwnedFd,
+    at: &CStr,
+    mode: u32,
+    names: &[std::ffi::CString],
+    between: &[(std::ffi::CString, u32)],
+) -> Result<()> {
+    // An overlay takes only what lies in this namespace, and a tree with other owners comes from
+    // outside: it is put in place first, where the overlay then covers it.
+    mount::attach(tree.as_fd(), at)?;
+    let tree = rustix::fs::open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let layer = mount::detached_memory()?;
+    rustix::fs::chmodat(layer.as_fd(), c".", Mode::from_raw_mode(mode), AtFlags::empty())?;
+    for (folder, mode) in between {
+        rustix::fs::mkdirat(layer.as_fd(), folder.as_c_str(), Mode::from_raw_mode(*mode))?;
+    }
+    for name in names {
+        mount::whiteout(layer.as_fd(), name)?;
+    }
+    for (folder, _) in between.iter().rev() {
+        same_times(&tree, &layer, folder)?;
+    }
+    same_times(&tree, &layer, c".")?;
+    let mut text = Text::new();
+    text.push(b"lowerdir=/proc/self/fd/")?;
+    text.push_number(layer.as_raw_fd())?;
+    text.push(b":/proc/self/fd/")?;
+    text.push_number(tree.as_raw_fd())?;
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    mount::fresh(c"overlay", at, flags, text.as_c_str()?)
+}
+
+/// Gives a folder of the layer the times of the one it stands before.
+fn same_times(tree: &OwnedFd, layer: &OwnedFd, folder: &CStr) -> Result<()> {
+    use rustix::fs::{Timespec, Timestamps};
+    let stat = rustix::fs::statat(tree, folder, AtFlags::SYMLINK_NOFOLLOW)?;
+    let time =
+        |seconds, nanos| Timespec { tv_sec: seconds, tv_nsec: i64::try_from(nanos).unwrap_or(0) };
+    let times = Timestamps {
+        last_access: time(stat.st_atime, stat.st_atime_nsec),
+        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
+    };
+    rustix::fs::utimensat(layer, folder, &times, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn make_folders(folders: &[std::ffi::CString]) -> Result<()> {
+    for folder in folders {
+        match rustix::fs::mkdir(folder.as_c_str(), Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST | Errno::ROFS) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+fn take(slots: &mut [i32], slot: usize) -> Result<OwnedFd> {
+    let slot = slots.get_mut(slot).ok_or(Errno::INVAL)?;
+    remember(std::mem::replace(slot, -1))
+}
+
+fn write_all(path: &CStr, bytes: &[u8]) -> Result<()> {
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    // These files take one write or none.
+    let written = rustix::io::write(&file, bytes)?;
+    if written == bytes.len() { Ok(()) } else { Err(Errno::IO) }
+}
+
+/// A short text on the stack.
+struct Text {
+    bytes: [u8; 96],
+    length: usize,
+}
+
+impl Text {
+    fn new() -> Self {
+        Self { bytes: [0; 96], length: 0 }
+    }
+
+    fn push(&mut self, text: &[u8]) -> Result<()> {
+        let end = self.length + text.len();
+        // One byte stays zero, to end the text.
+        if end >= self.bytes.len() {
+            return Err(Errno::NAMETOOLONG);
+        }
+        let room = self.bytes.get_mut(self.length..end).ok_or(Errno::NAMETOOLONG)?;
+        room.copy_from_slice(text);
+        self.length = end;
+        Ok(())
+    }
+
+    fn push_number(&mut self, number: i32) -> Result<()> {
+        let mut digits = [b'0'; 10];
+        let mut rest = number.unsigned_abs();
+        let mut used = 0;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+            rest /= 10;
+            used += 1;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.push(digits.get(10 - used..).unwrap_or_default())
+    }
+
+    fn as_c_str(&self) -> Result<&CStr> {
+        CStr::from_bytes_until_nul(&self.bytes).map_err(|_| Errno::INVAL)
+    }
+}
+
+/// The reaper's numbers for what it keeps.
+pub(super) const CONTROL: i32 = 3;
+pub(super) const SUPERVISOR: i32 = 4;
+pub(super) const CHILDREN: i32 = 5;
+
+/// Leaves the reaper with what it needs and nothing else: its socket, the supervisor's pidfd, a
+/// descriptor that tells of children, and /dev/null three times.
+pub(super) fn strip(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
+    // Above the numbers that are given out here, or one would be lost to another.
+    let null =
+        lift(rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)?;
+    let children = lift(signal::child_ended()?)?;
+    put(control, CONTROL)?;
+    put(supervisor, SUPERVISOR)?;
+    put(children.as_fd(), CHILDREN)?;
+    for number in 0..3 {
+        put(null.as_fd(), number)?;
+    }
+    forget(null);
+    forget(children);
+    close_from(6, Rest::Close)?;
+    // Still there.
+    rustix::io::fcntl_getfd(known(CONTROL)).map(drop)
+}
