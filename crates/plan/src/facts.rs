@@ -89,7 +89,9 @@ pub struct Mount {
 pub struct Place {
     /// The path, as it was asked about.
     pub path: PathBuf,
-    /// Where it leads, free of links; the path itself if its folder is free of links.
+    /// The same, with its folders free of links; a link at its end is still there.
+    pub at: PathBuf,
+    /// Where it leads, free of links.
     pub real: PathBuf,
     /// What lies there itself, a link not followed.
     pub is: Kind,

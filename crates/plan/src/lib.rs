@@ -32,5 +32,5 @@ pub use palisade_policy as policy;
 pub use palisade_policy::jail::{Entry, Lookup};
 pub use plan::{Enforced, Layer, Note, Plan, Strength};
 pub use step::{
-    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Shape, Step, Tree,
+    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
 };

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::plan::{Enforced, Plan, Strength};
 use crate::seccomp::Nesting;
 use crate::step::{
-    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Shape, Step, Tree,
+    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
 };
 
 impl fmt::Display for Plan {
@@ -130,6 +130,13 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         Step::Descriptors => ("descriptors", words(["0", "1", "2"])),
         Step::Limit(limit) => ("limit", vec![told_limit(*limit)]),
         Step::Enter(path) => ("enter", vec![shown(path)]),
+        Step::Prove { sealed, network, nesting } => {
+            let mut list: Vec<String> = vec!["no-write".into()];
+            list.extend(sealed.iter().map(|path| shown(path)));
+            list.extend((*network == Reached::Nothing).then(|| "no-network".into()));
+            list.extend((*nesting == Nesting::Off).then(|| "no-namespaces".into()));
+            ("prove", list)
+        }
         Step::Exec { argv, paths, environment } => {
             let mut list: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
             list.push("from".into());

@@ -102,6 +102,15 @@ pub enum Step {
     Limit(Limit),
     /// The folder to start in.
     Enter(PathBuf),
+    /// Tries what must fail, and starts nothing if it does not.
+    Prove {
+        /// Folders in which nothing can be made.
+        sealed: Vec<PathBuf>,
+        /// Whether an address outside must be out of reach.
+        network: Reached,
+        /// Whether user namespaces must be refused.
+        nesting: Nesting,
+    },
     /// The command.
     Exec {
         /// The program and its arguments.
@@ -111,6 +120,15 @@ pub enum Step {
         /// Its environment. Values are never printed.
         environment: Vec<(String, String)>,
     },
+}
+
+/// What the network reaches.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reached {
+    /// Nothing outside.
+    Nothing,
+    /// What the host's reaches.
+    World,
 }
 
 /// A kind of namespace.

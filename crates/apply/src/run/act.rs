@@ -2,6 +2,8 @@
 
 use std::ffi::{CStr, CString};
 
+use palisade_plan::Reached;
+use palisade_plan::seccomp::Nesting;
 use rustix::mount::MountFlags;
 use rustix::process::Resource;
 
@@ -61,6 +63,8 @@ pub(super) enum Act {
     Limit(Resource, u64),
     /// The current folder.
     Enter(CString),
+    /// What must fail.
+    Prove { sealed: Vec<CString>, network: Reached, nesting: Nesting },
     /// The command.
     Execute { paths: Vec<CString>, arguments: Strings, environment: Strings },
 }

@@ -4,9 +4,12 @@
 //! Whatever it needs, `prepare` has put into memory. A failure is reported by the number of its
 //! step, and ends the sandbox.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
+use palisade_plan::Reached;
+use palisade_plan::seccomp::Nesting;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
@@ -71,12 +74,10 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             write_all(c"/proc/self/uid_map", uids)?;
             write_all(c"/proc/self/gid_map", gids)
         }
-        Act::AwaitMap { uid, gid } => match receive(*control)? {
-            Some(Message::Go) => restrict::become_user(*uid, *gid),
-            Some(Message::Signal(_) | Message::Failed { .. } | Message::Ended(_)) | None => {
-                Err(Errno::CONNRESET)
-            }
-        },
+        Act::AwaitMap { uid, gid } => {
+            await_go(*control, *supervisor)?;
+            restrict::become_user(*uid, *gid)
+        }
         Act::Keep { slot, path, reach, attributes } => {
             let tree = mount::clone_tree(path, *reach)?;
             mount::change_tree(tree.as_fd(), *attributes, None, *reach)?;
@@ -124,6 +125,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Session => rustix::process::setsid().map(drop),
         Act::Limit(resource, most) => restrict::limit(*resource, *most),
         Act::Enter(path) => rustix::process::chdir(path.as_c_str()),
+        Act::Prove { sealed, network, nesting } => prove(sealed, *network, *nesting),
         Act::Execute { paths, arguments, environment } => {
             signal::reset_ignored();
             signal::unblock_all();
@@ -139,6 +141,51 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             Err(worst)
         }
     }
+}
+
+/// Waits until the supervisor says so. That it is gone is told by its pidfd: the end of a socket
+/// may be held open by children of its other threads.
+fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
+    loop {
+        let mut watched = [
+            PollFd::from_borrowed_fd(control, PollFlags::IN),
+            PollFd::from_borrowed_fd(supervisor, PollFlags::IN),
+        ];
+        match poll(&mut watched, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+        let [said, gone] = watched.map(|one| !one.revents().is_empty());
+        if gone {
+            leave(0);
+        }
+        if said {
+            return match receive(control)? {
+                Some(Message::Go) => Ok(()),
+                Some(Message::Signal(_) | Message::Failed { .. } | Message::Ended(_)) | None => {
+                    Err(Errno::CONNRESET)
+                }
+            };
+        }
+    }
+}
+
+/// Tries what must fail; a wall that lets it through is an error, and nothing starts.
+fn prove(sealed: &[CString], network: Reached, nesting: Nesting) -> Result<()> {
+    for folder in sealed {
+        // A file without a name: were it made, nothing of it would stay.
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        if rustix::fs::open(folder.as_c_str(), flags, Mode::from_raw_mode(0o600)).is_ok() {
+            return Err(Errno::NOTRECOVERABLE);
+        }
+    }
+    if network == Reached::Nothing && network::reaches_world() {
+        return Err(Errno::ISCONN);
+    }
+    if nesting == Nesting::Off && restrict::new_user_namespace().is_ok() {
+        return Err(Errno::NOTRECOVERABLE);
+    }
+    Ok(())
 }
 
 /// Puts the standard descriptors in place; everything else closes when the command starts.
@@ -168,8 +215,8 @@ fn hide(
     tree: &OwnedFd,
     at: &CStr,
     mode: u32,
-    names: &[std::ffi::CString],
-    between: &[(std::ffi::CString, u32)],
+    names: &[CString],
+    between: &[(CString, u32)],
 ) -> Result<()> {
     // An overlay takes only what lies in this namespace, and a tree with other owners comes from
     // outside: it is put in place first, where the overlay then covers it.
@@ -209,7 +256,7 @@ fn same_times(tree: &OwnedFd, layer: &OwnedFd, folder: &CStr) -> Result<()> {
     rustix::fs::utimensat(layer, folder, &times, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-fn make_folders(folders: &[std::ffi::CString]) -> Result<()> {
+fn make_folders(folders: &[CString]) -> Result<()> {
     for folder in folders {
         match rustix::fs::mkdir(folder.as_c_str(), Mode::from_raw_mode(0o755)) {
             Ok(()) | Err(Errno::EXIST | Errno::ROFS) => {}
@@ -297,4 +344,34 @@ pub(super) fn strip(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Resu
     close_from(6, Rest::Close)?;
     // Still there.
     rustix::io::fcntl_getfd(known(CONTROL)).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use palisade_testkit::Project;
+
+    use super::*;
+
+    #[test]
+    fn e056_a_wall_that_does_not_hold_is_found_out() {
+        let open = Project::new();
+        let path = |project: &Project| CString::new(project.root().as_os_str().as_bytes()).unwrap();
+        let tried = |folder: CString| prove(&[folder], Reached::World, Nesting::UserNamespaces);
+        assert_eq!(tried(path(&open)), Err(Errno::NOTRECOVERABLE));
+        assert_eq!(std::fs::read_dir(open.root()).unwrap().count(), 0, "nothing stays");
+        assert_eq!(tried(c"/proc".into()), Ok(()), "where nothing can be made");
+    }
+
+    #[test]
+    fn numbers_are_written_without_memory() {
+        for number in [0, 7, 10, 1024, i32::MAX] {
+            let mut text = Text::new();
+            text.push(b"fd/").unwrap();
+            text.push_number(number).unwrap();
+            assert_eq!(text.as_c_str().unwrap().to_str().unwrap(), format!("fd/{number}"));
+        }
+        assert_eq!(Text::new().push(&[b'x'; 96]), Err(Errno::NAMETOOLONG));
+    }
 }

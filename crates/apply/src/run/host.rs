@@ -10,10 +10,11 @@ use std::time::Instant;
 
 use palisade_plan::seccomp::Arch;
 use palisade_plan::{
-    Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Trial, UNPRIVILEGED,
+    Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial, UNPRIVILEGED,
 };
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
-use rustix::process::Pid;
+use rustix::process::{Pid, PidfdFlags};
 
 use super::enter::enter;
 use super::error::{CannotStart, before};
@@ -88,7 +89,7 @@ impl Host {
     /// [`Running::wait`]; in both cases the command has not run.
     pub fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
         let started = Instant::now();
-        let (standard, feed, drains) = streams::open(streams)?;
+        let (standard, feed, drains) = streams::open(streams, reader(plan))?;
         let (mut prepared, ours) = prepare(self, plan, standard)?;
         let made = {
             let _blocked = signal::block_all();
@@ -144,16 +145,25 @@ impl Host {
     }
 }
 
+/// Returns the user outside that the command will be, if that is not the caller.
+fn reader(plan: &Plan) -> Option<u32> {
+    plan.steps().iter().find_map(|step| {
+        let Step::Identity(identity) = step else { return None };
+        (identity.uid != identity.outer_uid).then_some(identity.outer_uid)
+    })
+}
+
 /// Makes a user namespace whose map is everybody as they are, but for two who change places.
 fn swapped(uid: u32, gid: u32) -> rustix::io::Result<OwnedFd> {
-    let (wait, go) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)?;
+    let own = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
     let made = {
         let _blocked = signal::block_all();
         match clone_into(u64::from(libc::CLONE_NEWUSER.cast_unsigned()))? {
             Side::Child => {
-                // Holds the namespace until it is killed, or the other side is gone.
-                let mut byte = [0];
-                rustix::io::read(&wait, &mut byte).ok();
+                // Holds the namespace until it is killed, or we are gone. The end of a pipe would
+                // not tell: children of other threads may have a copy.
+                let mut watched = [PollFd::from_borrowed_fd(own.as_fd(), PollFlags::IN)];
+                while poll(&mut watched, None) == Err(rustix::io::Errno::INTR) {}
                 leave(0)
             }
             Side::Parent(made) => made,
@@ -175,7 +185,6 @@ fn swapped(uid: u32, gid: u32) -> rustix::io::Result<OwnedFd> {
     });
     process::signal(pidfd.as_fd(), libc::SIGKILL).ok();
     process::await_end(pid).ok();
-    drop(go);
     namespace
 }
 

@@ -181,6 +181,11 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         Step::Descriptors => Act::Descriptors,
         Step::Limit(limit) => bound(*limit),
         Step::Enter(path) => Act::Enter(text(path)?),
+        Step::Prove { sealed, network, nesting } => Act::Prove {
+            sealed: sealed.iter().map(|path| text(path)).collect::<Result<_, _>>()?,
+            network: *network,
+            nesting: *nesting,
+        },
         Step::Exec { argv, paths, environment } => Act::Execute {
             paths: paths.iter().map(|path| text(path)).collect::<Result<_, _>>()?,
             arguments: strings(argv.iter().map(|word| words(word)))?,

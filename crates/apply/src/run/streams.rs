@@ -4,6 +4,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
+use rustix::process::{Gid, Uid};
 
 use super::error::{CannotStart, before};
 use crate::sys::descriptor::{copy, lift};
@@ -74,37 +75,47 @@ pub(super) enum Drain {
 }
 
 /// Opens the command's side of each stream, and ours.
-pub(super) fn open(streams: Streams) -> Result<([OwnedFd; 3], Feed, [Drain; 2]), CannotStart> {
+///
+/// `reader` is the user outside that the command will be: a pipe that it may not open anew, by
+/// `/dev/stdout`, is of little use to it.
+pub(super) fn open(
+    streams: Streams,
+    reader: Option<u32>,
+) -> Result<([OwnedFd; 3], Feed, [Drain; 2]), CannotStart> {
     let (zero, feed) = match streams.stdin {
         Input::Null => (null(OFlags::RDONLY)?, Feed::None),
         Input::Bytes(bytes) => {
-            let (read, pipe) = into_command()?;
+            let (read, pipe) = into_command(reader)?;
             (read, Feed::Bytes(pipe, bytes, 0))
         }
         Input::From(fd) => match manner(fd.as_fd(), 0)? {
             Manner::Pass => (copied(fd.as_fd())?, Feed::None),
             Manner::Relay => {
-                let (read, pipe) = into_command()?;
+                let (read, pipe) = into_command(reader)?;
                 (read, Feed::Relay(pipe, fd, Vec::new()))
             }
         },
     };
-    let (one, out) = output(streams.stdout, 1)?;
-    let (two, err) = output(streams.stderr, 2)?;
+    let (one, out) = output(streams.stdout, 1, reader)?;
+    let (two, err) = output(streams.stderr, 2, reader)?;
     Ok(([zero, one, two], feed, [out, err]))
 }
 
-fn output(stream: Output, number: u8) -> Result<(OwnedFd, Drain), CannotStart> {
+fn output(
+    stream: Output,
+    number: u8,
+    reader: Option<u32>,
+) -> Result<(OwnedFd, Drain), CannotStart> {
     Ok(match stream {
         Output::Null => (null(OFlags::WRONLY)?, Drain::None),
         Output::Capture => {
-            let (read, write) = out_of_command()?;
+            let (read, write) = out_of_command(reader)?;
             (write, Drain::Capture(read))
         }
         Output::To(fd) => match manner(fd.as_fd(), number)? {
             Manner::Pass => (copied(fd.as_fd())?, Drain::None),
             Manner::Relay => {
-                let (read, write) = out_of_command()?;
+                let (read, write) = out_of_command(reader)?;
                 (write, Drain::Relay(read, fd))
             }
         },
@@ -146,21 +157,25 @@ fn copied(fd: BorrowedFd<'_>) -> Result<OwnedFd, CannotStart> {
     copy(fd).map_err(before("copy a standard descriptor"))
 }
 
-fn pipe() -> Result<(OwnedFd, OwnedFd), CannotStart> {
+fn pipe(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {
     let failed = before("make a pipe");
     let (read, write) = pipe_with(PipeFlags::CLOEXEC).map_err(&failed)?;
+    if let Some(reader) = reader {
+        let (uid, gid) = (Uid::from_raw(reader), Gid::from_raw(reader));
+        rustix::fs::fchown(&read, Some(uid), Some(gid)).map_err(&failed)?;
+    }
     Ok((lift(read).map_err(&failed)?, lift(write).map_err(&failed)?))
 }
 
-fn into_command() -> Result<(OwnedFd, Pipe), CannotStart> {
-    let (read, write) = pipe()?;
+fn into_command(reader: Option<u32>) -> Result<(OwnedFd, Pipe), CannotStart> {
+    let (read, write) = pipe(reader)?;
     let _read = copied(read.as_fd())?;
     unblocked(write.as_fd())?;
     Ok((read, Pipe { write, _read }))
 }
 
-fn out_of_command() -> Result<(OwnedFd, OwnedFd), CannotStart> {
-    let (read, write) = pipe()?;
+fn out_of_command(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {
+    let (read, write) = pipe(reader)?;
     unblocked(read.as_fd())?;
     Ok((read, write))
 }

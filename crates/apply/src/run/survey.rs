@@ -80,11 +80,13 @@ fn search(
 fn look(path: &Path, privilege: Privilege) -> Place {
     let itself = fs::symlink_metadata(path).ok();
     let is = itself.as_ref().map_or(Kind::Absent, kind);
-    let real = fs::canonicalize(path).ok();
-    // What a link that leads nowhere names is still where its folder really is.
-    let real =
-        real.or_else(|| Some(fs::canonicalize(path.parent()?).ok()?.join(path.file_name()?)));
-    let real = real.unwrap_or_else(|| path.into());
+    let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
+    let at = folder.and_then(|folder| Some(folder.join(path.file_name()?)));
+    let at = at.unwrap_or_else(|| path.into());
+    let real = match is {
+        Kind::Link => fs::canonicalize(path).unwrap_or_else(|_| at.clone()),
+        Kind::Absent | Kind::Folder | Kind::File | Kind::Socket | Kind::Other => at.clone(),
+    };
     let end = if is == Kind::Link { fs::metadata(path).ok() } else { itself };
     let shut = match privilege {
         Privilege::Ordinary => None,
@@ -92,6 +94,7 @@ fn look(path: &Path, privilege: Privilege) -> Place {
     };
     Place {
         path: path.into(),
+        at,
         is,
         leads_to: end.as_ref().map_or(Kind::Absent, kind),
         names: end.as_ref().map_or(0, std::os::unix::fs::MetadataExt::nlink),

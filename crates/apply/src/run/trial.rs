@@ -65,7 +65,11 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
         inside,
         outside: vec![std::os::fd::AsRawFd::as_raw_fd(&control)],
         standard: [null()?, null()?, null()?],
-        supervisor: null()?,
+        supervisor: rustix::process::pidfd_open(
+            rustix::process::getpid(),
+            rustix::process::PidfdFlags::empty(),
+        )
+        .and_then(lift)?,
     };
     let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET;
     let made = {

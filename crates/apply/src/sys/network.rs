@@ -1,6 +1,7 @@
 //! The one interface of an empty network.
 
 use std::mem;
+use std::net::{Ipv4Addr, SocketAddrV4};
 use std::os::fd::AsRawFd as _;
 
 use rustix::io::Result;
@@ -10,6 +11,17 @@ use super::check;
 
 /// `IFF_UP` and `IFF_RUNNING`.
 const UP: i16 = 0x41;
+
+/// Returns whether an address of the world has a route; nothing is sent.
+pub(crate) fn reaches_world() -> bool {
+    let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
+    let Ok(socket) = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None) else {
+        return false;
+    };
+    // An address for documentation (RFC 5737), and the port that discards.
+    let address = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 9);
+    rustix::net::connect(&socket, &address).is_ok()
+}
 
 /// Brings the loopback interface up.
 pub(crate) fn loopback_up() -> Result<()> {

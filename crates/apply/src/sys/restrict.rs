@@ -47,6 +47,13 @@ pub(crate) fn become_user(uid: u32, gid: u32) -> Result<()> {
     rustix::thread::set_thread_res_uid(uid, uid, uid)
 }
 
+/// Makes a user namespace of this process's own, where that is not refused.
+pub(crate) fn new_user_namespace() -> Result<()> {
+    // SAFETY: the call takes one integer and touches no memory; descriptors stay shared.
+    let returned = unsafe { libc::unshare(libc::CLONE_NEWUSER) };
+    check(libc::c_long::from(returned)).map(drop)
+}
+
 /// Installs a filter of system calls, for this process and all descendants.
 pub(crate) fn filter(program: &[Instruction]) -> Result<()> {
     let length = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;

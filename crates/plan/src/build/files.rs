@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
-use super::hide::{Group, groups, overlay};
+use super::hide::{Group, Hidden, groups, overlay};
 use super::{CannotPlan, Owners, inside, is_folder};
 use crate::facts::{Facts, Kind, Place};
 use crate::order::{Order, TOOLCHAINS};
@@ -29,6 +29,8 @@ pub(super) struct Files {
     pub(super) protect: Strength,
     /// Where Landlock lets everything be done.
     pub(super) writable: Vec<PathBuf>,
+    /// Folders in which nothing can be made.
+    pub(super) sealed: Vec<PathBuf>,
     pub(super) cwd: PathBuf,
 }
 
@@ -41,18 +43,20 @@ impl Files {
             hide: Strength::Kernel,
             protect: Strength::Kernel,
             writable: ["/tmp", "/var/tmp", "/dev", "/proc", "/run"].map(PathBuf::from).into(),
+            sealed: vec!["/".into()],
             cwd: cwd(order, facts)?,
         };
         let devices = inside::keep_devices(&mut made.keeps);
-        let trees = made.writable_trees(order, facts)?;
         let hidden = matching(&order.hide, facts);
+        let trees = made.writable_trees(order, facts, &hidden)?;
         let readable = matching(&order.readable, facts);
         if trees.len() + hidden.len() > MOST {
             return Err(CannotPlan::TooMany(trees.len() + hidden.len()));
         }
 
         // Everything below is kept as it is now, before the root is sealed.
-        let (groups, masked) = groups(order, facts, &trees, &hidden, &mut made.hide);
+        let Hidden { groups, masked, emptied } =
+            groups(order, facts, &trees, (&hidden, &readable), &mut made.hide);
         let mut attach: Vec<(Tree, PathBuf, Kind)> = Vec::new();
         let mut overlays: Vec<(Tree, Group)> = Vec::new();
         for group in groups {
@@ -75,6 +79,14 @@ impl Files {
             let tree = made.keep(&place.real, Access::Read, Depth::All, owners.of(Some(place)));
             attach.push((tree, place.real.clone(), place.leads_to));
         }
+        let root = facts.place(&order.root);
+        if let Some(root) =
+            root.filter(|root| !trees.iter().any(|t| root.real.starts_with(&t.real)))
+        {
+            // Readable at least: it may lie in a folder that is replaced, or be for its owner only.
+            let tree = made.keep(&root.real, Access::Read, Depth::All, owners.of(Some(root)));
+            attach.push((tree, root.real.clone(), root.leads_to));
+        }
         for place in &trees {
             let tree = made.keep(&place.real, Access::Write, Depth::All, owners.of(Some(place)));
             attach.push((tree, place.real.clone(), place.leads_to));
@@ -87,6 +99,12 @@ impl Files {
             attach.push((tree, place.real.clone(), Kind::File));
         }
 
+        // The home is where a caller's own rights would let a broken wall be seen.
+        let home = order.home.as_ref().and_then(|home| facts.place(home));
+        let home = home.filter(|home| is_folder(home.leads_to));
+        made.sealed.extend(home.map(|home| home.real.clone()));
+        made.sealed.retain(|folder| !trees.iter().any(|tree| folder.starts_with(&tree.real)));
+
         made.private_folders(order, facts);
         inside::devices(devices, order.bounds.tmp, &mut made.steps);
         made.steps.push(Step::FreshProc);
@@ -94,7 +112,7 @@ impl Files {
             // Inside, the user is 0, to whom some switches of its own namespaces belong.
             made.steps.push(Step::Protect("/proc/sys".into()));
         }
-        made.place(overlays, attach, facts);
+        made.place(overlays, &emptied, attach, facts);
         for at in masked {
             let folder = facts.place(&at).is_none_or(|place| is_folder(place.leads_to));
             let shape = if folder { Shape::Folder } else { Shape::File };
@@ -120,6 +138,7 @@ impl Files {
         &mut self,
         order: &Order,
         facts: &'f Facts,
+        hidden: &[&Place],
     ) -> Result<Vec<&'f Place>, CannotPlan> {
         let mut trees: Vec<&Place> = Vec::new();
         for path in &order.write {
@@ -133,6 +152,11 @@ impl Files {
             let is_data = matches!(place.leads_to, Kind::Folder | Kind::File);
             if place.real == Path::new("/") || is_machine || !is_data {
                 return Err(CannotPlan::NotWritable(place.real.clone()));
+            }
+            if below_any(hidden, &place.real) {
+                let message = format!("`{}` is hidden, and so not writable", path.display());
+                self.note("write-hidden", message);
+                continue;
             }
             trees.push(place);
         }
@@ -164,6 +188,7 @@ impl Files {
     fn place(
         &mut self,
         overlays: Vec<(Tree, Group)>,
+        emptied: &[PathBuf],
         attach: Vec<(Tree, PathBuf, Kind)>,
         facts: &Facts,
     ) {
@@ -178,9 +203,16 @@ impl Files {
             steps.push(overlay(tree, group));
             all.push((at, steps));
         }
+        for folder in emptied {
+            let at = depth(folder) + 1;
+            all.push((
+                at,
+                vec![Step::Tmpfs { at: folder.into(), size: Some(64 << 10), mode: 0o755 }],
+            ));
+        }
         for (tree, at, kind) in attach {
             let mut steps = Vec::new();
-            if is_private(&at, facts) {
+            if is_private(&at, facts) || emptied.iter().any(|folder| at.starts_with(folder)) {
                 let folder = is_folder(kind);
                 steps.push(if folder { Step::MakeFolder } else { Step::MakeFile }(at.clone()));
             }
@@ -216,9 +248,9 @@ impl Files {
         }
         // A socket of the host in a writable tree would be a door.
         for place in facts.places.iter().filter(|place| place.is == Kind::Socket) {
-            if trees.iter().any(|tree| place.path.starts_with(&tree.real)) {
-                self.note("socket", format!("`{}` is covered", place.path.display()));
-                self.steps.push(Step::Cover { at: place.path.clone(), shape: Shape::File });
+            if trees.iter().any(|tree| place.at.starts_with(&tree.real)) {
+                self.note("socket", format!("`{}` is covered", place.at.display()));
+                self.steps.push(Step::Cover { at: place.at.clone(), shape: Shape::File });
             }
         }
     }
@@ -228,7 +260,7 @@ impl Files {
         let mut pinned: Vec<PathBuf> = Vec::new();
         let mut protected: Vec<PathBuf> = Vec::new();
         for place in matching(&order.protect, facts) {
-            let mut paths = vec![place.path.clone()];
+            let mut paths = vec![place.at.clone()];
             if place.is == Kind::Link && place.leads_to != Kind::Absent {
                 paths.push(place.real.clone());
             }
@@ -263,7 +295,9 @@ impl Files {
 /// Returns what exists on the host of what the patterns name.
 pub(super) fn matching<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
     let named = |place: &&Place| {
-        place.exists() && patterns.iter().any(|pattern| pattern.matches(&place.path))
+        let named =
+            |pattern: &PathPattern| pattern.matches(&place.path) || pattern.matches(&place.at);
+        place.exists() && patterns.iter().any(named)
     };
     facts.places.iter().filter(named).collect()
 }

@@ -18,18 +18,28 @@ pub(super) struct Group {
     between: Vec<(PathBuf, u32)>,
 }
 
+/// How what is hidden will be.
+pub(super) struct Hidden {
+    /// Names that do not exist.
+    pub(super) groups: Vec<Group>,
+    /// What cannot be taken away, and is covered.
+    pub(super) masked: Vec<PathBuf>,
+    /// Folders that are shown empty, but for what stays readable in them.
+    pub(super) emptied: Vec<PathBuf>,
+}
+
 /// Sorts what is hidden by the folder that will be shown without it.
 ///
 /// The home folder always gets a layer, even when nothing in it is hidden: below one, sockets and
-/// pipes of the host lead nowhere. The second list holds what cannot be taken away, and is covered.
+/// pipes of the host lead nowhere.
 pub(super) fn groups(
     order: &Order,
     facts: &Facts,
     trees: &[&Place],
-    hidden: &[&Place],
+    (hidden, readable): (&[&Place], &[&Place]),
     strength: &mut Strength,
-) -> (Vec<Group>, Vec<PathBuf>) {
-    let mut masked = Vec::new();
+) -> Hidden {
+    let (mut masked, mut emptied) = (Vec::new(), Vec::new());
     let in_tree = |path: &Path| trees.iter().any(|tree| path.starts_with(&tree.real));
     let mut groups: Vec<Group> = Vec::new();
     let home = order.home.as_ref().and_then(|home| facts.place(home));
@@ -44,7 +54,7 @@ pub(super) fn groups(
     let mut paths: BTreeSet<PathBuf> = BTreeSet::new();
     for place in hidden {
         // The name itself, where a link leads, and every other mount that shows it.
-        for path in [&place.path, &place.real] {
+        for path in [&place.at, &place.real] {
             paths.insert(path.clone());
             paths.extend(facts.aliases(path));
         }
@@ -56,6 +66,10 @@ pub(super) fn groups(
             continue;
         }
         done.push(path.clone());
+        if readable.iter().any(|open| open.real != path && open.real.starts_with(&path)) {
+            emptied.push(path);
+            continue;
+        }
         if groups.iter_mut().any(|group| group.take(&path, facts)) {
             continue;
         }
@@ -75,7 +89,7 @@ pub(super) fn groups(
             }
         }
     }
-    (groups, masked)
+    Hidden { groups, masked, emptied }
 }
 
 /// Returns the step that shows the folder of `group`, kept as `tree`, without the names.

@@ -15,7 +15,7 @@ use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched, Trial};
 use crate::order::Order;
 use crate::plan::{Enforced, Layer, Plan, Strength};
 use crate::seccomp::{Arch, Nesting};
-use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Step};
+use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Reached, Step};
 use files::Files;
 
 /// The user and group outside that a sandbox started by root has the rights of. No distribution
@@ -104,6 +104,11 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let (limits, limited) = limits(order, owners, facts);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(files.cwd));
+    steps.push(Step::Prove {
+        sealed: files.sealed,
+        network: reached(order.network),
+        nesting: order.nesting,
+    });
     steps.push(inside::exec(order));
 
     let protect = match (files.protect, facts.searched) {
@@ -231,6 +236,13 @@ fn landlock(order: &Order, facts: &Facts) -> Strength {
         }
         (Nesting::Off, 0) => Strength::Absent("the kernel does not have it".into()),
         (Nesting::Off, _) => Strength::Kernel,
+    }
+}
+
+fn reached(mode: NetworkMode) -> Reached {
+    match mode {
+        NetworkMode::Disabled => Reached::World,
+        NetworkMode::DenyAll | NetworkMode::AllowList | NetworkMode::Monitor => Reached::Nothing,
     }
 }
 

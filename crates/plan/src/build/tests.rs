@@ -55,7 +55,17 @@ fn order() -> Order {
 
 fn place(path: &str, is: Kind) -> Place {
     let (path, mode) = (PathBuf::from(path), if is == Kind::Folder { 0o755 } else { 0o644 });
-    Place { real: path.clone(), path, is, leads_to: is, names: 1, shut: None, mode, owner: (0, 0) }
+    Place {
+        real: path.clone(),
+        at: path.clone(),
+        path,
+        is,
+        leads_to: is,
+        names: 1,
+        shut: None,
+        mode,
+        owner: (0, 0),
+    }
 }
 
 fn facts(privilege: Privilege) -> Facts {
@@ -117,7 +127,7 @@ fn values_of_the_environment_are_never_printed() {
 }
 
 #[test]
-fn what_cannot_be_confined_is_not_planned() {
+fn a114_what_cannot_be_confined_is_not_planned() {
     let good = facts(Privilege::Ordinary);
     let broken = |change: &dyn Fn(&mut Order, &mut Facts)| {
         let (mut order, mut facts) = (order(), good.clone());
