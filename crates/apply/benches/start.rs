@@ -44,7 +44,7 @@ fn main() {
     for _ in 0..rounds {
         let tasks: [&dyn Fn(); 5] =
             [&bare, &|| run(&walls), &|| run(&open), &|| run(&plan(&order)), &|| {
-                drop(plan(&order))
+                drop(plan(&order));
             }];
         for (task, times) in tasks.into_iter().zip(&mut times) {
             let begun = Instant::now();
@@ -53,7 +53,7 @@ fn main() {
         }
     }
     let names = ["bare", "walls", "walls, host's network", "facts, plan, walls", "facts, plan"];
-    let base = times.first_mut().map(median).unwrap_or_default();
+    let base = times.first_mut().map(|times| median(times)).unwrap_or_default();
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("n={rounds} uid={} load {}", rustix::process::geteuid().as_raw(), load.trim());
     for (name, times) in names.into_iter().zip(&mut times) {
@@ -69,7 +69,7 @@ fn bare() {
     assert!(command.status().unwrap().success());
 }
 
-fn median(times: &mut Vec<Duration>) -> Duration {
+fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }

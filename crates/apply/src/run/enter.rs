@@ -20,7 +20,7 @@ use super::prepare::Prepared;
 use super::reaper;
 use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
-use crate::sys::process::{LeaveOnDrop, Side, execute, fork, leave};
+use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
 use crate::sys::{landlock, network, restrict, signal};
 
 /// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
@@ -29,7 +29,7 @@ const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 /// Does every step, and never comes back.
 pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let _guard = LeaveOnDrop;
-    let Prepared { acts, slots, inside, outside, standard, supervisor } = prepared;
+    let Prepared { acts, slots, inside, outside, standard, supervisor, stack } = prepared;
     // Our copies of the other side's ends would keep us from noticing that it is gone.
     for number in outside.iter().copied() {
         if let Ok(end) = remember(number) {
@@ -39,16 +39,34 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let control = inside.as_fd();
     // The reaper stands nowhere; the command enters its folder by path, behind all mounts.
     rustix::process::chdir(c"/").ok();
-    let mut around = Around { slots, control, standard, supervisor: supervisor.as_fd() };
-    for (step, act) in (0_u32..).zip(acts.iter()) {
-        let done = perform(act, &mut around);
-        if let Err(errno) = done {
-            let errno = errno.raw_os_error();
-            send(control, Message::Failed { step, errno }).ok();
-            leave(125);
+    let supervisor = supervisor.as_fd();
+    let mut around = Around { slots, control, standard, supervisor };
+    let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
+    let (first, rest) = acts.split_at(split);
+    line(first, 0, &mut around);
+    if rest.is_empty() {
+        leave(0);
+    }
+    match fork_onto(stack, &mut || line(rest, split, &mut around)) {
+        Ok(command) => reaper::run(command, control, supervisor),
+        Err(errno) => fail(control, split, errno),
+    }
+}
+
+/// Does steps in order, the first of which has this number in the plan.
+fn line(acts: &[Act], from: usize, around: &mut Around<'_>) {
+    for (step, act) in (from..).zip(acts) {
+        if let Err(errno) = perform(act, around) {
+            fail(around.control, step, errno);
         }
     }
-    leave(0)
+}
+
+/// Says which step failed, and ends.
+fn fail(control: BorrowedFd<'_>, step: usize, errno: Errno) -> ! {
+    let (step, errno) = (u32::try_from(step).unwrap_or(u32::MAX), errno.raw_os_error());
+    send(control, Message::Failed { step, errno }).ok();
+    leave(125)
 }
 
 /// What steps work on beside their own.
@@ -63,11 +81,7 @@ struct Around<'p> {
 fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
     let Around { slots, control, standard, supervisor } = around;
     match act {
-        Act::Done => Ok(()),
-        Act::Split => match fork()? {
-            Side::Child => Ok(()),
-            Side::Parent(command) => reaper::run(command, *control, *supervisor),
-        },
+        Act::Done | Act::Split => Ok(()),
         Act::Descriptors => descriptors(standard),
         Act::Map { uids, gids } => {
             write_all(c"/proc/self/setgroups", b"deny")?;

@@ -18,7 +18,7 @@ use super::host::Host;
 use crate::sys::descriptor::{forget, lift};
 use crate::sys::landlock::Handled;
 use crate::sys::mount::{self, NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY, Reach};
-use crate::sys::process::Strings;
+use crate::sys::process::{Stack, Strings};
 use crate::sys::restrict::Instruction;
 
 /// Everything that the new process needs, at places that it can reach without allocating.
@@ -36,6 +36,8 @@ pub(super) struct Prepared {
     pub(super) standard: [OwnedFd; 3],
     /// A pidfd of the supervisor.
     pub(super) supervisor: OwnedFd,
+    /// Where the command's own process runs until it executes.
+    pub(super) stack: Stack,
 }
 
 /// What the supervisor keeps.
@@ -74,7 +76,8 @@ pub(super) fn prepare(
     }
     let outside = vec![ours.control.as_raw_fd()];
     let slots = slots.take();
-    Ok((Prepared { acts, slots, inside, outside, standard, supervisor }, ours))
+    let stack = Stack::new();
+    Ok((Prepared { acts, slots, inside, outside, standard, supervisor, stack }, ours))
 }
 
 impl Drop for Prepared {

@@ -11,7 +11,7 @@ use super::host::{Host, write_maps};
 use super::message::{Message, receive, send};
 use super::prepare::Prepared;
 use crate::sys::descriptor::lift;
-use crate::sys::process::{Side, clone_into};
+use crate::sys::process::{Side, Stack, clone_into};
 use crate::sys::signal;
 
 const NAMES: [&str; 5] =
@@ -70,6 +70,7 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
             rustix::process::PidfdFlags::empty(),
         )
         .and_then(lift)?,
+        stack: Stack::new(),
     };
     let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET;
     let made = {
