@@ -34,8 +34,10 @@ pub(crate) fn loopback_up() -> Result<()> {
     }
     request.ifr_ifru.ifru_flags = UP;
     // SAFETY: the kernel reads the request, which is on this stack and ends its name with a zero;
-    // the socket is open until the call returns. A missing interface comes back as an error.
-    let returned =
-        unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) };
-    check(libc::c_long::from(returned)).map(drop)
+    // the socket is open until the call returns. A missing interface comes back as an error. The
+    // raw call, because C libraries differ in the type of the second argument.
+    let returned = unsafe {
+        libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
+    };
+    check(returned).map(drop)
 }
