@@ -18,6 +18,7 @@ use rustix::process::{Pid, PidfdFlags};
 
 use super::enter::enter;
 use super::error::{CannotStart, before};
+use super::leftover::Leftovers;
 use super::message::{Message, send};
 use super::prepare::prepare;
 use super::streams::{self, Streams};
@@ -36,6 +37,7 @@ pub struct Host {
     gid: u32,
     /// User namespaces that swap an owner with the user of sandboxes, by owner.
     owners: Mutex<BTreeMap<(u32, u32), Arc<OwnedFd>>>,
+    leftovers: Leftovers,
 }
 
 impl Host {
@@ -50,8 +52,14 @@ impl Host {
             _ => None,
         };
         let kernel = Kernel { arch, namespaces: Trial::Works, landlock: landlock::version() };
-        let mut host =
-            Self { kernel, privilege: Privilege::Ordinary, uid, gid, owners: Mutex::default() };
+        let mut host = Self {
+            kernel,
+            privilege: Privilege::Ordinary,
+            uid,
+            gid,
+            leftovers: Leftovers::default(),
+            owners: Mutex::default(),
+        };
         if uid == 0 {
             host.privilege = Privilege::Root { idmap: host.try_idmap() };
         }
@@ -100,6 +108,8 @@ impl Host {
         };
         let pid = made.pid;
         let sandbox = Sandbox::new(made);
+        // Now: once the first process is undumpable, only root may look.
+        let mounts = self.leftovers.hold(pid);
         drop(prepared);
         if let Some((uids, gids)) = &ours.maps {
             write_maps(pid, uids, gids).map_err(before("map users"))?;
@@ -107,6 +117,7 @@ impl Host {
         }
         Ok(Running {
             sandbox,
+            mounts,
             control: ours.control,
             feed,
             drains,

@@ -6,13 +6,14 @@
 //! | `prepare`, `streams` | in the supervisor, before: everything that can be allocated |
 //! | `enter` | in the new process: a straight line |
 //! | `reaper` | in PID 1 of the sandbox, until its end |
-//! | `supervise`, `pump`, `kept` | in the supervisor, until its end |
+//! | `supervise`, `pump`, `kept`, `leftover` | in the supervisor, until its end |
 
 mod act;
 mod enter;
 mod error;
 mod host;
 mod kept;
+mod leftover;
 mod message;
 mod mounts;
 mod outcome;

@@ -12,6 +12,7 @@ use rustix::process::Pid;
 
 use super::error::CannotStart;
 use super::kept::Buffer;
+use super::leftover::Leftover;
 use super::message::{Message, receive, send};
 use super::outcome::{End, Outcome, Usage};
 use super::streams::{Drain, Feed};
@@ -24,6 +25,7 @@ const OUTPUT: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct Running {
     pub(super) sandbox: Sandbox,
+    pub(super) mounts: Option<Leftover>,
     pub(super) control: OwnedFd,
     pub(super) feed: Feed,
     pub(super) drains: [Drain; 2],
@@ -142,6 +144,9 @@ impl Running {
         }
         let ended = self.sandbox.end();
         let duration = self.started.elapsed();
+        if let Some(mounts) = self.mounts.take() {
+            mounts.release();
+        }
         self.outcome(&said, ended, buffers, duration)
     }
 
