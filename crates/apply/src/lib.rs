@@ -1,8 +1,9 @@
 //! Putting a plan in force: the only room that talks to the kernel.
 //!
-//! This room will hold the probe that turns a host into `Facts`, `prepare`, which allocates
-//! everything a plan needs and may fail while nothing has run, `enter`, a straight line of system
-//! calls without allocation that ends in `execve`, and the reaper that outlives neither side.
+//! [`Host`] finds out what a host offers and starts commands on it: [`Host::facts`] answers what a
+//! plan has to know, [`Host::start`] makes a plan ready while nothing has run, then enters it by a
+//! straight line of system calls without allocation that ends in `execve`. [`Running`] is the
+//! supervisor's side, [`Outcome`] what became of it.
 //!
 //! Two things in it serve the supervisor itself: [`HostLookup`] says what lies at a path, and
 //! [`Jail`] does file operations that cannot leave a folder, whatever links are planted in it.
@@ -10,15 +11,20 @@
 //! Rules that hold here:
 //!
 //! - It adds nothing: one exhaustive match over the plan's steps, one wrapper per step.
-//! - System calls live in [`sys`], one function each. `unsafe`, once it is needed, is allowed in
-//!   that directory alone (docs/adr/0004); until then this crate forbids it.
+//! - System calls live in [`sys`], one function each. `unsafe` is allowed in that directory alone
+//!   (docs/adr/0004).
 //! - It knows the plan and no rules: no policy files, no sockets to the world, no terminal.
 //! - A failure before `execve` leaves nothing running, and says so.
-#![forbid(unsafe_code)]
 
 mod jail;
 mod lookup;
+#[cfg(target_os = "linux")]
+mod run;
 pub mod sys;
 
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use lookup::HostLookup;
+#[cfg(target_os = "linux")]
+pub use run::{
+    CannotStart, End, Host, Input, Outcome, Output, Running, Stop, Stream, Streams, Usage,
+};

@@ -1,8 +1,9 @@
 //! How a permitted command will be confined: a list of steps.
 //!
-//! This room will hold `Facts` (what a host offers, as data), `Plan` (a list of `Step`s) and the
-//! one function between them, which takes a `Permit` from `palisade-policy` and answers with a
-//! plan or says which wall is missing. No permit, no plan: forgetting to ask does not compile.
+//! [`Order`] is what a policy says about one run, [`Facts`] what a host offers (as data), [`Plan`] a
+//! list of [`Step`]s, and [`build`] the one function between them. It takes a
+//! [`Permit`](palisade_policy::decide::Permit): no permit, no plan; forgetting to ask does not
+//! compile.
 //!
 //! Rules that hold here:
 //!
@@ -14,5 +15,22 @@
 //!   enforce is a named absence, never a silent one.
 #![forbid(unsafe_code)]
 
+mod build;
+mod facts;
+mod order;
+mod plan;
+mod render;
+pub mod seccomp;
+mod step;
+
+pub use build::{CannotPlan, UNPRIVILEGED, build};
+pub use facts::{Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
+pub use order::{Bounds, Kept, Order, Questions};
+// The types of the policy that stand in the signatures here.
+pub use palisade_policy as policy;
 // `apply` answers what deciding asks of a disk, and knows no room but this one.
 pub use palisade_policy::jail::{Entry, Listing, Lookup, Named, NamedKind};
+pub use plan::{Enforced, Layer, Note, Plan, Strength};
+pub use step::{
+    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
+};

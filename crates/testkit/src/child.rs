@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
@@ -115,8 +116,17 @@ fn for_one_test(program: &Path, name: &str) -> Command {
     command
 }
 
-fn run(command: &mut Command, name: &str) -> std::io::Result<()> {
-    let output = command.output()?;
+fn run(command: &mut Command, name: &str) -> io::Result<()> {
+    let output = loop {
+        match command.output() {
+            // Another thread's child still holds the copy that was just written open; it is about
+            // to execute, or to close it.
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            outcome => break outcome?,
+        }
+    };
     let stdout = String::from_utf8_lossy(&output.stdout);
     let stderr = String::from_utf8_lossy(&output.stderr);
     // A name that matches nothing also ends with success, so success alone proves nothing.

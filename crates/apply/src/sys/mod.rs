@@ -1,5 +1,33 @@
 //! What only the kernel and its tables know, one file per subject. No policy here.
+#![expect(unsafe_code, reason = "the one directory that may; see docs/adr/0004")]
 
 pub mod beneath;
 pub mod entry;
 pub mod identity;
+
+#[cfg(target_os = "linux")]
+pub(crate) mod descriptor;
+#[cfg(target_os = "linux")]
+pub(crate) mod landlock;
+#[cfg(target_os = "linux")]
+pub(crate) mod mount;
+#[cfg(target_os = "linux")]
+pub(crate) mod network;
+#[cfg(target_os = "linux")]
+pub(crate) mod process;
+#[cfg(target_os = "linux")]
+pub(crate) mod restrict;
+#[cfg(target_os = "linux")]
+pub(crate) mod signal;
+
+/// Turns what a raw system call returned into a result.
+#[cfg(target_os = "linux")]
+fn check(returned: libc::c_long) -> rustix::io::Result<libc::c_long> {
+    if returned < 0 {
+        // The C library keeps the number in this thread; reading it allocates nothing.
+        let errno = std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO);
+        Err(rustix::io::Errno::from_raw_os_error(errno))
+    } else {
+        Ok(returned)
+    }
+}

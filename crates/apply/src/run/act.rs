@@ -1,0 +1,70 @@
+//! A step made ready: everything it needs is in memory, nothing is left to allocate.
+
+use std::ffi::{CStr, CString};
+
+use palisade_plan::Reached;
+use palisade_plan::seccomp::Nesting;
+use rustix::mount::MountFlags;
+use rustix::process::Resource;
+
+use crate::sys::landlock::Handled;
+use crate::sys::mount::Reach;
+use crate::sys::process::Strings;
+use crate::sys::restrict::Instruction;
+
+/// One step, ready. Their places in the list are those of the plan's steps.
+#[derive(Debug)]
+pub(super) enum Act {
+    /// Done outside, before or by making the process.
+    Done,
+    /// Says who is who itself.
+    Map { uids: Vec<u8>, gids: Vec<u8> },
+    /// Waits until the supervisor has said who is who, and becomes that.
+    AwaitMap { uid: u32, gid: u32 },
+    /// Takes a clone of a tree into a slot.
+    Keep { slot: usize, path: CString, reach: Reach, attributes: u64 },
+    /// Seals the root.
+    Seal,
+    /// Mounts a new filesystem.
+    Mount { kind: &'static CStr, at: CString, flags: MountFlags, data: CString },
+    /// Makes folders, from the top down; those that exist are fine.
+    Folders(Vec<CString>),
+    /// Makes folders and an empty file.
+    File(Vec<CString>, CString),
+    /// Makes a symbolic link.
+    Link { at: CString, to: CString },
+    /// Attaches the tree in a slot.
+    Attach { slot: usize, at: CString },
+    /// Mounts an overlay of whiteouts over the tree in a slot.
+    Hide { slot: usize, at: CString, mode: u32, names: Vec<CString>, between: Vec<(CString, u32)> },
+    /// Mounts something unusable over a file.
+    CoverFile(CString),
+    /// Mounts something on itself, with more attributes.
+    Rebind { at: CString, attributes: u64 },
+    /// Brings the loopback up.
+    Loopback,
+    /// Nobody may look into this process.
+    Undumpable,
+    /// No capabilities.
+    NoCapabilities,
+    /// No new privileges.
+    NoNewPrivileges,
+    /// Landlock: what may be done everywhere, and what below these paths.
+    Landlock { handled: Handled, everywhere: u64, below: Vec<CString> },
+    /// The filter of system calls.
+    Filter(Vec<Instruction>),
+    /// From here on it is the command's own process.
+    Split,
+    /// A session of its own.
+    Session,
+    /// The standard descriptors, and no others.
+    Descriptors,
+    /// An upper bound.
+    Limit(Resource, u64),
+    /// The current folder.
+    Enter(CString),
+    /// What must fail.
+    Prove { sealed: Vec<CString>, network: Reached, nesting: Nesting },
+    /// The command.
+    Execute { paths: Vec<CString>, arguments: Strings, environment: Strings },
+}

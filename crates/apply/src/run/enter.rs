@@ -1,0 +1,391 @@
+//! The straight line from `clone3` to `execve`: no allocation, no lock, no formatting.
+//!
+//! It runs in a copy of a process that may have other threads, of which only this one exists here.
+//! Whatever it needs, `prepare` has put into memory. A failure is reported by the number of its
+//! step, and ends the sandbox.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+
+use palisade_plan::Reached;
+use palisade_plan::seccomp::Nesting;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::io::{Errno, Result};
+use rustix::mount::MountFlags;
+
+use super::act::Act;
+use super::message::{Message, receive, send};
+use super::prepare::Prepared;
+use super::reaper;
+use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
+use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
+use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
+use crate::sys::{landlock, network, restrict, signal};
+
+/// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
+const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
+
+/// Does every step, and never comes back.
+pub(super) fn enter(prepared: &mut Prepared) -> ! {
+    let _guard = LeaveOnDrop;
+    let Prepared { acts, slots, inside, outside, standard, supervisor, stack } = prepared;
+    // Our copies of the other side's ends would keep us from noticing that it is gone.
+    for number in outside.iter().copied() {
+        if let Ok(end) = remember(number) {
+            drop(end);
+        }
+    }
+    let control = inside.as_fd();
+    // The reaper stands nowhere; the command enters its folder by path, behind all mounts.
+    rustix::process::chdir(c"/").ok();
+    let supervisor = supervisor.as_fd();
+    let mut around = Around { slots, control, standard, supervisor };
+    let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
+    let (first, rest) = acts.split_at(split);
+    line(first, 0, &mut around);
+    if rest.is_empty() {
+        leave(0);
+    }
+    match fork_onto(stack, &mut || line(rest, split, &mut around)) {
+        Ok(command) => reaper::run(command, control, supervisor),
+        Err(errno) => fail(control, split, errno),
+    }
+}
+
+/// Does steps in order, the first of which has this number in the plan.
+fn line(acts: &[Act], from: usize, around: &mut Around<'_>) {
+    for (step, act) in (from..).zip(acts) {
+        if let Err(errno) = perform(act, around) {
+            fail(around.control, step, errno);
+        }
+    }
+}
+
+/// Says which step failed, and ends.
+fn fail(control: BorrowedFd<'_>, step: usize, errno: Errno) -> ! {
+    let (step, errno) = (u32::try_from(step).unwrap_or(u32::MAX), errno.raw_os_error());
+    send(control, Message::Failed { step, errno }).ok();
+    leave(125)
+}
+
+/// What steps work on beside their own.
+struct Around<'p> {
+    slots: &'p mut [i32],
+    control: BorrowedFd<'p>,
+    standard: &'p [OwnedFd; 3],
+    supervisor: BorrowedFd<'p>,
+}
+
+/// Does one step.
+fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
+    let Around { slots, control, standard, supervisor } = around;
+    match act {
+        Act::Done | Act::Split => Ok(()),
+        Act::Descriptors => descriptors(standard),
+        Act::Map { uids, gids } => {
+            write_all(c"/proc/self/setgroups", b"deny")?;
+            write_all(c"/proc/self/uid_map", uids)?;
+            write_all(c"/proc/self/gid_map", gids)
+        }
+        Act::AwaitMap { uid, gid } => {
+            await_go(*control, *supervisor)?;
+            restrict::become_user(*uid, *gid)
+        }
+        Act::Keep { slot, path, reach, attributes } => {
+            let tree = mount::clone_tree(path, *reach)?;
+            mount::change_tree(tree.as_fd(), *attributes, None, *reach)?;
+            let slot = slots.get_mut(*slot).ok_or(Errno::INVAL)?;
+            *slot = forget(tree);
+            Ok(())
+        }
+        Act::Seal => mount::change_path(c"/", READ_ONLY | NO_SUID | NO_DEVICES, Reach::All),
+        Act::Mount { kind, at, flags, data } => mount::fresh(kind, at, *flags, data),
+        Act::Folders(folders) => make_folders(folders),
+        Act::File(folders, at) => {
+            make_folders(folders)?;
+            let flags = OFlags::CREATE | OFlags::RDONLY | OFlags::CLOEXEC;
+            rustix::fs::open(at.as_c_str(), flags, Mode::from_raw_mode(0o644)).map(drop)
+        }
+        Act::Link { at, to } => rustix::fs::symlink(to.as_c_str(), at.as_c_str()),
+        Act::Attach { slot, at } => mount::attach(take(slots, *slot)?.as_fd(), at),
+        Act::Hide { slot, at, mode, names, between } => {
+            hide(&take(slots, *slot)?, at, *mode, names, between)
+        }
+        Act::CoverFile(at) => {
+            // A device on a mount without devices can be opened for nothing.
+            let cover = mount::clone_tree(c"/dev/null", Reach::One)?;
+            mount::change_tree(cover.as_fd(), READ_ONLY | NO_DEVICES, None, Reach::One)?;
+            mount::attach(cover.as_fd(), at)
+        }
+        Act::Rebind { at, attributes } => {
+            let tree = mount::clone_tree(at, Reach::All)?;
+            mount::change_tree(tree.as_fd(), *attributes, None, Reach::All)?;
+            mount::attach(tree.as_fd(), at)
+        }
+        Act::Loopback => network::loopback_up(),
+        Act::Undumpable => restrict::undumpable(),
+        Act::NoCapabilities => restrict::no_capabilities(),
+        Act::NoNewPrivileges => restrict::no_new_privileges(),
+        Act::Landlock { handled, everywhere, below } => {
+            let ruleset = landlock::ruleset(handled)?;
+            allow(&ruleset, c"/", *everywhere)?;
+            for path in below {
+                allow(&ruleset, path, handled.files)?;
+            }
+            landlock::restrict(ruleset.as_fd())
+        }
+        Act::Filter(program) => restrict::filter(program),
+        Act::Session => rustix::process::setsid().map(drop),
+        Act::Limit(resource, most) => restrict::limit(*resource, *most),
+        Act::Enter(path) => rustix::process::chdir(path.as_c_str()),
+        Act::Prove { sealed, network, nesting } => prove(sealed, *network, *nesting),
+        Act::Execute { paths, arguments, environment } => {
+            signal::reset_ignored();
+            signal::unblock_all();
+            let mut worst = Errno::NOENT;
+            for path in paths {
+                match execute(path, arguments, environment) {
+                    Errno::NOENT | Errno::NOTDIR => {}
+                    // As execvp(3): one that may not be started counts if there is no other.
+                    Errno::ACCESS => worst = Errno::ACCESS,
+                    errno => return Err(errno),
+                }
+            }
+            Err(worst)
+        }
+    }
+}
+
+/// Waits until the supervisor says so. That it is gone is told by its pidfd: the end of a socket
+/// may be held open by children of its other threads.
+fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
+    loop {
+        let mut watched = [
+            PollFd::from_borrowed_fd(control, PollFlags::IN),
+            PollFd::from_borrowed_fd(supervisor, PollFlags::IN),
+        ];
+        match poll(&mut watched, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+        }
+        let [said, gone] = watched.map(|one| !one.revents().is_empty());
+        if gone {
+            leave(0);
+        }
+        if said {
+            return match receive(control)? {
+                Some(Message::Go) => Ok(()),
+                Some(Message::Signal(_) | Message::Failed { .. } | Message::Ended(_)) | None => {
+                    Err(Errno::CONNRESET)
+                }
+            };
+        }
+    }
+}
+
+/// Tries what must fail; a wall that lets it through is an error, and nothing starts.
+fn prove(sealed: &[CString], network: Reached, nesting: Nesting) -> Result<()> {
+    for folder in sealed {
+        // A file without a name: were it made, nothing of it would stay.
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        if rustix::fs::open(folder.as_c_str(), flags, Mode::from_raw_mode(0o600)).is_ok() {
+            return Err(Errno::NOTRECOVERABLE);
+        }
+    }
+    if network == Reached::Nothing && network::reaches_world() {
+        return Err(Errno::ISCONN);
+    }
+    if nesting == Nesting::Off && restrict::new_user_namespace().is_ok() {
+        return Err(Errno::NOTRECOVERABLE);
+    }
+    Ok(())
+}
+
+/// Puts the standard descriptors in place; everything else closes when the command starts.
+fn descriptors(standard: &[OwnedFd; 3]) -> Result<()> {
+    for (number, fd) in (0..).zip(standard) {
+        put(fd.as_fd(), number)?;
+    }
+    close_from(3, Rest::CloseAtExec)
+}
+
+/// Gives rights below a path: all of them on a folder, those that a file can have on a file.
+fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<()> {
+    let place = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+        Ok(place) => place,
+        // A place that is not there needs no right.
+        Err(Errno::NOENT) => return Ok(()),
+        Err(errno) => return Err(errno),
+    };
+    match landlock::allow(ruleset.as_fd(), place.as_fd(), rights) {
+        Err(Errno::INVAL) => landlock::allow(ruleset.as_fd(), place.as_fd(), rights & ON_FILES),
+        outcome => outcome,
+    }
+}
+
+/// Mounts the folder in `tree` at `at`, under a layer that says which names do not exist.
+fn hide(
+    tree: &OwnedFd,
+    at: &CStr,
+    mode: u32,
+    names: &[CString],
+    between: &[(CString, u32)],
+) -> Result<()> {
+    // An overlay takes only what lies in this namespace, and a tree with other owners comes from
+    // outside: it is put in place first, where the overlay then covers it.
+    mount::attach(tree.as_fd(), at)?;
+    let tree = rustix::fs::open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let layer = mount::detached_memory()?;
+    rustix::fs::chmodat(layer.as_fd(), c".", Mode::from_raw_mode(mode), AtFlags::empty())?;
+    for (folder, mode) in between {
+        rustix::fs::mkdirat(layer.as_fd(), folder.as_c_str(), Mode::from_raw_mode(*mode))?;
+    }
+    for name in names {
+        mount::whiteout(layer.as_fd(), name)?;
+    }
+    for (folder, _) in between.iter().rev() {
+        same_times(&tree, &layer, folder)?;
+    }
+    same_times(&tree, &layer, c".")?;
+    let mut text = Text::new();
+    text.push(b"lowerdir=/proc/self/fd/")?;
+    text.push_number(layer.as_raw_fd())?;
+    text.push(b":/proc/self/fd/")?;
+    text.push_number(tree.as_raw_fd())?;
+    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    mount::fresh(c"overlay", at, flags, text.as_c_str()?)
+}
+
+/// Gives a folder of the layer the times of the one it stands before.
+fn same_times(tree: &OwnedFd, layer: &OwnedFd, folder: &CStr) -> Result<()> {
+    use rustix::fs::{Timespec, Timestamps};
+    let stat = rustix::fs::statat(tree, folder, AtFlags::SYMLINK_NOFOLLOW)?;
+    let time =
+        |seconds, nanos| Timespec { tv_sec: seconds, tv_nsec: i64::try_from(nanos).unwrap_or(0) };
+    let times = Timestamps {
+        last_access: time(stat.st_atime, stat.st_atime_nsec),
+        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
+    };
+    rustix::fs::utimensat(layer, folder, &times, AtFlags::SYMLINK_NOFOLLOW)
+}
+
+fn make_folders(folders: &[CString]) -> Result<()> {
+    for folder in folders {
+        match rustix::fs::mkdir(folder.as_c_str(), Mode::from_raw_mode(0o755)) {
+            Ok(()) | Err(Errno::EXIST | Errno::ROFS) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
+}
+
+fn take(slots: &mut [i32], slot: usize) -> Result<OwnedFd> {
+    let slot = slots.get_mut(slot).ok_or(Errno::INVAL)?;
+    remember(std::mem::replace(slot, -1))
+}
+
+fn write_all(path: &CStr, bytes: &[u8]) -> Result<()> {
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    // These files take one write or none.
+    let written = rustix::io::write(&file, bytes)?;
+    if written == bytes.len() { Ok(()) } else { Err(Errno::IO) }
+}
+
+/// A short text on the stack.
+struct Text {
+    bytes: [u8; 96],
+    length: usize,
+}
+
+impl Text {
+    fn new() -> Self {
+        Self { bytes: [0; 96], length: 0 }
+    }
+
+    fn push(&mut self, text: &[u8]) -> Result<()> {
+        let end = self.length + text.len();
+        // One byte stays zero, to end the text.
+        if end >= self.bytes.len() {
+            return Err(Errno::NAMETOOLONG);
+        }
+        let room = self.bytes.get_mut(self.length..end).ok_or(Errno::NAMETOOLONG)?;
+        room.copy_from_slice(text);
+        self.length = end;
+        Ok(())
+    }
+
+    fn push_number(&mut self, number: i32) -> Result<()> {
+        let mut digits = [b'0'; 10];
+        let mut rest = number.unsigned_abs();
+        let mut used = 0;
+        for digit in digits.iter_mut().rev() {
+            *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+            rest /= 10;
+            used += 1;
+            if rest == 0 {
+                break;
+            }
+        }
+        self.push(digits.get(10 - used..).unwrap_or_default())
+    }
+
+    fn as_c_str(&self) -> Result<&CStr> {
+        CStr::from_bytes_until_nul(&self.bytes).map_err(|_| Errno::INVAL)
+    }
+}
+
+/// The reaper's numbers for what it keeps.
+pub(super) const CONTROL: i32 = 3;
+pub(super) const SUPERVISOR: i32 = 4;
+pub(super) const CHILDREN: i32 = 5;
+
+/// Leaves the reaper with what it needs and nothing else: its socket, the supervisor's pidfd, a
+/// descriptor that tells of children, and /dev/null three times.
+pub(super) fn strip(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
+    // Above the numbers that are given out here, or one would be lost to another.
+    let null =
+        lift(rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)?;
+    let children = lift(signal::child_ended()?)?;
+    put(control, CONTROL)?;
+    put(supervisor, SUPERVISOR)?;
+    put(children.as_fd(), CHILDREN)?;
+    for number in 0..3 {
+        put(null.as_fd(), number)?;
+    }
+    forget(null);
+    forget(children);
+    close_from(6, Rest::Close)?;
+    // Still there.
+    rustix::io::fcntl_getfd(known(CONTROL)).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use palisade_testkit::Project;
+
+    use super::*;
+
+    #[test]
+    fn e056_a_wall_that_does_not_hold_is_found_out() {
+        let open = Project::new();
+        let path = |project: &Project| CString::new(project.root().as_os_str().as_bytes()).unwrap();
+        let tried = |folder: CString| prove(&[folder], Reached::World, Nesting::UserNamespaces);
+        assert_eq!(tried(path(&open)), Err(Errno::NOTRECOVERABLE));
+        assert_eq!(std::fs::read_dir(open.root()).unwrap().count(), 0, "nothing stays");
+        assert_eq!(tried(c"/proc".into()), Ok(()), "where nothing can be made");
+    }
+
+    #[test]
+    fn numbers_are_written_without_memory() {
+        for number in [0, 7, 10, 1024, i32::MAX] {
+            let mut text = Text::new();
+            text.push(b"fd/").unwrap();
+            text.push_number(number).unwrap();
+            assert_eq!(text.as_c_str().unwrap().to_str().unwrap(), format!("fd/{number}"));
+        }
+        assert_eq!(Text::new().push(&[b'x'; 96]), Err(Errno::NAMETOOLONG));
+    }
+}

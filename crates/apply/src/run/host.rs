@@ -1,0 +1,211 @@
+//! A host: what it offers, found out by trying, and starting sandboxes on it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use palisade_plan::seccomp::Arch;
+use palisade_plan::{
+    Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial, UNPRIVILEGED,
+};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, PidfdFlags};
+
+use super::enter::enter;
+use super::error::{CannotStart, before};
+use super::leftover::Leftovers;
+use super::message::{Message, send};
+use super::prepare::prepare;
+use super::streams::{self, Streams};
+use super::supervise::{Running, Sandbox};
+use super::{mounts, survey, trial};
+use crate::sys::mount::{self, Reach};
+use crate::sys::process::{self, Made, Side, clone_into, leave};
+use crate::sys::{landlock, signal};
+
+/// A host on which sandboxes are started. It is asked once what it offers.
+#[derive(Debug)]
+pub struct Host {
+    kernel: Kernel,
+    privilege: Privilege,
+    uid: u32,
+    gid: u32,
+    /// User namespaces that swap an owner with the user of sandboxes, by owner.
+    owners: Mutex<BTreeMap<(u32, u32), Arc<OwnedFd>>>,
+    leftovers: Leftovers,
+}
+
+impl Host {
+    /// Finds out what this host offers, by trying it: the success of one call proves nothing
+    /// about the next.
+    pub fn probe() -> Self {
+        let uid = rustix::process::geteuid().as_raw();
+        let gid = rustix::process::getegid().as_raw();
+        let arch = match std::env::consts::ARCH {
+            "x86_64" => Some(Arch::X86_64),
+            "aarch64" => Some(Arch::Aarch64),
+            _ => None,
+        };
+        let kernel = Kernel { arch, namespaces: Trial::Works, landlock: landlock::version() };
+        let mut host = Self {
+            kernel,
+            privilege: Privilege::Ordinary,
+            uid,
+            gid,
+            leftovers: Leftovers::default(),
+            owners: Mutex::default(),
+        };
+        if uid == 0 {
+            host.privilege = Privilege::Root { idmap: host.try_idmap() };
+        }
+        host.kernel.namespaces = trial::namespaces(&host);
+        host
+    }
+
+    /// Returns what a plan for these questions has to know.
+    pub fn facts(&self, questions: &Questions) -> Facts {
+        let mounts = mounts::read();
+        let survey::Surveyed { places, searched } = survey::survey(questions, self.privilege);
+        let groups = rustix::process::getgroups().unwrap_or_default();
+        Facts {
+            uid: self.uid,
+            gid: self.gid,
+            groups: groups.into_iter().map(rustix::process::Gid::as_raw).collect(),
+            privilege: self.privilege,
+            kernel: self.kernel.clone(),
+            mounts,
+            places,
+            searched: if searched { Searched::Whole } else { Searched::Partly },
+        }
+    }
+
+    /// Returns what the kernel offers.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Starts the command of a plan that was built for this host.
+    ///
+    /// # Errors
+    ///
+    /// When something is missing before the sandbox exists. What fails later is told by
+    /// [`Running::wait`]; in both cases the command has not run.
+    pub fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
+        let started = Instant::now();
+        let (standard, feed, drains) = streams::open(streams, reader(plan))?;
+        let (mut prepared, ours) = prepare(self, plan, standard)?;
+        let made = {
+            let _blocked = signal::block_all();
+            match clone_into(ours.namespaces).map_err(before("make namespaces"))? {
+                Side::Child => enter(&mut prepared),
+                Side::Parent(made) => made,
+            }
+        };
+        let pid = made.pid;
+        let sandbox = Sandbox::new(made);
+        // Now: once the first process is undumpable, only root may look.
+        let mounts = self.leftovers.hold(pid);
+        drop(prepared);
+        if let Some((uids, gids)) = &ours.maps {
+            write_maps(pid, uids, gids).map_err(before("map users"))?;
+            send(ours.control.as_fd(), Message::Go).map_err(before("start the sandbox"))?;
+        }
+        Ok(Running {
+            sandbox,
+            mounts,
+            control: ours.control,
+            feed,
+            drains,
+            plan: plan.clone(),
+            started,
+            stop: Arc::new(AtomicBool::new(false)),
+        })
+    }
+
+    pub(super) fn identity(&self) -> (u32, u32, Privilege) {
+        (self.uid, self.gid, self.privilege)
+    }
+
+    /// Returns a user namespace in which an owner and the user of sandboxes are swapped.
+    pub(super) fn owners(&self, uid: u32, gid: u32) -> Result<Arc<OwnedFd>, CannotStart> {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = owners.get(&(uid, gid)) {
+            return Ok(Arc::clone(known));
+        }
+        let made = swapped(uid, gid).map_err(before("make a map of owners"))?;
+        let made = Arc::new(made);
+        owners.insert((uid, gid), Arc::clone(&made));
+        Ok(made)
+    }
+
+    fn try_idmap(&self) -> Idmap {
+        let refused = |errno: Option<i32>| Idmap::Refused(errno.unwrap_or(libc::EIO));
+        let owners = match self.owners(0, 0) {
+            Ok(owners) => owners,
+            Err(error) => return refused(error.errno()),
+        };
+        let tried = mount::clone_tree(c"/", Reach::One).and_then(|tree| {
+            mount::change_tree(tree.as_fd(), 0, Some((*owners).as_fd()), Reach::One)
+        });
+        tried.map_or_else(|errno| refused(Some(errno.raw_os_error())), |()| Idmap::Works)
+    }
+}
+
+/// Returns the user outside that the command will be, if that is not the caller.
+fn reader(plan: &Plan) -> Option<u32> {
+    plan.steps().iter().find_map(|step| {
+        let Step::Identity(identity) = step else { return None };
+        (identity.uid != identity.outer_uid).then_some(identity.outer_uid)
+    })
+}
+
+/// Makes a user namespace whose map is everybody as they are, but for two who change places.
+fn swapped(uid: u32, gid: u32) -> rustix::io::Result<OwnedFd> {
+    let own = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
+    let made = {
+        let _blocked = signal::block_all();
+        match clone_into(u64::from(libc::CLONE_NEWUSER.cast_unsigned()))? {
+            Side::Child => {
+                // Holds the namespace until it is killed, or we are gone. The end of a pipe would
+                // not tell: children of other threads may have a copy.
+                let mut watched = [PollFd::from_borrowed_fd(own.as_fd(), PollFlags::IN)];
+                while poll(&mut watched, None) == Err(rustix::io::Errno::INTR) {}
+                leave(0)
+            }
+            Side::Parent(made) => made,
+        }
+    };
+    let Made { pid, pidfd } = made;
+    let map = |id: u32| {
+        let (low, high) = (id.min(UNPRIVILEGED), id.max(UNPRIVILEGED));
+        let mut map = format!("{low} {high} 1\n{high} {low} 1\n");
+        let ranges = [(0, low), (low.saturating_add(1), high), (high.saturating_add(1), u32::MAX)];
+        for (from, to) in ranges.into_iter().filter(|(from, to)| from < to) {
+            map += &format!("{from} {from} {}\n", to - from);
+        }
+        map.into_bytes()
+    };
+    let namespace = write_maps(pid, &map(uid), &map(gid)).and_then(|()| {
+        let path = format!("/proc/{}/ns/user", pid.as_raw_nonzero());
+        rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+    });
+    process::signal(pidfd.as_fd(), libc::SIGKILL).ok();
+    process::await_end(pid).ok();
+    namespace
+}
+
+pub(super) fn write_maps(pid: Pid, uids: &[u8], gids: &[u8]) -> rustix::io::Result<()> {
+    let folder = format!("/proc/{}", pid.as_raw_nonzero());
+    let write = |name: &str, bytes: &[u8]| {
+        fs::write(Path::new(&folder).join(name), bytes).map_err(|error| {
+            rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)
+        })
+    };
+    write("uid_map", uids)?;
+    write("gid_map", gids)
+}

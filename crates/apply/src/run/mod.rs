@@ -1,0 +1,32 @@
+//! Running a command behind the walls of a plan.
+//!
+//! | Module | Where it runs |
+//! | --- | --- |
+//! | `host`, `trial`, `survey`, `mounts` | in the supervisor: what there is |
+//! | `prepare`, `streams` | in the supervisor, before: everything that can be allocated |
+//! | `enter` | in the new process: a straight line |
+//! | `reaper` | in PID 1 of the sandbox, until its end |
+//! | `supervise`, `pump`, `kept`, `leftover` | in the supervisor, until its end |
+
+mod act;
+mod enter;
+mod error;
+mod host;
+mod kept;
+mod leftover;
+mod message;
+mod mounts;
+mod outcome;
+mod prepare;
+mod pump;
+mod reaper;
+mod streams;
+mod supervise;
+mod survey;
+mod trial;
+
+pub use error::CannotStart;
+pub use host::Host;
+pub use outcome::{End, Outcome, Stream, Usage};
+pub use streams::{Input, Output, Streams};
+pub use supervise::{Running, Stop};

@@ -1,0 +1,66 @@
+//! The mounts that can be seen (proc(5), mountinfo).
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::PathBuf;
+
+use palisade_plan::Mount;
+
+/// Returns every mount, in the kernel's order; none where /proc is not there.
+pub(super) fn read() -> Vec<Mount> {
+    fs::read("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| parse(&text))
+}
+
+fn parse(text: &[u8]) -> Vec<Mount> {
+    text.split(|byte| *byte == b'\n').filter_map(line).collect()
+}
+
+fn line(line: &[u8]) -> Option<Mount> {
+    let mut words = line.split(|byte| *byte == b' ');
+    let device = words.nth(2)?;
+    let root = words.next()?;
+    let point = words.next()?;
+    let kind = words.skip_while(|word| *word != b"-").nth(1)?;
+    Some(Mount {
+        point: path(point),
+        root: path(root),
+        device: String::from_utf8_lossy(device).into_owned(),
+        kind: String::from_utf8_lossy(kind).into_owned(),
+    })
+}
+
+/// Reads a path in which blanks and the like are written as `\040`.
+fn path(word: &[u8]) -> PathBuf {
+    let mut bytes = Vec::with_capacity(word.len());
+    let mut rest = word;
+    while let [first, tail @ ..] = rest {
+        rest = tail;
+        if let ([a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7', after @ ..], b'\\') =
+            (tail, first)
+        {
+            bytes.push((a - b'0') << 6 | (b - b'0') << 3 | (c - b'0'));
+            rest = after;
+        } else {
+            bytes.push(*first);
+        }
+    }
+    OsString::from_vec(bytes).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_the_kernel_writes_them() {
+        let text = b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/root rw\n\
+            27 1 254:0 / / rw - ext4 /dev/vda rw\nnonsense\n";
+        let mounts = parse(text);
+        let told: Vec<_> = mounts
+            .iter()
+            .map(|mount| format!("{} {} {}", mount.point.display(), mount.device, mount.kind))
+            .collect();
+        assert_eq!(told, ["/mnt 2 98:0 ext3", "/ 254:0 ext4"]);
+    }
+}

@@ -1,0 +1,308 @@
+//! From a plan to memory: everything that can be allocated, opened or refused beforehand.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use palisade_plan::{
+    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Shape, Step, seccomp,
+};
+use rustix::mount::MountFlags;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use rustix::process::{PidfdFlags, Resource};
+
+use super::act::Act;
+use super::error::{CannotStart, before};
+use super::host::Host;
+use crate::sys::descriptor::{forget, lift};
+use crate::sys::landlock::Handled;
+use crate::sys::mount::{self, NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY, Reach};
+use crate::sys::process::{Stack, Strings};
+use crate::sys::restrict::Instruction;
+
+/// Everything that the new process needs, at places that it can reach without allocating.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// The steps, in order.
+    pub(super) acts: Vec<Act>,
+    /// The kept trees, by number; -1 where there is none yet.
+    pub(super) slots: Vec<i32>,
+    /// The sandbox's end of the socket.
+    pub(super) inside: OwnedFd,
+    /// The numbers of the supervisor's ends, to be closed.
+    pub(super) outside: Vec<i32>,
+    /// What will be 0, 1 and 2.
+    pub(super) standard: [OwnedFd; 3],
+    /// A pidfd of the supervisor.
+    pub(super) supervisor: OwnedFd,
+    /// Where the command's own process runs until it executes.
+    pub(super) stack: Stack,
+}
+
+/// What the supervisor keeps.
+#[derive(Debug)]
+pub(super) struct Ours {
+    /// Its end of the socket.
+    pub(super) control: OwnedFd,
+    /// The flags of `clone3`.
+    pub(super) namespaces: u64,
+    /// The maps that the supervisor has to write, if it has to.
+    pub(super) maps: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Makes a plan ready. Nothing has run when this fails.
+pub(super) fn prepare(
+    host: &Host,
+    plan: &Plan,
+    standard: [OwnedFd; 3],
+) -> Result<(Prepared, Ours), CannotStart> {
+    let flags = SocketFlags::CLOEXEC;
+    let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
+    let (control, inside) = pair.map_err(before("make a socket"))?;
+    let [control, inside] = [control, inside].map(lift);
+    let (control, inside) =
+        (control.map_err(before("make a socket"))?, inside.map_err(before("make a socket"))?);
+    let own = rustix::process::getpid();
+    let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty())
+        .and_then(lift)
+        .map_err(before("open a descriptor of this process"))?;
+
+    let mut ours = Ours { control, namespaces: 0, maps: None };
+    let mut slots = Slots::new();
+    let mut acts = Vec::with_capacity(plan.steps().len());
+    for step in plan.steps() {
+        acts.push(ready(host, step, &mut ours, &mut slots)?);
+    }
+    let outside = vec![ours.control.as_raw_fd()];
+    let slots = slots.take();
+    let stack = Stack::new();
+    Ok((Prepared { acts, slots, inside, outside, standard, supervisor, stack }, ours))
+}
+
+impl Drop for Prepared {
+    fn drop(&mut self) {
+        // In the supervisor, whose copies of the kept trees are no longer needed.
+        drop(Slots(std::mem::take(&mut self.slots)));
+    }
+}
+
+/// Numbers of kept trees, closed when dropped.
+struct Slots(Vec<i32>);
+
+impl Slots {
+    fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    fn put(&mut self, slot: usize, number: i32) {
+        if self.0.len() <= slot {
+            self.0.resize(slot + 1, -1);
+        }
+        if let Some(place) = self.0.get_mut(slot) {
+            *place = number;
+        }
+    }
+
+    fn take(mut self) -> Vec<i32> {
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        for number in self.0.drain(..) {
+            drop(crate::sys::descriptor::remember(number));
+        }
+    }
+}
+
+fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result<Act, CannotStart> {
+    Ok(match step {
+        Step::Namespaces(kinds) => {
+            ours.namespaces = kinds.iter().fold(0, |all, kind| all | flag(*kind));
+            Act::Done
+        }
+        Step::Identity(identity) => map(identity, ours),
+        Step::Keep(keep) => kept(host, keep, slots)?,
+        Step::SealRoot => Act::Seal,
+        Step::Tmpfs { at, size, mode } => {
+            let size = size.map_or(String::new(), |size| format!("size={size},"));
+            tmpfs(at, &format!("{size}mode={mode:o}"), MountFlags::empty())?
+        }
+        Step::FreshProc => Act::Mount {
+            kind: c"proc",
+            at: c"/proc".into(),
+            flags: MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC,
+            data: CString::default(),
+        },
+        Step::FreshTerminals => Act::Mount {
+            kind: c"devpts",
+            at: c"/dev/pts".into(),
+            flags: MountFlags::NOSUID | MountFlags::NOEXEC,
+            data: c"newinstance,ptmxmode=0666,mode=0620".into(),
+        },
+        Step::MakeFolder(path) => Act::Folders(folders(path)?),
+        Step::MakeFile(path) => {
+            let above = path.parent().map(folders).transpose()?.unwrap_or_default();
+            Act::File(above, text(path)?)
+        }
+        Step::MakeLink { at, to } => Act::Link { at: text(at)?, to: words(to)? },
+        Step::Attach { tree, at } => Act::Attach { slot: tree.0.into(), at: text(at)? },
+        Step::Hide { tree, at, mode, names, between } => Act::Hide {
+            slot: tree.0.into(),
+            at: text(at)?,
+            mode: *mode,
+            names: names.iter().map(|name| text(name)).collect::<Result<_, _>>()?,
+            between: between
+                .iter()
+                .map(|(name, mode)| Ok((text(name)?, *mode)))
+                .collect::<Result<_, CannotStart>>()?,
+        },
+        Step::Cover { at, shape: Shape::File } => Act::CoverFile(text(at)?),
+        Step::Cover { at, shape: Shape::Folder } => {
+            tmpfs(at, "size=4k,nr_inodes=1,mode=000", MountFlags::RDONLY)?
+        }
+        Step::Pin(path) => Act::Rebind { at: text(path)?, attributes: NO_SUID | NO_DEVICES },
+        Step::Protect(path) => {
+            Act::Rebind { at: text(path)?, attributes: READ_ONLY | NO_SUID | NO_DEVICES }
+        }
+        Step::LoopbackUp => Act::Loopback,
+        Step::Undumpable => Act::Undumpable,
+        Step::NoCapabilities => Act::NoCapabilities,
+        Step::NoNewPrivileges => Act::NoNewPrivileges,
+        Step::Landlock { version, write } => {
+            let below = write.iter().map(|path| text(path)).collect::<Result<_, _>>()?;
+            Act::Landlock { handled: handled(*version), everywhere: READ, below }
+        }
+        Step::Seccomp { arch, nesting } => {
+            let program = seccomp::compile(*arch, *nesting).into_iter();
+            Act::Filter(program.map(|(code, jt, jf, k)| Instruction { code, jt, jf, k }).collect())
+        }
+        Step::Reaper => Act::Split,
+        Step::Session => Act::Session,
+        Step::Descriptors => Act::Descriptors,
+        Step::Limit(limit) => bound(*limit),
+        Step::Enter(path) => Act::Enter(text(path)?),
+        Step::Prove { sealed, network, nesting } => Act::Prove {
+            sealed: sealed.iter().map(|path| text(path)).collect::<Result<_, _>>()?,
+            network: *network,
+            nesting: *nesting,
+        },
+        Step::Exec { argv, paths, environment } => Act::Execute {
+            paths: paths.iter().map(|path| text(path)).collect::<Result<_, _>>()?,
+            arguments: strings(argv.iter().map(|word| words(word)))?,
+            environment: strings(
+                environment.iter().map(|(name, value)| words(&format!("{name}={value}"))),
+            )?,
+        },
+    })
+}
+
+fn map(identity: &Identity, ours: &mut Ours) -> Act {
+    let Identity { uid, outer_uid, gid, outer_gid, mapped_by } = *identity;
+    let uids = format!("{uid} {outer_uid} 1\n").into_bytes();
+    let gids = format!("{gid} {outer_gid} 1\n").into_bytes();
+    match mapped_by {
+        MappedBy::Itself => Act::Map { uids, gids },
+        MappedBy::Supervisor => {
+            ours.maps = Some((uids, gids));
+            Act::AwaitMap { uid, gid }
+        }
+    }
+}
+
+/// Takes a tree that gets other owners now: only this side has the right to.
+fn kept(host: &Host, keep: &Keep, slots: &mut Slots) -> Result<Act, CannotStart> {
+    let Keep { tree, path, access, depth, owner } = keep;
+    let attributes = match access {
+        Access::Read => READ_ONLY | NO_SUID | NO_DEVICES,
+        Access::Write => NO_SUID | NO_DEVICES,
+        Access::Device => NO_SUID | NO_EXEC,
+    };
+    let reach = match depth {
+        Depth::All => Reach::All,
+        Depth::One => Reach::One,
+    };
+    let (slot, path) = (usize::from(tree.0), text(path)?);
+    slots.put(slot, -1);
+    let Owner::Swapped { uid, gid } = *owner else {
+        return Ok(Act::Keep { slot, path, reach, attributes });
+    };
+    let owners = host.owners(uid, gid)?;
+    let kept = mount::clone_tree(&path, reach)
+        .and_then(|tree| {
+            mount::change_tree(tree.as_fd(), attributes, Some(owners.as_fd()), reach)?;
+            lift(tree)
+        })
+        .map_err(before("give a tree another owner"))?;
+    slots.put(slot, forget(kept));
+    Ok(Act::Done)
+}
+
+fn tmpfs(at: &Path, data: &str, more: MountFlags) -> Result<Act, CannotStart> {
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | more;
+    Ok(Act::Mount { kind: c"tmpfs", at: text(at)?, flags, data: words(data)? })
+}
+
+fn bound(limit: Limit) -> Act {
+    let (resource, most) = match limit {
+        Limit::Processes(most) => (Resource::Nproc, most),
+        Limit::Data(most) => (Resource::Data, most),
+        Limit::CpuSeconds(most) => (Resource::Cpu, most),
+        Limit::FileSize(most) => (Resource::Fsize, most),
+        Limit::OpenFiles(most) => (Resource::Nofile, most),
+        Limit::NoCores => (Resource::Core, 0),
+    };
+    Act::Limit(resource, most)
+}
+
+/// Execute, read a file, list a folder.
+const READ: u64 = 1 | 1 << 2 | 1 << 3;
+
+/// Returns every right that this version of Landlock knows, and what stays in the domain.
+fn handled(version: u32) -> Handled {
+    let files = match version {
+        0 | 1 => (1 << 13) - 1,
+        2 => (1 << 14) - 1,
+        3 | 4 => (1 << 15) - 1,
+        _ => (1 << 16) - 1,
+    };
+    // Abstract sockets and signals of others.
+    let scoped = if version >= 6 { 3 } else { 0 };
+    Handled { files, network: 0, scoped }
+}
+
+fn flag(kind: Namespace) -> u64 {
+    let flag = match kind {
+        Namespace::User => libc::CLONE_NEWUSER,
+        Namespace::Mount => libc::CLONE_NEWNS,
+        Namespace::Process => libc::CLONE_NEWPID,
+        Namespace::Network => libc::CLONE_NEWNET,
+        Namespace::Ipc => libc::CLONE_NEWIPC,
+        Namespace::Name => libc::CLONE_NEWUTS,
+        Namespace::Cgroup => libc::CLONE_NEWCGROUP,
+    };
+    u64::from(flag.cast_unsigned())
+}
+
+/// Returns a folder's path and those of all above it, from the top down.
+fn folders(path: &Path) -> Result<Vec<CString>, CannotStart> {
+    let above: Vec<&Path> = path.ancestors().collect();
+    above.into_iter().rev().skip(1).map(text).collect()
+}
+
+fn strings(
+    texts: impl Iterator<Item = Result<CString, CannotStart>>,
+) -> Result<Strings, CannotStart> {
+    Ok(Strings::new(texts.collect::<Result<_, _>>()?))
+}
+
+fn text(path: &Path) -> Result<CString, CannotStart> {
+    CString::new(path.as_os_str().as_bytes())
+        .map_err(|_| CannotStart::ZeroByte(path.display().to_string()))
+}
+
+fn words(text: &str) -> Result<CString, CannotStart> {
+    CString::new(text).map_err(|_| CannotStart::ZeroByte(text.escape_debug().to_string()))
+}

@@ -1,0 +1,67 @@
+//! PID 1 of a sandbox: it reaps, passes signals on, and takes everything with it when it goes.
+
+use std::os::fd::BorrowedFd;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::enter::{CHILDREN, CONTROL, SUPERVISOR, strip};
+use super::message::{Message, receive, send};
+use crate::sys::descriptor::known;
+use crate::sys::process::{leave, reap};
+
+/// Runs until the command or the supervisor has ended. The kernel then ends everything else in
+/// the namespace, whatever it did to get away.
+///
+/// It is undumpable, has no capability, and is under the same filter and rules as the command. It
+/// watches a pidfd of the supervisor: a signal at the death of a parent is bound to a thread, and
+/// can be missed.
+pub(super) fn run(command: Pid, control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> ! {
+    if let Err(errno) = strip(control, supervisor) {
+        send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
+        leave(125);
+    }
+    let (control, supervisor, children) = (known(CONTROL), known(SUPERVISOR), known(CHILDREN));
+    loop {
+        let mut watched = [
+            PollFd::from_borrowed_fd(supervisor, PollFlags::IN),
+            PollFd::from_borrowed_fd(control, PollFlags::IN),
+            PollFd::from_borrowed_fd(children, PollFlags::IN),
+        ];
+        match poll(&mut watched, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => leave(125),
+        }
+        let [supervisor, order, children] = watched.map(|one| !one.revents().is_empty());
+        if supervisor {
+            leave(0);
+        }
+        if children {
+            reap_all(command, control);
+        }
+        if order {
+            match receive(control) {
+                Ok(Some(Message::Signal(number))) => {
+                    if let Some(signal) = Signal::from_named_raw(number) {
+                        kill_process(command, signal).ok();
+                    }
+                }
+                Ok(Some(Message::Go | Message::Failed { .. } | Message::Ended(_))) => {}
+                // The other side is gone, or has lost interest.
+                Ok(None) | Err(_) => leave(0),
+            }
+        }
+    }
+}
+
+fn reap_all(command: Pid, control: BorrowedFd<'_>) {
+    let mut drain = [0; 512];
+    while rustix::io::read(known(CHILDREN), &mut drain).is_ok_and(|read| read > 0) {}
+    while let Ok(Some((pid, status))) = reap() {
+        if pid == command.as_raw_nonzero().get() {
+            send(control, Message::Ended(status)).ok();
+            leave(0);
+        }
+    }
+}

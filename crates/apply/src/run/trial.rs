@@ -1,0 +1,98 @@
+//! A sandbox that is made only to see whether one can be.
+
+use palisade_plan::{Privilege, Trial, UNPRIVILEGED};
+use rustix::mount::MountFlags;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use std::os::fd::AsFd as _;
+
+use super::act::Act;
+use super::enter::enter;
+use super::host::{Host, write_maps};
+use super::message::{Message, receive, send};
+use super::prepare::Prepared;
+use crate::sys::descriptor::lift;
+use crate::sys::process::{Side, Stack, clone_into};
+use crate::sys::signal;
+
+const NAMES: [&str; 5] =
+    ["making namespaces", "mapping users", "sealing the root", "a tmpfs", "a fresh /proc"];
+
+/// Tries user, mount, process and network namespaces, a sealed root and a fresh /proc.
+pub(super) fn namespaces(host: &Host) -> Trial {
+    match tried(host) {
+        Ok(None) => Trial::Works,
+        Ok(Some((step, errno))) => {
+            let what = NAMES.get(step).copied().unwrap_or("starting a process");
+            Trial::Refused { what: what.into(), errno }
+        }
+        Err(errno) => {
+            let [what, ..] = NAMES;
+            Trial::Refused { what: what.into(), errno: errno.raw_os_error() }
+        }
+    }
+}
+
+fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
+    let (uid, gid, privilege) = host.identity();
+    let (outer_uid, outer_gid) = match privilege {
+        Privilege::Ordinary => (uid, gid),
+        Privilege::Root { .. } => (UNPRIVILEGED, UNPRIVILEGED),
+    };
+    let uids = format!("{uid} {outer_uid} 1\n").into_bytes();
+    let gids = format!("{gid} {outer_gid} 1\n").into_bytes();
+    let map = match privilege {
+        Privilege::Ordinary => Act::Map { uids: uids.clone(), gids: gids.clone() },
+        Privilege::Root { .. } => Act::AwaitMap { uid, gid },
+    };
+    let fresh = |kind, at: &std::ffi::CStr| Act::Mount {
+        kind,
+        at: at.into(),
+        flags: MountFlags::NOSUID | MountFlags::NODEV,
+        data: c"".into(),
+    };
+    let acts = vec![Act::Done, map, Act::Seal, fresh(c"tmpfs", c"/tmp"), fresh(c"proc", c"/proc")];
+    let flags = SocketFlags::CLOEXEC;
+    let (control, inside) =
+        rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
+    let (control, inside) = (lift(control)?, lift(inside)?);
+    let null = || {
+        let flags = rustix::fs::OFlags::RDWR | rustix::fs::OFlags::CLOEXEC;
+        rustix::fs::open(c"/dev/null", flags, rustix::fs::Mode::empty()).and_then(lift)
+    };
+    let mut prepared = Prepared {
+        acts,
+        slots: Vec::new(),
+        inside,
+        outside: vec![std::os::fd::AsRawFd::as_raw_fd(&control)],
+        standard: [null()?, null()?, null()?],
+        supervisor: rustix::process::pidfd_open(
+            rustix::process::getpid(),
+            rustix::process::PidfdFlags::empty(),
+        )
+        .and_then(lift)?,
+        stack: Stack::new(),
+    };
+    let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET;
+    let made = {
+        let _blocked = signal::block_all();
+        match clone_into(u64::from(flags.cast_unsigned()))? {
+            Side::Child => enter(&mut prepared),
+            Side::Parent(made) => made,
+        }
+    };
+    drop(prepared);
+    let mut sandbox = super::supervise::Sandbox::new(made);
+    if let Privilege::Root { .. } = privilege {
+        write_maps(sandbox.pid(), &uids, &gids)?;
+        send(control.as_fd(), Message::Go)?;
+    }
+    let said = receive(control.as_fd())?;
+    sandbox.end();
+    Ok(match said {
+        Some(Message::Failed { step, errno }) => {
+            Some((usize::try_from(step).unwrap_or(usize::MAX), errno))
+        }
+        // It says nothing when all is well, and goes.
+        Some(Message::Go | Message::Signal(_) | Message::Ended(_)) | None => None,
+    })
+}

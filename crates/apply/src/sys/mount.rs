@@ -1,0 +1,113 @@
+//! Mounts: taking clones of trees, changing what may be done with them, putting them in place.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+
+use rustix::fs::{CWD, FileType, Mode};
+use rustix::io::Result;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags,
+};
+
+use super::check;
+
+/// Attributes of mounts (mount_setattr(2)).
+pub(crate) const READ_ONLY: u64 = 0x1;
+pub(crate) const NO_SUID: u64 = 0x2;
+pub(crate) const NO_DEVICES: u64 = 0x4;
+pub(crate) const NO_EXEC: u64 = 0x8;
+const IDMAP: u64 = 0x10_0000;
+
+/// What a change of attributes reaches.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Reach {
+    /// One mount.
+    One,
+    /// It and every mount below.
+    All,
+}
+
+/// Takes a clone of the tree at `path`, which belongs to no folder until it is attached. A link at
+/// the end of the path is taken itself.
+pub(crate) fn clone_tree(path: &CStr, reach: Reach) -> Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_SYMLINK_NOFOLLOW;
+    let flags = match reach {
+        Reach::One => flags,
+        Reach::All => flags | OpenTreeFlags::AT_RECURSIVE,
+    };
+    rustix::mount::open_tree(CWD, path, flags)
+}
+
+/// Sets attributes of a cloned tree, makes it private, and gives its files other owners if
+/// `owners`, a user namespace, says so.
+pub(crate) fn change_tree(
+    tree: BorrowedFd<'_>,
+    set: u64,
+    owners: Option<BorrowedFd<'_>>,
+    reach: Reach,
+) -> Result<()> {
+    let empty_path = libc::AT_EMPTY_PATH.cast_unsigned();
+    let namespace = owners.map_or(0, |owners| u64::from(owners.as_raw_fd().cast_unsigned()));
+    let set = if owners.is_some() { set | IDMAP } else { set };
+    set_attributes(tree.as_raw_fd(), c"", empty_path, set, namespace, reach)
+}
+
+/// Sets attributes of the mount at `path` and makes it private.
+pub(crate) fn change_path(path: &CStr, set: u64, reach: Reach) -> Result<()> {
+    set_attributes(libc::AT_FDCWD, path, 0, set, 0, reach)
+}
+
+fn set_attributes(
+    folder: i32,
+    path: &CStr,
+    flags: u32,
+    set: u64,
+    namespace: u64,
+    reach: Reach,
+) -> Result<()> {
+    let recursive = match reach {
+        Reach::One => 0,
+        Reach::All => 0x8000_u32, // AT_RECURSIVE
+    };
+    // struct mount_attr: attr_set, attr_clr, propagation, userns_fd.
+    let attributes: [u64; 4] = [set, 0, libc::MS_PRIVATE, namespace];
+    // SAFETY: the kernel reads a C string and 32 bytes of `attributes`, both alive until the call
+    // returns, and writes nothing. Wrong descriptors, paths and flags come back as errors.
+    let returned = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            folder,
+            path.as_ptr(),
+            flags | recursive,
+            attributes.as_ptr(),
+            size_of_val(&attributes),
+        )
+    };
+    check(returned).map(drop)
+}
+
+/// Puts a cloned tree at `path`. A link at the end of the path is not followed.
+pub(crate) fn attach(tree: BorrowedFd<'_>, path: &CStr) -> Result<()> {
+    rustix::mount::move_mount(tree, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+/// Mounts a new filesystem of `kind` at `path`.
+pub(crate) fn fresh(kind: &CStr, path: &CStr, flags: MountFlags, data: &CStr) -> Result<()> {
+    rustix::mount::mount(kind, path, kind, flags, data)
+}
+
+/// Makes a filesystem in memory that is mounted nowhere.
+pub(crate) fn detached_memory() -> Result<OwnedFd> {
+    let context = rustix::mount::fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    rustix::mount::fsconfig_set_string(context.as_fd(), c"size", c"256k")?;
+    rustix::mount::fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    rustix::mount::fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// Makes the mark that, in the upper layer of an overlay, says "this name does not exist".
+pub(crate) fn whiteout(folder: BorrowedFd<'_>, name: &CStr) -> Result<()> {
+    rustix::fs::mknodat(folder, name, FileType::CharacterDevice, Mode::empty(), 0)
+}

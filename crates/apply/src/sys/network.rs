@@ -1,0 +1,43 @@
+//! The one interface of an empty network.
+
+use std::mem;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::os::fd::AsRawFd as _;
+
+use rustix::io::Result;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+
+use super::check;
+
+/// `IFF_UP` and `IFF_RUNNING`.
+const UP: i16 = 0x41;
+
+/// Returns whether an address of the world has a route; nothing is sent.
+pub(crate) fn reaches_world() -> bool {
+    let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
+    let Ok(socket) = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None) else {
+        return false;
+    };
+    // An address for documentation (RFC 5737), and the port that discards.
+    let address = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 9);
+    rustix::net::connect(&socket, &address).is_ok()
+}
+
+/// Brings the loopback interface up.
+pub(crate) fn loopback_up() -> Result<()> {
+    let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
+    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
+    // SAFETY: an all-zero request is a valid one.
+    let mut request: libc::ifreq = unsafe { mem::zeroed() };
+    for (to, from) in request.ifr_name.iter_mut().zip(*b"lo") {
+        *to = libc::c_char::from_ne_bytes([from]);
+    }
+    request.ifr_ifru.ifru_flags = UP;
+    // SAFETY: the kernel reads the request, which is on this stack and ends its name with a zero;
+    // the socket is open until the call returns. A missing interface comes back as an error. The
+    // raw call, because C libraries differ in the type of the second argument.
+    let returned = unsafe {
+        libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
+    };
+    check(returned).map(drop)
+}

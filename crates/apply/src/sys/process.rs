@@ -1,0 +1,191 @@
+//! Making, replacing, ending and awaiting processes.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::mem;
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::ptr;
+
+use rustix::io::{Errno, Result};
+use rustix::process::Pid;
+
+use super::check;
+
+/// Which side of a fork this is.
+#[derive(Debug)]
+pub(crate) enum Side<T> {
+    /// The new process.
+    Child,
+    /// The one that made it, with what it knows of it.
+    Parent(T),
+}
+
+/// A process that was made, and a descriptor that means it and no other.
+#[derive(Debug)]
+pub(crate) struct Made {
+    /// Its number, as seen here.
+    pub(crate) pid: Pid,
+    /// Readable once it has ended.
+    pub(crate) pidfd: OwnedFd,
+}
+
+/// What a process that has ended used, with those it awaited.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    /// Microseconds of processor time, in programs.
+    pub(crate) user: u64,
+    /// Microseconds of processor time, in the kernel.
+    pub(crate) system: u64,
+    /// The largest memory that one process had, in KiB.
+    pub(crate) peak: u64,
+}
+
+/// Makes a process in new namespaces: clone3(2), with handlers reset and no signal at its end.
+///
+/// The child has a copy of this thread and of no other: until it executes or ends, it must not
+/// allocate, take a lock, or return from the function that called this.
+pub(crate) fn clone_into(namespaces: u64) -> Result<Side<Made>> {
+    let mut pidfd: i32 = -1;
+    // SAFETY: an all-zero `clone_args` is a valid one: it asks for nothing.
+    let mut arguments: libc::clone_args = unsafe { mem::zeroed() };
+    arguments.flags = namespaces | libc::CLONE_PIDFD as u64 | u64::from(CLEAR_HANDLERS_LOW) << 32;
+    arguments.pidfd = (&raw mut pidfd) as u64;
+    let size = size_of::<libc::clone_args>();
+    // SAFETY: the kernel reads `size` bytes of `arguments` and writes one int to `pidfd`, both on
+    // this stack and alive until the call returns. Without CLONE_VM the child works on a copy of
+    // our memory, so two returns from one call see two stacks. Wrong flags come back as an error.
+    let returned = unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size) };
+    let pid = check(returned)?;
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
+        return Ok(Side::Child);
+    };
+    // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else owns.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    Ok(Side::Parent(Made { pid, pidfd }))
+}
+
+/// `CLONE_CLEAR_SIGHAND`, bit 32.
+const CLEAR_HANDLERS_LOW: u32 = 1;
+
+/// A stack for [`fork_onto`].
+#[derive(Debug)]
+pub(crate) struct Stack(Vec<u128>);
+
+impl Stack {
+    /// Makes one; pages that are never used cost nothing.
+    pub(crate) fn new() -> Self {
+        Self(vec![0; (256 << 10) / size_of::<u128>()])
+    }
+}
+
+/// Makes a child that runs `body` in this process's own memory, on a stack of its own, while we
+/// wait until it has executed a program or ended: clone(2) with `CLONE_VM` and `CLONE_VFORK`.
+///
+/// Copying the memory of a large host twice is what this saves. `body` must not return, and is
+/// bound as the child of [`clone_into`].
+pub(crate) fn fork_onto(stack: &mut Stack, mut body: &mut dyn FnMut()) -> Result<Pid> {
+    extern "C" fn run(body: *mut c_void) -> c_int {
+        // SAFETY: `body` is the address of a variable of `fork_onto`, which waits until we are
+        // done with it; nobody else uses it meanwhile.
+        let body = unsafe { &mut *body.cast::<&mut dyn FnMut()>() };
+        body();
+        leave(125)
+    }
+    let top = stack.0.as_mut_ptr_range().end.cast::<c_void>();
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: the stack is ours, aligned, borrowed until the call returns, and large enough for a
+    // straight line of system calls; `body` outlives the call, which returns only once the child no
+    // longer uses our memory. A failure comes back as an error.
+    let returned = unsafe { libc::clone(run, top, flags, (&raw mut body).cast::<c_void>()) };
+    let pid = check(libc::c_long::from(returned))?;
+    i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::CHILD)
+}
+
+/// A list of C strings that ends in a null pointer, as execve(2) wants it.
+#[derive(Debug)]
+pub(crate) struct Strings {
+    pointers: Vec<*const c_char>,
+    // Held for the memory that the pointers lead to.
+    _texts: Vec<CString>,
+}
+
+impl Strings {
+    /// Makes the list.
+    pub(crate) fn new(texts: Vec<CString>) -> Self {
+        let pointers = texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect();
+        Self { pointers, _texts: texts }
+    }
+}
+
+/// Replaces this process by the program at `path`; returns only if that failed.
+pub(crate) fn execute(path: &CStr, arguments: &Strings, environment: &Strings) -> Errno {
+    let (arguments, environment) = (arguments.pointers.as_ptr(), environment.pointers.as_ptr());
+    // SAFETY: `path` and both lists end as the call expects, and are borrowed until it returns; on
+    // success our memory is gone, on failure it is untouched.
+    unsafe { libc::execve(path.as_ptr(), arguments, environment) };
+    check(-1).err().unwrap_or(Errno::IO)
+}
+
+/// Ends this process at once: no destructors, no buffers, no handlers.
+pub(crate) fn leave(code: i32) -> ! {
+    // SAFETY: the call does not return and touches no memory.
+    unsafe { libc::_exit(code) }
+}
+
+/// Ends the process when dropped: a child that unwinds must not run its parent's code.
+#[derive(Debug)]
+pub(crate) struct LeaveOnDrop;
+
+impl Drop for LeaveOnDrop {
+    fn drop(&mut self) {
+        leave(125);
+    }
+}
+
+/// Awaits the process of `pid`, whatever signal it ends with.
+pub(crate) fn await_end(pid: Pid) -> Result<Ended> {
+    let mut status = 0;
+    // SAFETY: an all-zero `rusage` is a valid one.
+    let mut usage: libc::rusage = unsafe { mem::zeroed() };
+    loop {
+        // SAFETY: the kernel writes an int and an `rusage`, both on this stack. A number that is
+        // no child of ours comes back as an error.
+        let returned = unsafe {
+            libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, libc::__WALL, &raw mut usage)
+        };
+        match check(libc::c_long::from(returned)) {
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno),
+            Ok(_) => break,
+        }
+    }
+    let micros = |time: libc::timeval| {
+        u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000
+            + u64::try_from(time.tv_usec).unwrap_or(0)
+    };
+    Ok(Ended {
+        user: micros(usage.ru_utime),
+        system: micros(usage.ru_stime),
+        peak: u64::try_from(usage.ru_maxrss).unwrap_or(0),
+    })
+}
+
+/// Takes the status of any child that has ended, without waiting: its number and its status.
+pub(crate) fn reap() -> Result<Option<(i32, i32)>> {
+    let mut status = 0;
+    // SAFETY: the kernel writes one int on this stack; the last pointer is null.
+    let returned =
+        unsafe { libc::wait4(-1, &raw mut status, libc::WNOHANG | libc::__WALL, ptr::null_mut()) };
+    let pid = check(libc::c_long::from(returned))?;
+    Ok(i32::try_from(pid).ok().filter(|pid| *pid > 0).map(|pid| (pid, status)))
+}
+
+/// Sends a signal to the process behind `pidfd`.
+pub(crate) fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> Result<()> {
+    let (none, flags) = (ptr::null::<libc::siginfo_t>(), 0_u32);
+    // SAFETY: the pointer is null, so the kernel touches no memory of ours; the descriptor is
+    // borrowed. A process that is gone, or no pidfd, comes back as an error.
+    let returned = unsafe {
+        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, none, flags)
+    };
+    check(returned).map(drop)
+}

@@ -1,0 +1,77 @@
+//! Giving up: capabilities, privileges to come, system calls, resources.
+
+use rustix::io::{Errno, Result};
+use rustix::process::{DumpableBehavior, Resource, Rlimit};
+use rustix::thread::{CapabilitySet, CapabilitySets, Gid, Uid};
+
+use super::check;
+
+/// One instruction of a filter, as the kernel reads it.
+pub(crate) type Instruction = libc::sock_filter;
+
+/// Nobody without special rights may look into this process from now on.
+pub(crate) fn undumpable() -> Result<()> {
+    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
+}
+
+/// No program gains rights by being started, from now on and for all descendants.
+pub(crate) fn no_new_privileges() -> Result<()> {
+    rustix::thread::set_no_new_privs(true)
+}
+
+/// Gives up every capability in every set, the bounding set included.
+pub(crate) fn no_capabilities() -> Result<()> {
+    rustix::thread::clear_ambient_capability_set()?;
+    for number in 0..64 {
+        // SAFETY: the call takes integers and touches no memory; a number that the kernel does
+        // not know comes back as EINVAL, which ends the loop.
+        let returned = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, number, 0, 0, 0) };
+        match check(libc::c_long::from(returned)) {
+            Ok(_) => {}
+            Err(Errno::INVAL) if number > 0 => break,
+            Err(errno) => return Err(errno),
+        }
+    }
+    let none = CapabilitySet::empty();
+    rustix::thread::set_capabilities(
+        None,
+        CapabilitySets { effective: none, permitted: none, inheritable: none },
+    )
+}
+
+/// Becomes this user and group, in every sense of the word, and leaves all other groups.
+pub(crate) fn become_user(uid: u32, gid: u32) -> Result<()> {
+    let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
+    rustix::thread::set_thread_groups(&[])?;
+    rustix::thread::set_thread_res_gid(gid, gid, gid)?;
+    rustix::thread::set_thread_res_uid(uid, uid, uid)
+}
+
+/// Makes a user namespace of this process's own, where that is not refused.
+pub(crate) fn new_user_namespace() -> Result<()> {
+    // SAFETY: the call takes one integer and touches no memory; descriptors stay shared.
+    let returned = unsafe { libc::unshare(libc::CLONE_NEWUSER) };
+    check(libc::c_long::from(returned)).map(drop)
+}
+
+/// Installs a filter of system calls, for this process and all descendants.
+pub(crate) fn filter(program: &[Instruction]) -> Result<()> {
+    let length = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;
+    // The kernel only reads; the type of the pointer is an accident of the header.
+    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
+    let flags: libc::c_ulong = 0;
+    // SAFETY: the kernel reads the header and `len` instructions behind it, both borrowed until
+    // the call returns, and checks every instruction; a program it does not like is an error.
+    let returned = unsafe {
+        libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program)
+    };
+    check(returned).map(drop)
+}
+
+/// Sets an upper bound that cannot be raised again.
+pub(crate) fn limit(resource: Resource, most: u64) -> Result<()> {
+    // Never above what we were given ourselves: only root could, and it need not.
+    let had = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
+    let most = Some(most.min(had));
+    rustix::process::setrlimit(resource, Rlimit { current: most, maximum: most })
+}

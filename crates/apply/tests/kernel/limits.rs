@@ -1,0 +1,175 @@
+//! Upper bounds. Every bomb has a second bound around it: the time of the run, and a shell's limit.
+
+use std::time::{Duration, Instant};
+
+use palisade_apply::End;
+use palisade_plan::Kept;
+
+use crate::{Place, all, as_both, out};
+
+#[test]
+fn a024_running_past_the_time_is_told_and_what_was_written_is_kept() {
+    as_both("limits::a024_running_past_the_time_is_told_and_what_was_written_is_kept", || {
+        let mut place = Place::new();
+        place.order.bounds.time = Some(Duration::from_secs(2));
+        let outcome = place.sh("echo partial; sleep 100; echo never");
+        assert_eq!((outcome.end, outcome.exit_code()), (End::TimedOut, -101), "{}", all(&outcome));
+        assert!(outcome.timed_out());
+        assert_eq!(out(&outcome), "partial\n");
+    });
+}
+
+#[test]
+fn a025_on_timeout_no_descendant_survives_and_the_call_returns() {
+    as_both("limits::a025_on_timeout_no_descendant_survives_and_the_call_returns", || {
+        let mut place = Place::new();
+        place.order.bounds.time = Some(Duration::from_secs(2));
+        let begun = Instant::now();
+        let outcome = place.sh(
+            "trap '' TERM; (setsid sh -c 'trap \"\" TERM HUP INT; sleep 29.97; echo x > late' &) ; \
+             setsid nohup sleep 29.97 >/dev/null 2>&1 & wait; sleep 29.97",
+        );
+        assert_eq!(outcome.end, End::TimedOut, "{}", all(&outcome));
+        assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+        assert!(!place.project.path("late").exists());
+    });
+}
+
+#[test]
+fn silence_for_too_long_ends_a_run_and_output_prolongs_it() {
+    as_both("limits::silence_for_too_long_ends_a_run_and_output_prolongs_it", || {
+        let mut place = Place::new();
+        place.order.bounds.idle = Some(Duration::from_secs(3));
+        let outcome = place.sh("for i in 1 2 3 4; do echo $i; sleep 1; done; sleep 100");
+        assert_eq!(outcome.end, End::Idle, "{}", all(&outcome));
+        assert_eq!(out(&outcome), "1\n2\n3\n4\n");
+    });
+}
+
+#[test]
+fn a026_output_over_the_cap_is_cut_marked_and_keeps_the_code() {
+    as_both("limits::a026_output_over_the_cap_is_cut_marked_and_keeps_the_code", || {
+        let mut place = Place::new();
+        place.order.bounds.output = Some(10);
+        let outcome = place.sh("printf 0123456789abcdef; exit 3");
+        assert_eq!(outcome.end, End::Exited(3));
+        assert_eq!(out(&outcome), "0123456789");
+        assert!(outcome.truncated());
+        assert_eq!(outcome.stdout.marker().unwrap(), "[palisade: 6 bytes of output not shown]");
+        place.order.bounds.keep = Kept::Tail;
+        assert_eq!(out(&place.sh("printf 0123456789abcdef")), "6789abcdef");
+        let exact = place.sh("printf 0123456789");
+        assert!(!exact.truncated() && exact.stdout.marker().is_none());
+    });
+}
+
+#[test]
+fn a027_each_stream_has_its_own_cap() {
+    as_both("limits::a027_each_stream_has_its_own_cap", || {
+        let mut place = Place::new();
+        place.order.bounds.output = Some(8);
+        let outcome = place.sh("printf 0123456789; printf few >&2");
+        assert!(outcome.stdout.truncated() && !outcome.stderr.truncated());
+        assert_eq!(outcome.stderr.bytes, b"few");
+    });
+}
+
+#[test]
+fn a028_memory_stays_bounded_while_a_child_writes_a_lot() {
+    as_both("limits::a028_memory_stays_bounded_while_a_child_writes_a_lot", || {
+        let peak = || {
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let line = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
+            line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
+        };
+        let mut place = Place::new();
+        for keep in [Kept::Head, Kept::Tail] {
+            place.order.bounds.keep = keep;
+            let before = peak();
+            let outcome = place.sh("head -c 300000000 /dev/zero; echo $? >&2");
+            assert_eq!(outcome.end, End::Exited(0), "{}", outcome.stderr.bytes.len());
+            assert_eq!(outcome.stdout.bytes.len(), 64 << 10);
+            assert_eq!(outcome.stdout.dropped, 300_000_000 - (64 << 10));
+            assert!(peak() - before < 32 << 10, "{} KiB more", peak() - before);
+        }
+    });
+}
+
+#[test]
+fn a105_processes_are_limited_and_without_a_limit_they_are_not() {
+    as_both("limits::a105_processes_are_limited_and_without_a_limit_they_are_not", || {
+        let mut place = Place::new();
+        let script = "import os\n\
+            n = 0\n\
+            try:\n\
+            \x20   while n < 60:\n\
+            \x20       if os.fork() == 0: os.read(os.pipe()[0], 1)\n\
+            \x20       n += 1\n\
+            except BlockingIOError: pass\n\
+            print(n)\n";
+        place.order.bounds.processes = Some(20);
+        let outcome = place.python(script);
+        assert_eq!(out(&outcome), "19\n", "{}", all(&outcome));
+        place.order.bounds.processes = None;
+        let outcome = place.python(script);
+        assert_eq!(out(&outcome), "60\n", "{}", all(&outcome));
+    });
+}
+
+#[test]
+fn e059_a_bomb_of_processes_ends_within_its_limit_and_leaves_nobody() {
+    as_both("limits::e059_a_bomb_of_processes_ends_within_its_limit_and_leaves_nobody", || {
+        let mut place = Place::new();
+        // Shown to hold by the test above; the time is the second bound.
+        place.order.bounds.processes = Some(24);
+        place.order.bounds.time = Some(Duration::from_secs(3));
+        let begun = Instant::now();
+        let outcome = place.python(
+            "import os\n\
+             while True:\n\
+             \x20   try: os.fork()\n\
+             \x20   except OSError: pass\n",
+        );
+        assert_eq!(outcome.end, End::TimedOut, "{}", all(&outcome));
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        assert_eq!(out(&place.sh("echo fine")), "fine\n");
+    });
+}
+
+#[test]
+fn memory_time_file_size_and_open_files_are_bounded() {
+    as_both("limits::memory_time_file_size_and_open_files_are_bounded", || {
+        let mut place = Place::new();
+        place.order.bounds.memory = Some(256 << 20);
+        place.order.bounds.cpu = Some(Duration::from_secs(1));
+        place.order.bounds.file_size = Some(1 << 20);
+        place.order.bounds.open_files = Some(32);
+        let memory = place.python("x = bytearray(400 << 20); print('had it')");
+        assert!(!out(&memory).contains("had"), "{}", all(&memory));
+        assert!(all(&memory).contains("MemoryError"), "{}", all(&memory));
+        assert_eq!(out(&place.python("x = bytearray(50 << 20); print('had it')")), "had it\n");
+        let time = place.sh("while :; do :; done");
+        // The soft and the hard limit are the same, and the hard one kills.
+        assert!(matches!(time.end, End::Signalled(9 | 24)), "{}", all(&time));
+        let file = place.sh("head -c 3000000 /dev/zero > big");
+        assert!(
+            std::fs::metadata(place.project.path("big")).unwrap().len() <= 1 << 20,
+            "{}",
+            all(&file)
+        );
+        let open = place.python("x = [open('/dev/null') for _ in range(100)]");
+        assert!(all(&open).contains("Too many open files"), "{}", all(&open));
+    });
+}
+
+#[test]
+fn a_filled_temporary_folder_is_full_and_the_host_is_not() {
+    as_both("limits::a_filled_temporary_folder_is_full_and_the_host_is_not", || {
+        let mut place = Place::new();
+        place.order.bounds.tmp = Some(4 << 20);
+        place.order.bounds.file_size = Some(64 << 20);
+        let outcome = place.sh("head -c 9000000 /dev/zero > /tmp/big; stat -c %s /tmp/big");
+        assert!(all(&outcome).contains("No space left"), "{}", all(&outcome));
+        assert_eq!(out(&outcome), "4194304\n");
+    });
+}

@@ -1,0 +1,356 @@
+//! What can be read, written and seen.
+
+use std::path::{Path, PathBuf};
+
+use palisade_policy::name::PathPattern;
+
+use super::hide::{Group, Hidden, groups, overlay};
+use super::{CannotPlan, Owners, inside, is_folder};
+use crate::facts::{Facts, Kind, Place};
+use crate::order::{Order, TOOLCHAINS};
+use crate::plan::{Note, Strength};
+use crate::step::{Access, Depth, Keep, Owner, Shape, Step, Tree};
+
+/// Folders that are replaced by private ones.
+const PRIVATE: [&str; 2] = ["/tmp", "/var/tmp"];
+
+/// Places that are never writable trees: they are made anew, or are the machine's.
+const NEVER: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// The most trees that one plan attaches.
+const MOST: usize = 4000;
+
+/// The part of a plan that is about files.
+pub(super) struct Files {
+    pub(super) keeps: Vec<Keep>,
+    pub(super) steps: Vec<Step>,
+    pub(super) notes: Vec<Note>,
+    pub(super) hide: Strength,
+    pub(super) protect: Strength,
+    /// Where Landlock lets everything be done.
+    pub(super) writable: Vec<PathBuf>,
+    /// Folders in which nothing can be made.
+    pub(super) sealed: Vec<PathBuf>,
+    pub(super) cwd: PathBuf,
+}
+
+impl Files {
+    pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners) -> Result<Self, CannotPlan> {
+        let mut made = Self {
+            keeps: Vec::new(),
+            steps: Vec::new(),
+            notes: Vec::new(),
+            hide: Strength::Kernel,
+            protect: Strength::Kernel,
+            writable: ["/tmp", "/var/tmp", "/dev", "/proc", "/run"].map(PathBuf::from).into(),
+            sealed: vec!["/".into()],
+            cwd: cwd(order, facts)?,
+        };
+        let devices = inside::keep_devices(&mut made.keeps);
+        let hidden = matching(&order.hide, facts);
+        let trees = made.writable_trees(order, facts, &hidden)?;
+        let readable = matching(&order.readable, facts);
+        if trees.len() + hidden.len() > MOST {
+            return Err(CannotPlan::TooMany(trees.len() + hidden.len()));
+        }
+
+        // Everything below is kept as it is now, before the root is sealed.
+        let Hidden { groups, masked, emptied } =
+            groups(order, facts, &trees, (&hidden, &readable), &mut made.hide);
+        let mut attach: Vec<(Tree, PathBuf, Kind)> = Vec::new();
+        let mut overlays: Vec<(Tree, Group)> = Vec::new();
+        for group in groups {
+            let owner =
+                if group.is_home { owners.of(facts.place(&group.over)) } else { Owner::Same };
+            let tree = made.keep(&group.over, Access::Read, Depth::One, owner);
+            overlays.push((tree, group));
+        }
+        for folder in shut_folders(order, facts, owners, &trees) {
+            let owner = owners.of(facts.place(&folder));
+            let tree = made.keep(&folder, Access::Read, Depth::All, owner);
+            attach.push((tree, folder, Kind::Folder));
+        }
+        for place in toolchains(order, facts, &trees, &hidden) {
+            let tree = made.keep(&place.real, Access::Read, Depth::All, owners.of(Some(place)));
+            attach.push((tree, place.real.clone(), place.leads_to));
+        }
+        let open = readable.iter().filter(|place| below_any(&hidden, &place.real));
+        for place in open.filter(|place| !trees.iter().any(|t| place.real.starts_with(&t.real))) {
+            let tree = made.keep(&place.real, Access::Read, Depth::All, owners.of(Some(place)));
+            attach.push((tree, place.real.clone(), place.leads_to));
+        }
+        let root = facts.place(&order.root);
+        if let Some(root) =
+            root.filter(|root| !trees.iter().any(|t| root.real.starts_with(&t.real)))
+        {
+            // Readable at least: it may lie in a folder that is replaced, or be for its owner only.
+            let tree = made.keep(&root.real, Access::Read, Depth::All, owners.of(Some(root)));
+            attach.push((tree, root.real.clone(), root.leads_to));
+        }
+        for place in &trees {
+            let tree = made.keep(&place.real, Access::Write, Depth::All, owners.of(Some(place)));
+            attach.push((tree, place.real.clone(), place.leads_to));
+            made.writable.push(place.real.clone());
+        }
+        let resolver = facts.place(Path::new("/etc/resolv.conf"));
+        let resolver = resolver.filter(|place| place.leads_to == Kind::File);
+        if let Some(place) = resolver.filter(|place| is_private(&place.real, facts)) {
+            let tree = made.keep(&place.real, Access::Read, Depth::One, Owner::Same);
+            attach.push((tree, place.real.clone(), Kind::File));
+        }
+
+        // The home is where a caller's own rights would let a broken wall be seen.
+        let home = order.home.as_ref().and_then(|home| facts.place(home));
+        let home = home.filter(|home| is_folder(home.leads_to));
+        made.sealed.extend(home.map(|home| home.real.clone()));
+        made.sealed.retain(|folder| !trees.iter().any(|tree| folder.starts_with(&tree.real)));
+
+        made.private_folders(order, facts);
+        inside::devices(devices, order.bounds.tmp, &mut made.steps);
+        made.steps.push(Step::FreshProc);
+        if owners == Owners::Swapped {
+            // Inside, the user is 0, to whom some switches of its own namespaces belong.
+            made.steps.push(Step::Protect("/proc/sys".into()));
+        }
+        made.place(overlays, &emptied, attach, facts);
+        for at in masked {
+            let folder = facts.place(&at).is_none_or(|place| is_folder(place.leads_to));
+            let shape = if folder { Shape::Folder } else { Shape::File };
+            made.steps.push(Step::Cover { at, shape });
+        }
+        made.cover(&hidden, &readable, &trees, facts);
+        made.protect(order, facts, &trees, &hidden);
+        Ok(made)
+    }
+
+    fn keep(&mut self, path: &Path, access: Access, depth: Depth, owner: Owner) -> Tree {
+        let tree = Tree(u16::try_from(self.keeps.len()).unwrap_or(u16::MAX));
+        self.keeps.push(Keep { tree, path: path.into(), access, depth, owner });
+        tree
+    }
+
+    fn note(&mut self, code: &'static str, message: String) {
+        self.notes.push(Note { code, message });
+    }
+
+    /// Returns the trees that may be written, without those that lie in another.
+    fn writable_trees<'f>(
+        &mut self,
+        order: &Order,
+        facts: &'f Facts,
+        hidden: &[&Place],
+    ) -> Result<Vec<&'f Place>, CannotPlan> {
+        let mut trees: Vec<&Place> = Vec::new();
+        for path in &order.write {
+            let Some(place) = facts.place(path).filter(|place| place.leads_to != Kind::Absent)
+            else {
+                let message = format!("`{}` is to be writable, and is not there", path.display());
+                self.note("write-absent", message);
+                continue;
+            };
+            let is_machine = NEVER.iter().any(|never| place.real.starts_with(never));
+            let is_data = matches!(place.leads_to, Kind::Folder | Kind::File);
+            if place.real == Path::new("/") || is_machine || !is_data {
+                return Err(CannotPlan::NotWritable(place.real.clone()));
+            }
+            if below_any(hidden, &place.real) {
+                let message = format!("`{}` is hidden, and so not writable", path.display());
+                self.note("write-hidden", message);
+                continue;
+            }
+            trees.push(place);
+        }
+        trees.sort_by(|a, b| a.real.cmp(&b.real));
+        let mut kept: Vec<&Place> = Vec::new();
+        for place in trees {
+            if !kept.iter().any(|above| place.real.starts_with(&above.real)) {
+                kept.push(place);
+            }
+        }
+        Ok(kept)
+    }
+
+    fn private_folders(&mut self, order: &Order, facts: &Facts) {
+        for folder in PRIVATE.iter().map(Path::new) {
+            let place = facts.place(folder);
+            // A link leads to one of the others, which is enough.
+            if place.is_some_and(|place| place.is == Kind::Folder) {
+                let size = order.bounds.tmp;
+                self.steps.push(Step::Tmpfs { at: folder.into(), size, mode: 0o1777 });
+            }
+        }
+        if facts.place(Path::new("/run")).is_some_and(|place| place.is == Kind::Folder) {
+            self.steps.push(Step::Tmpfs { at: "/run".into(), size: Some(1 << 20), mode: 0o755 });
+        }
+    }
+
+    /// Puts everything in its place, from the top down.
+    fn place(
+        &mut self,
+        overlays: Vec<(Tree, Group)>,
+        emptied: &[PathBuf],
+        attach: Vec<(Tree, PathBuf, Kind)>,
+        facts: &Facts,
+    ) {
+        let mut all: Vec<(usize, Vec<Step>)> = Vec::new();
+        let depth = |path: &Path| path.components().count() * 2;
+        for (tree, group) in overlays {
+            let mut steps = Vec::new();
+            if is_private(&group.over, facts) {
+                steps.push(Step::MakeFolder(group.over.clone()));
+            }
+            let at = depth(&group.over);
+            steps.push(overlay(tree, group));
+            all.push((at, steps));
+        }
+        for folder in emptied {
+            let at = depth(folder) + 1;
+            all.push((
+                at,
+                vec![Step::Tmpfs { at: folder.into(), size: Some(64 << 10), mode: 0o755 }],
+            ));
+        }
+        for (tree, at, kind) in attach {
+            let mut steps = Vec::new();
+            if is_private(&at, facts) || emptied.iter().any(|folder| at.starts_with(folder)) {
+                let folder = is_folder(kind);
+                steps.push(if folder { Step::MakeFolder } else { Step::MakeFile }(at.clone()));
+            }
+            let place = depth(&at) + 1;
+            steps.push(Step::Attach { tree, at });
+            all.push((place, steps));
+        }
+        all.sort_by_key(|(depth, _)| *depth);
+        self.steps.extend(all.into_iter().flat_map(|(_, steps)| steps));
+    }
+
+    /// Covers what is hidden but lies where it cannot be taken away.
+    fn cover(&mut self, hidden: &[&Place], readable: &[&Place], trees: &[&Place], facts: &Facts) {
+        let mut done: Vec<&Path> = Vec::new();
+        for place in hidden {
+            let covered = place.leads_to != Kind::Absent
+                && trees.iter().any(|tree| place.real.starts_with(&tree.real));
+            if place.names > 1 && place.leads_to == Kind::File {
+                let what = format!("`{}` has other names, which stay", place.path.display());
+                self.hide.lacks(what);
+            }
+            if !covered {
+                continue;
+            }
+            let open = readable.iter().any(|open| place.real.starts_with(&open.real));
+            if open || done.iter().any(|above| place.real.starts_with(above)) {
+                continue;
+            }
+            done.push(&place.real);
+            let shape = if is_folder(place.leads_to) { Shape::Folder } else { Shape::File };
+            self.note("masked", format!("`{}` is masked, not absent", place.real.display()));
+            self.steps.push(Step::Cover { at: place.real.clone(), shape });
+        }
+        // A socket of the host in a writable tree would be a door.
+        for place in facts.places.iter().filter(|place| place.is == Kind::Socket) {
+            if trees.iter().any(|tree| place.at.starts_with(&tree.real)) {
+                self.note("socket", format!("`{}` is covered", place.at.display()));
+                self.steps.push(Step::Cover { at: place.at.clone(), shape: Shape::File });
+            }
+        }
+    }
+
+    /// Makes what is protected read-only, and holds the folders above it where they are.
+    fn protect(&mut self, order: &Order, facts: &Facts, trees: &[&Place], hidden: &[&Place]) {
+        let mut pinned: Vec<PathBuf> = Vec::new();
+        let mut protected: Vec<PathBuf> = Vec::new();
+        for place in matching(&order.protect, facts) {
+            let mut paths = vec![place.at.clone()];
+            if place.is == Kind::Link && place.leads_to != Kind::Absent {
+                paths.push(place.real.clone());
+            }
+            for path in paths {
+                let tree = trees.iter().find(|tree| path.starts_with(&tree.real));
+                let Some(tree) = tree.filter(|_| !below_any(hidden, &path)) else { continue };
+                if protected.iter().any(|above| path.starts_with(above)) {
+                    continue;
+                }
+                if place.names > 1 && place.leads_to == Kind::File {
+                    let what = format!("`{}` has other names, which stay", path.display());
+                    self.protect.lacks(what);
+                }
+                let above: Vec<&Path> = path.ancestors().skip(1).collect();
+                for folder in above.into_iter().rev() {
+                    let inside = folder != tree.real && folder.starts_with(&tree.real);
+                    if inside && !pinned.iter().any(|done| done == folder) {
+                        self.steps.push(Step::Pin(folder.into()));
+                        pinned.push(folder.into());
+                    }
+                }
+                self.steps.push(Step::Protect(path.clone()));
+                protected.push(path);
+            }
+        }
+        if !trees.is_empty() {
+            self.protect.lacks("names that do not exist yet can be made".into());
+        }
+    }
+}
+
+/// Returns what exists on the host of what the patterns name.
+pub(super) fn matching<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
+    let named = |place: &&Place| {
+        let named =
+            |pattern: &PathPattern| pattern.matches(&place.path) || pattern.matches(&place.at);
+        place.exists() && patterns.iter().any(named)
+    };
+    facts.places.iter().filter(named).collect()
+}
+
+/// Returns whether `path` lies in a folder that is replaced by a private one.
+pub(super) fn is_private(path: &Path, facts: &Facts) -> bool {
+    let folders = PRIVATE.iter().chain(&["/run", "/dev"]).map(Path::new);
+    let mut replaced =
+        folders.filter(|folder| facts.place(folder).is_none_or(|place| place.is == Kind::Folder));
+    replaced.any(|folder| path.starts_with(folder))
+}
+
+fn below_any(places: &[&Place], path: &Path) -> bool {
+    places.iter().any(|place| path.starts_with(&place.real))
+}
+
+/// Returns the homes of tools that are attached over what hides their neighbours.
+fn toolchains<'f>(
+    order: &Order,
+    facts: &'f Facts,
+    trees: &[&Place],
+    hidden: &[&Place],
+) -> Vec<&'f Place> {
+    let Some(home) = &order.home else { return Vec::new() };
+    let places = TOOLCHAINS.iter().filter_map(|name| facts.place(&home.join(name)));
+    let plain = places.filter(|place| place.is == Kind::Folder);
+    plain
+        .filter(|place| !trees.iter().any(|tree| place.real.starts_with(&tree.real)))
+        // One that holds something hidden stays under the layer that hides it.
+        .filter(|place| !hidden.iter().any(|secret| secret.real.starts_with(&place.real)))
+        .collect()
+}
+
+/// Returns the folders that only root may search, above trees that the sandbox must reach.
+fn shut_folders(order: &Order, facts: &Facts, owners: Owners, trees: &[&Place]) -> Vec<PathBuf> {
+    if owners == Owners::Same {
+        return Vec::new();
+    }
+    let home = order.home.as_deref().unwrap_or(Path::new("/nonexistent"));
+    let mut shut: Vec<PathBuf> = trees.iter().filter_map(|tree| tree.shut.clone()).collect();
+    shut.extend(facts.place(&order.root).and_then(|root| root.shut.clone()));
+    shut.sort();
+    shut.dedup();
+    shut.retain(|folder| !folder.starts_with(home) && !is_private(folder, facts));
+    shut
+}
+
+fn cwd(order: &Order, facts: &Facts) -> Result<PathBuf, CannotPlan> {
+    let outside = || CannotPlan::Cwd { cwd: order.cwd.clone(), root: order.root.clone() };
+    let place = facts.place(&order.cwd).ok_or_else(outside)?;
+    let root = facts.place(&order.root).map_or(&order.root, |root| &root.real);
+    if !is_folder(place.leads_to) || !place.real.starts_with(root) {
+        return Err(outside());
+    }
+    Ok(place.real.clone())
+}

@@ -1,0 +1,122 @@
+//! Which folders are shown without some of their names.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::files::is_private;
+use crate::facts::{Facts, Kind, Place};
+use crate::order::Order;
+use crate::plan::Strength;
+use crate::step::{Step, Tree};
+
+/// A folder, and what does not exist in it.
+pub(super) struct Group {
+    pub(super) over: PathBuf,
+    pub(super) is_home: bool,
+    mode: u32,
+    names: BTreeSet<PathBuf>,
+    between: Vec<(PathBuf, u32)>,
+}
+
+/// How what is hidden will be.
+pub(super) struct Hidden {
+    /// Names that do not exist.
+    pub(super) groups: Vec<Group>,
+    /// What cannot be taken away, and is covered.
+    pub(super) masked: Vec<PathBuf>,
+    /// Folders that are shown empty, but for what stays readable in them.
+    pub(super) emptied: Vec<PathBuf>,
+}
+
+/// Sorts what is hidden by the folder that will be shown without it.
+///
+/// The home folder always gets a layer, even when nothing in it is hidden: below one, sockets and
+/// pipes of the host lead nowhere.
+pub(super) fn groups(
+    order: &Order,
+    facts: &Facts,
+    trees: &[&Place],
+    (hidden, readable): (&[&Place], &[&Place]),
+    strength: &mut Strength,
+) -> Hidden {
+    let (mut masked, mut emptied) = (Vec::new(), Vec::new());
+    let in_tree = |path: &Path| trees.iter().any(|tree| path.starts_with(&tree.real));
+    let mut groups: Vec<Group> = Vec::new();
+    let home = order.home.as_ref().and_then(|home| facts.place(home));
+    let home = home.filter(|home| home.leads_to == Kind::Folder && !in_tree(&home.real));
+    if let Some(home) = home.filter(|home| home.real.components().count() > 1) {
+        if facts.has_mount_below(&home.real) {
+            strength.lacks(format!("`{}` has mounts below it", home.real.display()));
+        } else {
+            groups.push(Group::new(home.real.clone(), home.mode, true));
+        }
+    }
+    let mut paths: BTreeSet<PathBuf> = BTreeSet::new();
+    for place in hidden {
+        // The name itself, where a link leads, and every other mount that shows it.
+        for path in [&place.at, &place.real] {
+            paths.insert(path.clone());
+            paths.extend(facts.aliases(path));
+        }
+    }
+    let mut done: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        // Sorted: what lies in something hidden comes after it, and is hidden with it.
+        if in_tree(&path) || done.iter().any(|above| path.starts_with(above)) {
+            continue;
+        }
+        done.push(path.clone());
+        if readable.iter().any(|open| open.real != path && open.real.starts_with(&path)) {
+            emptied.push(path);
+            continue;
+        }
+        if groups.iter_mut().any(|group| group.take(&path, facts)) {
+            continue;
+        }
+        if is_private(&path, facts) {
+            continue;
+        }
+        match path.parent() {
+            Some(parent) if parent != Path::new("/") && !facts.has_mount_below(parent) => {
+                let mode = facts.place(parent).map_or(0o755, |place| place.mode);
+                let mut group = Group::new(parent.into(), mode, false);
+                group.take(&path, facts);
+                groups.push(group);
+            }
+            Some(_) | None => {
+                strength.lacks(format!("`{}` is masked, not absent", path.display()));
+                masked.push(path);
+            }
+        }
+    }
+    Hidden { groups, masked, emptied }
+}
+
+/// Returns the step that shows the folder of `group`, kept as `tree`, without the names.
+pub(super) fn overlay(tree: Tree, group: Group) -> Step {
+    let Group { over, mode, names, between, .. } = group;
+    Step::Hide { tree, at: over, mode, names: names.into_iter().collect(), between }
+}
+
+impl Group {
+    fn new(over: PathBuf, mode: u32, is_home: bool) -> Self {
+        Self { over, is_home, mode, names: BTreeSet::new(), between: Vec::new() }
+    }
+
+    /// Takes a path into the group if it lies in its folder.
+    fn take(&mut self, path: &Path, facts: &Facts) -> bool {
+        let Ok(name) = path.strip_prefix(&self.over) else { return false };
+        if name.as_os_str().is_empty() {
+            return false;
+        }
+        let folders: Vec<&Path> = name.ancestors().skip(1).collect();
+        for folder in folders.into_iter().rev().filter(|folder| !folder.as_os_str().is_empty()) {
+            if !self.between.iter().any(|(done, _)| done == folder) {
+                let mode = facts.place(&self.over.join(folder)).map_or(0o755, |place| place.mode);
+                self.between.push((folder.into(), mode));
+            }
+        }
+        self.names.insert(name.into());
+        true
+    }
+}

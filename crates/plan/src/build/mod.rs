@@ -1,0 +1,294 @@
+//! From what is wanted and what there is to a list of steps.
+
+mod files;
+mod hide;
+mod inside;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use palisade_policy::decide::Permit;
+use palisade_policy::policy::{NetworkMode, Require};
+
+use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched, Trial};
+use crate::order::Order;
+use crate::plan::{Enforced, Layer, Plan, Strength};
+use crate::seccomp::{Arch, Nesting};
+use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Reached, Step};
+use files::Files;
+
+/// The user and group outside that a sandbox started by root has the rights of. No distribution
+/// hands it out, and no filesystem reads it as negative.
+pub const UNPRIVILEGED: u32 = 1_900_000_000;
+
+/// Why a command cannot be confined as the policy demands. Nothing has run.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotPlan {
+    /// There is nothing to run.
+    #[error("there is no command to run")]
+    NoCommand,
+    /// A wall that the policy requires cannot be built here.
+    #[error("the policy requires `{require}`, and {wall} cannot be had here: {why}")]
+    Missing {
+        /// What the policy requires.
+        require: Require,
+        /// Which wall.
+        wall: &'static str,
+        /// Why not.
+        why: String,
+    },
+    /// A mode of the network that cannot be planned.
+    #[error("network mode `{0}` cannot be enforced yet")]
+    Network(NetworkMode),
+    /// The folder to start in is outside the project.
+    #[error("`{}` is not a folder in the project `{}`", cwd.display(), root.display())]
+    Cwd {
+        /// The folder.
+        cwd: PathBuf,
+        /// The project.
+        root: PathBuf,
+    },
+    /// Something that can never be a writable tree.
+    #[error("`{}` cannot be made writable", .0.display())]
+    NotWritable(PathBuf),
+    /// Too many trees.
+    #[error("the policy names too many paths ({0})")]
+    TooMany(usize),
+}
+
+impl CannotPlan {
+    /// Returns a name that never changes, for logs, tests and the manual.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoCommand => "no-command",
+            Self::Missing { .. } => "missing-wall",
+            Self::Network(_) => "network-mode",
+            Self::Cwd { .. } => "cwd-outside",
+            Self::NotWritable(_) => "not-writable",
+            Self::TooMany(_) => "too-many-paths",
+        }
+    }
+}
+
+/// Plans how the permitted command of `order` is confined on the host of `facts`.
+///
+/// # Errors
+///
+/// When the least confinement that the policy accepts cannot be had, or the order makes no sense
+/// on this host. Nothing has run, and nothing will.
+pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPlan> {
+    if order.argv.is_empty() {
+        return Err(CannotPlan::NoCommand);
+    }
+    let arch = walls(order, facts)?;
+    let owners = owners(facts);
+    let files = Files::plan(order, facts, owners)?;
+
+    let mut steps = vec![Step::Namespaces(namespaces(order.network)?)];
+    steps.push(Step::Identity(identity(facts, owners)));
+    steps.extend(files.keeps.into_iter().map(Step::Keep));
+    steps.push(Step::SealRoot);
+    steps.extend(files.steps);
+    if order.network != NetworkMode::Disabled {
+        steps.push(Step::LoopbackUp);
+    }
+    steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
+    let landlock = landlock(order, facts);
+    if landlock == Strength::Kernel {
+        steps.push(Step::Landlock { version: facts.kernel.landlock, write: files.writable });
+    }
+    steps.push(Step::Seccomp { arch, nesting: order.nesting });
+    steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
+    let (limits, limited) = limits(order, owners, facts);
+    steps.extend(limits.into_iter().map(Step::Limit));
+    steps.push(Step::Enter(files.cwd));
+    steps.push(Step::Prove {
+        sealed: files.sealed,
+        network: reached(order.network),
+        nesting: order.nesting,
+    });
+    steps.push(inside::exec(order));
+
+    let protect = match (files.protect, facts.searched) {
+        (mut protect, Searched::Partly) => {
+            protect.lacks("names were not searched in all folders: there are too many".into());
+            protect
+        }
+        (protect, Searched::Whole) => protect,
+    };
+    let enforced = [
+        (Layer::Namespaces, namespaces_hold(order)),
+        (Layer::Files, Strength::Kernel),
+        (Layer::Hide, files.hide),
+        (Layer::Protect, protect),
+        (Layer::Devices, Strength::Kernel),
+        (Layer::SystemCalls, system_calls(order.nesting)),
+        (Layer::Landlock, landlock),
+        (Layer::Network, network(order.network)),
+        (Layer::Privileges, privileges(owners, facts)),
+        (Layer::Limits, limited),
+    ];
+    let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
+    Ok(Plan { steps, enforced, notes: files.notes, bounds: order.bounds })
+}
+
+/// Says whether the walls that every plan needs can be had. A level below `full` is not a plan of
+/// this kind, and nothing is weakened silently: whatever the policy requires, these must stand.
+fn walls(order: &Order, facts: &Facts) -> Result<Arch, CannotPlan> {
+    let require = order.require;
+    let missing = |wall, why| Err(CannotPlan::Missing { require, wall, why });
+    if let Trial::Refused { what, errno } = &facts.kernel.namespaces {
+        return missing("a sandbox of namespaces", format!("{what} failed with errno {errno}"));
+    }
+    if require == Require::Full && facts.kernel.landlock == 0 && order.nesting == Nesting::Off {
+        return missing("Landlock", "the kernel does not have it".into());
+    }
+    match facts.kernel.arch {
+        Some(arch) => Ok(arch),
+        None => missing("a filter of system calls", "this processor is not known".into()),
+    }
+}
+
+fn namespaces(network: NetworkMode) -> Result<Vec<Namespace>, CannotPlan> {
+    use Namespace::{Cgroup, Ipc, Mount, Name, Network, Process, User};
+    match network {
+        NetworkMode::DenyAll => Ok(vec![User, Mount, Process, Network, Ipc, Name, Cgroup]),
+        NetworkMode::Disabled => Ok(vec![User, Mount, Process, Ipc, Name, Cgroup]),
+        NetworkMode::AllowList | NetworkMode::Monitor => Err(CannotPlan::Network(network)),
+    }
+}
+
+/// Whether trees get other owners.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Owners {
+    Same,
+    Swapped,
+}
+
+impl Owners {
+    /// Returns whose the files of the tree at `place` will be.
+    fn of(self, place: Option<&Place>) -> Owner {
+        match (self, place) {
+            (Self::Swapped, Some(place)) => {
+                let (uid, gid) = place.owner;
+                Owner::Swapped { uid, gid }
+            }
+            (Self::Swapped, None) => Owner::Swapped { uid: 0, gid: 0 },
+            (Self::Same, _) => Owner::Same,
+        }
+    }
+}
+
+fn owners(facts: &Facts) -> Owners {
+    match facts.privilege {
+        Privilege::Root { idmap: Idmap::Works } => Owners::Swapped,
+        Privilege::Root { idmap: Idmap::Refused(_) } | Privilege::Ordinary => Owners::Same,
+    }
+}
+
+fn identity(facts: &Facts, owners: Owners) -> Identity {
+    let Facts { uid, gid, .. } = *facts;
+    match owners {
+        Owners::Swapped => Identity {
+            uid,
+            outer_uid: UNPRIVILEGED,
+            gid,
+            outer_gid: UNPRIVILEGED,
+            mapped_by: MappedBy::Supervisor,
+        },
+        Owners::Same => Identity {
+            uid,
+            outer_uid: uid,
+            gid,
+            outer_gid: gid,
+            mapped_by: match facts.privilege {
+                // Root has groups to give up, which only the supervisor's map allows.
+                Privilege::Root { .. } => MappedBy::Supervisor,
+                Privilege::Ordinary => MappedBy::Itself,
+            },
+        },
+    }
+}
+
+fn namespaces_hold(order: &Order) -> Strength {
+    let mut strength = Strength::Kernel;
+    if order.network == NetworkMode::Disabled {
+        strength.lacks("the network is the host's".into());
+    }
+    strength
+}
+
+fn system_calls(nesting: Nesting) -> Strength {
+    match nesting {
+        Nesting::Off => Strength::Kernel,
+        Nesting::UserNamespaces => {
+            Strength::Partial(vec!["user namespaces and mounts are open inside".into()])
+        }
+    }
+}
+
+fn landlock(order: &Order, facts: &Facts) -> Strength {
+    match (order.nesting, facts.kernel.landlock) {
+        (Nesting::UserNamespaces, _) => {
+            Strength::Absent("it would forbid the mounts that `nested: userns` allows".into())
+        }
+        (Nesting::Off, 0) => Strength::Absent("the kernel does not have it".into()),
+        (Nesting::Off, _) => Strength::Kernel,
+    }
+}
+
+fn reached(mode: NetworkMode) -> Reached {
+    match mode {
+        NetworkMode::Disabled => Reached::World,
+        NetworkMode::DenyAll | NetworkMode::AllowList | NetworkMode::Monitor => Reached::Nothing,
+    }
+}
+
+fn network(mode: NetworkMode) -> Strength {
+    match mode {
+        NetworkMode::DenyAll | NetworkMode::AllowList | NetworkMode::Monitor => Strength::Kernel,
+        NetworkMode::Disabled => Strength::Absent("the policy says `disabled`".into()),
+    }
+}
+
+fn privileges(owners: Owners, facts: &Facts) -> Strength {
+    match (owners, facts.privilege) {
+        (Owners::Same, Privilege::Root { idmap: Idmap::Refused(errno) }) => {
+            let what = format!("the command is root outside: idmapped mounts fail, errno {errno}");
+            Strength::Partial(vec![what])
+        }
+        (Owners::Same | Owners::Swapped, Privilege::Root { .. } | Privilege::Ordinary) => {
+            Strength::Kernel
+        }
+    }
+}
+
+fn limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength) {
+    let bounds = &order.bounds;
+    let mut strength = Strength::Kernel;
+    let mut limits = vec![Limit::NoCores];
+    if let Some(processes) = bounds.processes {
+        // The reaper is one of them.
+        limits.push(Limit::Processes(processes.saturating_add(1)));
+        if owners == Owners::Same && facts.privilege != Privilege::Ordinary {
+            strength.lacks("processes: the kernel does not count those of root".into());
+        }
+    }
+    if let Some(memory) = bounds.memory {
+        limits.push(Limit::Data(memory));
+        strength.lacks("memory: bounded for each process, not for all together".into());
+    }
+    if let Some(cpu) = bounds.cpu {
+        limits.push(Limit::CpuSeconds(cpu.as_secs().max(1)));
+    }
+    limits.extend(bounds.file_size.map(Limit::FileSize));
+    limits.extend(bounds.open_files.map(Limit::OpenFiles));
+    (limits, strength)
+}
+
+/// Returns whether something is a folder once its links are followed.
+fn is_folder(kind: Kind) -> bool {
+    kind == Kind::Folder
+}

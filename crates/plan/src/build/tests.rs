@@ -1,0 +1,186 @@
+//! Plans for hosts that are written down here.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use palisade_policy::Policy;
+use palisade_policy::decide::{Asked, Call, Judge, Permit, Verdict};
+use palisade_policy::jail::NoLookup;
+use palisade_policy::name::PathPattern;
+use palisade_policy::policy::{NetworkMode, Require};
+
+use super::*;
+use crate::facts::{Kernel, Mount, Place};
+use crate::order::Bounds;
+
+type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
+
+fn permit() -> Permit {
+    let judge = Judge::new(&Policy::default(), "/w", None, &NoLookup);
+    let argv = ["true".to_owned()];
+    match judge.decide(&Call { command: Asked::Argv(&argv), cwd: "/w" }, &NoLookup) {
+        Verdict::Allow(permit) => permit,
+        Verdict::Ask(why) | Verdict::Deny(why) => panic!("{why:?}"),
+    }
+}
+
+fn pattern(text: &str) -> PathPattern {
+    text.parse().unwrap()
+}
+
+fn order() -> Order {
+    Order {
+        root: "/home/dev/app".into(),
+        cwd: "/home/dev/app".into(),
+        home: Some("/home/dev".into()),
+        argv: vec!["cargo".into(), "test".into()],
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into()), ("K".into(), "secret".into())],
+        write: vec!["/home/dev/app".into()],
+        protect: vec![
+            pattern("/home/dev/app/**/.git/hooks"),
+            pattern("/home/dev/app/**/.git/config"),
+        ],
+        hide: vec![pattern("/home/dev/.ssh"), pattern("/home/dev/.config/gh")],
+        readable: Vec::new(),
+        network: NetworkMode::DenyAll,
+        nesting: Nesting::Off,
+        require: Require::Full,
+        bounds: Bounds {
+            time: Some(Duration::from_secs(30)),
+            processes: Some(256),
+            ..Bounds::default()
+        },
+    }
+}
+
+fn place(path: &str, is: Kind) -> Place {
+    let (path, mode) = (PathBuf::from(path), if is == Kind::Folder { 0o755 } else { 0o644 });
+    Place {
+        real: path.clone(),
+        at: path.clone(),
+        path,
+        is,
+        leads_to: is,
+        names: 1,
+        shut: None,
+        mode,
+        owner: (0, 0),
+    }
+}
+
+fn facts(privilege: Privilege) -> Facts {
+    let folders = [
+        "/dev/pts",
+        "/dev/shm",
+        "/home/dev",
+        "/home/dev/.cargo",
+        "/home/dev/.config/gh",
+        "/home/dev/.ssh",
+        "/home/dev/app",
+        "/home/dev/app/.git/hooks",
+        "/run",
+        "/tmp",
+        "/var/tmp",
+    ];
+    let mut places: Vec<Place> = folders.iter().map(|path| place(path, Kind::Folder)).collect();
+    places.push(place("/home/dev/app/.git/config", Kind::File));
+    places.sort_by(|a, b| a.path.cmp(&b.path));
+    let mount = |point: &str, device: &str, kind: &str| Mount {
+        point: point.into(),
+        root: "/".into(),
+        device: device.into(),
+        kind: kind.into(),
+    };
+    Facts {
+        uid: if privilege == Privilege::Ordinary { 1000 } else { 0 },
+        gid: if privilege == Privilege::Ordinary { 1000 } else { 0 },
+        groups: vec![],
+        privilege,
+        kernel: Kernel { arch: Some(Arch::X86_64), namespaces: Trial::Works, landlock: 7 },
+        mounts: vec![mount("/", "8:1", "ext4"), mount("/proc", "0:21", "proc")],
+        places,
+        searched: Searched::Whole,
+    }
+}
+
+#[test]
+fn a_build_in_a_project_sees_its_tools_and_not_the_keys() {
+    let plan = build(&permit(), &order(), &facts(Privilege::Ordinary)).unwrap();
+    insta::assert_snapshot!(plan);
+}
+
+#[test]
+fn started_by_root_the_command_is_nobody_outside() {
+    let root = Privilege::Root { idmap: Idmap::Works };
+    let plan = build(&permit(), &order(), &facts(root)).unwrap();
+    insta::assert_snapshot!(plan);
+    assert!(plan.json().to_string().contains("owner=swapped"));
+}
+
+#[test]
+fn values_of_the_environment_are_never_printed() {
+    let plan = build(&permit(), &order(), &facts(Privilege::Ordinary)).unwrap();
+    for text in [plan.to_string(), plan.json().to_string()] {
+        assert!(text.contains(" K") || text.contains("\"K\""), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[test]
+fn a114_what_cannot_be_confined_is_not_planned() {
+    let good = facts(Privilege::Ordinary);
+    let broken = |change: &dyn Fn(&mut Order, &mut Facts)| {
+        let (mut order, mut facts) = (order(), good.clone());
+        change(&mut order, &mut facts);
+        build(&permit(), &order, &facts).map(|_| ()).map_err(|error| error.code())
+    };
+    let refused = || Trial::Refused { what: "a user namespace".into(), errno: 1 };
+    #[rustfmt::skip]
+    let cases: [(Change<'_>, &str, &str); 8] = [
+        (&|order, _| order.argv.clear(),                             "no-command",   "nothing to run"),
+        (&|_, facts| facts.kernel.namespaces = refused(),            "missing-wall", "no namespaces"),
+        (&|_, facts| facts.kernel.landlock = 0,                      "missing-wall", "no second wall"),
+        (&|_, facts| facts.kernel.arch = None,                       "missing-wall", "no filter"),
+        (&|order, _| order.network = NetworkMode::AllowList,         "network-mode", "not yet"),
+        (&|order, _| order.cwd = "/etc".into(),                      "cwd-outside",  "outside"),
+        (&|order, _| order.write = vec!["/dev/shm".into()],          "not-writable", "devices"),
+        (&|order, facts| { order.require = Require::None; facts.kernel.namespaces = refused(); },
+                                                                     "missing-wall", "never silently weaker"),
+    ];
+    for (change, expected, because) in cases {
+        assert_eq!(broken(change), Err(expected), "{because}");
+    }
+    assert_eq!(broken(&|_, _| {}), Ok(()));
+}
+
+#[test]
+fn a_second_mount_of_a_hidden_folder_is_hidden_too() {
+    let mut facts = facts(Privilege::Ordinary);
+    facts.mounts.push(Mount {
+        point: "/srv/mirror".into(),
+        root: "/home/dev".into(),
+        device: "8:1".into(),
+        kind: "ext4".into(),
+    });
+    assert_eq!(facts.aliases(Path::new("/home/dev/.ssh")), [Path::new("/srv/mirror/.ssh")]);
+    let text = build(&permit(), &order(), &facts).unwrap().to_string();
+    assert!(text.contains("/srv/mirror mode=755 without .ssh"), "{text}");
+}
+
+#[test]
+fn what_is_missing_is_said() {
+    let mut order = order();
+    order.write.push("/home/dev/absent".into());
+    order.bounds.memory = Some(1 << 30);
+    let mut facts = facts(Privilege::Root { idmap: Idmap::Refused(22) });
+    facts.searched = Searched::Partly;
+    let plan = build(&permit(), &order, &facts).unwrap();
+    let strength = |layer: Layer| {
+        plan.enforced().iter().find(|one| one.layer == layer).map(|one| one.strength.word())
+    };
+    assert_eq!(strength(Layer::Privileges), Some("partial"));
+    assert_eq!(strength(Layer::Protect), Some("partial"));
+    assert_eq!(strength(Layer::Limits), Some("partial"));
+    assert_eq!(strength(Layer::Landlock), Some("kernel"));
+    assert_eq!(plan.notes().iter().map(|note| note.code).collect::<Vec<_>>(), ["write-absent"]);
+}

@@ -1,0 +1,174 @@
+//! What a host is and offers, as data. `apply` fills it in; a test may write any host down.
+
+use std::path::{Path, PathBuf};
+
+use crate::seccomp::Arch;
+
+/// What is known of a host, and of the paths that a policy names on it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Facts {
+    /// The user who starts.
+    pub uid: u32,
+    /// Their group.
+    pub gid: u32,
+    /// Their other groups.
+    pub groups: Vec<u32>,
+    /// What they may do beyond their own.
+    pub privilege: Privilege,
+    /// What the kernel offers.
+    pub kernel: Kernel,
+    /// Every mount that can be seen, in the order of mountinfo.
+    pub mounts: Vec<Mount>,
+    /// What lies at each path asked about, in the order of their names.
+    pub places: Vec<Place>,
+    /// How far the writable trees were searched for names.
+    pub searched: Searched,
+}
+
+/// What the starting user may do.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Privilege {
+    /// Nothing but their own.
+    Ordinary,
+    /// Everything; can give mounted trees other owners where `idmap` says so.
+    Root {
+        /// Whether trees can be given other owners.
+        idmap: Idmap,
+    },
+}
+
+/// Whether a mounted tree can be given other owners (mount_setattr(2), `MOUNT_ATTR_IDMAP`).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Idmap {
+    /// It can, on the usual filesystems.
+    Works,
+    /// It cannot; the number is the kernel's errno.
+    Refused(i32),
+}
+
+/// What the kernel offers.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Kernel {
+    /// The processor, if its system calls are known.
+    pub arch: Option<Arch>,
+    /// Whether namespaces with mounts and a fresh /proc were made in a trial.
+    pub namespaces: Trial,
+    /// The version of Landlock; 0 is none.
+    pub landlock: u32,
+}
+
+/// The outcome of trying something on the host.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Trial {
+    /// It worked.
+    Works,
+    /// It did not.
+    Refused {
+        /// What was tried.
+        what: String,
+        /// The kernel's errno.
+        errno: i32,
+    },
+}
+
+/// One mount (proc(5), mountinfo).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Mount {
+    /// Where it is.
+    pub point: PathBuf,
+    /// Which part of the filesystem it shows.
+    pub root: PathBuf,
+    /// The filesystem's device, `major:minor`.
+    pub device: String,
+    /// The kind of filesystem.
+    pub kind: String,
+}
+
+/// What lies at a path.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Place {
+    /// The path, as it was asked about.
+    pub path: PathBuf,
+    /// The same, with its folders free of links; a link at its end is still there.
+    pub at: PathBuf,
+    /// Where it leads, free of links.
+    pub real: PathBuf,
+    /// What lies there itself, a link not followed.
+    pub is: Kind,
+    /// What lies where it leads.
+    pub leads_to: Kind,
+    /// How many names a file has.
+    pub names: u64,
+    /// The topmost folder above it that only its owner may search, if there is one.
+    pub shut: Option<PathBuf>,
+    /// Permission bits of what it leads to.
+    pub mode: u32,
+    /// Who owns that.
+    pub owner: (u32, u32),
+}
+
+/// What something on a disk is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    /// Nothing, or nothing that can be seen.
+    Absent,
+    /// A folder.
+    Folder,
+    /// A file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// A socket.
+    Socket,
+    /// A device or a pipe.
+    Other,
+}
+
+/// How far trees were searched.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Searched {
+    /// To the depth that is promised.
+    Whole,
+    /// Not all of it: there were too many names.
+    Partly,
+}
+
+impl Facts {
+    /// Returns what lies at a path that was asked about.
+    pub fn place(&self, path: &Path) -> Option<&Place> {
+        let at = self.places.binary_search_by(|place| place.path.as_path().cmp(path)).ok()?;
+        self.places.get(at)
+    }
+
+    /// Returns whether any mount lies strictly below `folder`.
+    pub fn has_mount_below(&self, folder: &Path) -> bool {
+        self.mounts.iter().any(|mount| mount.point != folder && mount.point.starts_with(folder))
+    }
+
+    /// Returns the other paths under which the thing at `path` can be seen, through other mounts
+    /// of the same filesystem.
+    pub fn aliases(&self, path: &Path) -> Vec<PathBuf> {
+        let above = self.mounts.iter().filter(|mount| path.starts_with(&mount.point));
+        // The last of the longest: later mounts cover earlier ones.
+        let Some(own) = above.max_by_key(|mount| mount.point.components().count()) else {
+            return Vec::new();
+        };
+        let Ok(below) = path.strip_prefix(&own.point) else { return Vec::new() };
+        let inside = own.root.join(below);
+        let others = self.mounts.iter().filter(|mount| mount.device == own.device);
+        let mut aliases: Vec<PathBuf> = others
+            .filter_map(|mount| Some(mount.point.join(inside.strip_prefix(&mount.root).ok()?)))
+            .filter(|alias| alias != path)
+            .collect();
+        aliases.sort();
+        aliases.dedup();
+        aliases
+    }
+}
+
+impl Place {
+    /// Returns whether anything lies there.
+    pub fn exists(&self) -> bool {
+        self.is != Kind::Absent
+    }
+}

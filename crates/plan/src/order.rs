@@ -1,0 +1,188 @@
+//! What is to be run, and what the policy says about it: everything that does not depend on a host.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use palisade_policy::Policy;
+use palisade_policy::name::{ByteSize, Folder, PathPattern, Period, looks_secret};
+use palisade_policy::policy::{Keep, Nested, NetworkMode, Require};
+
+use crate::seccomp::Nesting;
+
+/// One run, as a policy would have it. What a host can do about it is a matter of
+/// [`Facts`](crate::Facts).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Order {
+    /// The project root, absolute and free of links.
+    pub root: PathBuf,
+    /// The folder the command starts in.
+    pub cwd: PathBuf,
+    /// The home folder, if there is one.
+    pub home: Option<PathBuf>,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// The environment of the command, complete.
+    pub environment: Vec<(String, String)>,
+    /// Folders and files that may be written.
+    pub write: Vec<PathBuf>,
+    /// What inside them may not be changed.
+    pub protect: Vec<PathPattern>,
+    /// What does not exist inside.
+    pub hide: Vec<PathPattern>,
+    /// What stays readable in hidden places.
+    pub readable: Vec<PathPattern>,
+    /// What may leave the sandbox.
+    pub network: NetworkMode,
+    /// Whether programs inside may make user namespaces.
+    pub nesting: Nesting,
+    /// The least confinement to accept.
+    pub require: Require,
+    /// Upper bounds.
+    pub bounds: Bounds,
+}
+
+/// Upper bounds of one run. `None` is no bound.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Bounds {
+    /// Wall-clock time.
+    pub time: Option<Duration>,
+    /// Time without any output.
+    pub idle: Option<Duration>,
+    /// Bytes kept of each output stream.
+    pub output: Option<u64>,
+    /// Which end of a longer output is kept.
+    pub keep: Kept,
+    /// Processes at the same time.
+    pub processes: Option<u64>,
+    /// Memory of all processes together.
+    pub memory: Option<u64>,
+    /// Processor time.
+    pub cpu: Option<Duration>,
+    /// Size of any one file written.
+    pub file_size: Option<u64>,
+    /// Open files per process.
+    pub open_files: Option<u64>,
+    /// Size of the private temporary folder.
+    pub tmp: Option<u64>,
+}
+
+/// Which end of an output that is too long is kept.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Kept {
+    /// The first bytes.
+    #[default]
+    Head,
+    /// The last bytes.
+    Tail,
+}
+
+/// What has to be looked up on the host before a run can be planned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Questions {
+    /// Paths about which everything must be known.
+    pub paths: Vec<PathBuf>,
+    /// Folders in which names are searched that [`Questions::wants`] answers yes to.
+    pub trees: Vec<PathBuf>,
+    patterns: Vec<PathPattern>,
+}
+
+impl Order {
+    /// Works out what `policy` says about running `argv` in `cwd`.
+    ///
+    /// `outside` is the caller's environment, of which only what the policy passes goes inside.
+    pub fn new(
+        policy: &Policy,
+        root: &Path,
+        cwd: &Path,
+        home: Option<&Path>,
+        argv: &[String],
+        outside: &[(String, String)],
+    ) -> Self {
+        let (files, limits) = (&policy.files, &policy.limits);
+        let keep = match limits.keep.value() {
+            Keep::Head => Kept::Head,
+            Keep::Tail => Kept::Tail,
+        };
+        Self {
+            root: root.into(),
+            cwd: cwd.into(),
+            home: home.map(Into::into),
+            argv: argv.to_vec(),
+            environment: environment(policy, outside),
+            write: files.write.values().map(Folder::path).collect(),
+            protect: files.protect.values().cloned().collect(),
+            hide: files.hide.values().cloned().collect(),
+            readable: files.allow_read.values().cloned().collect(),
+            network: policy.network.mode.value(),
+            nesting: match policy.nested.value() {
+                Nested::Off => Nesting::Off,
+                Nested::Userns => Nesting::UserNamespaces,
+            },
+            require: policy.require.value(),
+            bounds: Bounds {
+                time: limits.timeout.value().0.map(Period::duration),
+                idle: limits.idle.value().0.map(Period::duration),
+                output: limits.output.value().0.map(ByteSize::bytes),
+                keep,
+                processes: limits.processes.value().0.map(|count| count.0),
+                memory: limits.memory.value().0.map(ByteSize::bytes),
+                cpu: limits.cpu.value().0.map(Period::duration),
+                file_size: limits.file_size.value().0.map(ByteSize::bytes),
+                open_files: limits.open_files.value().0.map(|count| count.0),
+                tmp: limits.tmp.value().0.map(ByteSize::bytes),
+            },
+        }
+    }
+
+    /// Returns what must be known of the host to plan this.
+    pub fn questions(&self) -> Questions {
+        let patterns: Vec<_> = self.protect.iter().chain(&self.hide).cloned().collect();
+        let mut paths: Vec<PathBuf> = patterns.iter().filter_map(PathPattern::literal).collect();
+        paths.extend(self.readable.iter().filter_map(PathPattern::literal));
+        paths.extend(self.write.iter().cloned());
+        paths.extend([self.root.clone(), self.cwd.clone()]);
+        paths.extend(self.home.clone());
+        if let Some(home) = &self.home {
+            paths.extend(TOOLCHAINS.iter().map(|name| home.join(name)));
+        }
+        paths.extend(SYSTEM.iter().map(PathBuf::from));
+        paths.sort();
+        paths.dedup();
+        Questions { paths, trees: self.write.clone(), patterns }
+    }
+}
+
+/// Homes of tools below `~`: work in them stays as fast as it is outside.
+pub(crate) const TOOLCHAINS: [&str; 9] =
+    [".cargo", ".rustup", ".nvm", ".pyenv", "go", ".local/share/uv", ".bun", ".deno", ".sdkman"];
+
+/// What every plan asks about.
+pub(crate) const SYSTEM: [&str; 6] =
+    ["/tmp", "/var/tmp", "/run", "/dev/shm", "/etc/resolv.conf", "/dev/pts"];
+
+impl Questions {
+    /// Returns whether a path in one of the trees matters to the plan.
+    pub fn wants(&self, path: &Path) -> bool {
+        self.patterns.iter().any(|pattern| pattern.has_wildcard() && pattern.matches(path))
+    }
+}
+
+fn environment(policy: &Policy, outside: &[(String, String)]) -> Vec<(String, String)> {
+    let env = &policy.env;
+    let named = |name: &str| env.pass.values().any(|pattern| pattern.to_string() == name);
+    let passes = |name: &str| {
+        env.pass.values().any(|pattern| pattern.matches(name))
+            && (!looks_secret(name) || named(name))
+    };
+    let mut inside: Vec<(String, String)> = outside
+        .iter()
+        // Ours is /tmp, whatever the caller's was.
+        .filter(|(name, _)| name != "TMPDIR" && passes(name))
+        .cloned()
+        .collect();
+    for (name, value) in env.set.iter() {
+        inside.retain(|(had, _)| had != name.as_str());
+        inside.push((name.as_str().to_owned(), value.value.clone()));
+    }
+    inside
+}

@@ -1,0 +1,130 @@
+//! A plan, and what it promises.
+
+use crate::Bounds;
+use crate::step::Step;
+
+/// Everything that will be done to a command, in order, before its first instruction runs.
+///
+/// A plan is a value: building one touches nothing. Two plans that print the same confine the same,
+/// but for the values of environment variables, which are never printed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Plan {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) enforced: Vec<Enforced>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) bounds: Bounds,
+}
+
+/// How strongly one layer holds.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Enforced {
+    /// The layer.
+    pub layer: Layer,
+    /// How strongly.
+    pub strength: Strength,
+}
+
+/// A layer of confinement.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Layer {
+    /// Namespaces.
+    Namespaces,
+    /// What can be written.
+    Files,
+    /// What does not exist.
+    Hide,
+    /// What cannot be changed in writable trees.
+    Protect,
+    /// Devices and terminals.
+    Devices,
+    /// System calls.
+    SystemCalls,
+    /// Landlock.
+    Landlock,
+    /// The network.
+    Network,
+    /// Users and capabilities.
+    Privileges,
+    /// Upper bounds.
+    Limits,
+}
+
+/// How strongly a layer holds.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Strength {
+    /// The kernel holds all of it.
+    Kernel,
+    /// The kernel holds it, but for what is listed.
+    Partial(Vec<String>),
+    /// It is not there, and why.
+    Absent(String),
+}
+
+/// Something about a path of the policy that a person should know.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Note {
+    /// A name that never changes.
+    pub code: &'static str,
+    /// What a person reads.
+    pub message: String,
+}
+
+impl Plan {
+    /// Returns the steps, in order.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Returns what holds once every step has been done.
+    pub fn enforced(&self) -> &[Enforced] {
+        &self.enforced
+    }
+
+    /// Returns what a person should know.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// Returns the bounds that the supervisor keeps.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+}
+
+impl Layer {
+    /// Returns the word that programs read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Namespaces => "namespaces",
+            Self::Files => "files",
+            Self::Hide => "hide",
+            Self::Protect => "protect",
+            Self::Devices => "devices",
+            Self::SystemCalls => "system-calls",
+            Self::Landlock => "landlock",
+            Self::Network => "network",
+            Self::Privileges => "privileges",
+            Self::Limits => "limits",
+        }
+    }
+}
+
+impl Strength {
+    /// Returns the word that programs read.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Partial(_) => "partial",
+            Self::Absent(_) => "absent",
+        }
+    }
+
+    /// Notes one thing that does not hold.
+    pub(crate) fn lacks(&mut self, what: String) {
+        match self {
+            Self::Kernel => *self = Self::Partial(vec![what]),
+            Self::Partial(list) => list.push(what),
+            Self::Absent(_) => {}
+        }
+    }
+}

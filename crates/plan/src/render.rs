@@ -1,0 +1,219 @@
+//! A plan as text for people and as JSON for programs. Both say everything but the values of
+//! environment variables.
+
+use std::fmt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::plan::{Enforced, Plan, Strength};
+use crate::seccomp::Nesting;
+use crate::step::{
+    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
+};
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for step in &self.steps {
+            let (name, words) = told(step);
+            let line = format!("{name:<14} {}", words.join(" "));
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        for Enforced { layer, strength } in &self.enforced {
+            write!(f, "# {:<12} {}", layer.word(), strength.word())?;
+            match strength {
+                Strength::Kernel => {}
+                Strength::Partial(lacks) => write!(f, ": {}", lacks.join("; "))?,
+                Strength::Absent(why) => write!(f, ": {why}")?,
+            }
+            writeln!(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, words) = told(self);
+        write!(f, "{name}")?;
+        words.iter().try_for_each(|word| write!(f, " {word}"))
+    }
+}
+
+impl Plan {
+    /// Returns the plan for programs.
+    pub fn json(&self) -> Value {
+        let steps: Vec<Value> = self
+            .steps
+            .iter()
+            .map(|step| {
+                let (name, words) = told(step);
+                json!({ "step": name, "is": words })
+            })
+            .collect();
+        let notes: Vec<Value> = self
+            .notes
+            .iter()
+            .map(|note| json!({ "code": note.code, "message": note.message }))
+            .collect();
+        json!({ "steps": steps, "enforced": enforced_json(&self.enforced), "notes": notes })
+    }
+}
+
+/// Returns the layers for programs.
+pub(crate) fn enforced_json(layers: &[Enforced]) -> Value {
+    let layers = layers.iter().map(|Enforced { layer, strength }| {
+        let value = match strength {
+            Strength::Kernel => json!({ "is": "kernel" }),
+            Strength::Partial(lacks) => json!({ "is": "partial", "lacks": lacks }),
+            Strength::Absent(why) => json!({ "is": "absent", "why": why }),
+        };
+        (layer.word().to_owned(), value)
+    });
+    Value::Object(layers.collect())
+}
+
+/// Returns a step's name and its words.
+fn told(step: &Step) -> (&'static str, Vec<String>) {
+    match step {
+        Step::Namespaces(kinds) => {
+            ("namespaces", kinds.iter().map(|kind| namespace(*kind).to_owned()).collect())
+        }
+        Step::Identity(identity) => ("identity", vec![told_identity(identity)]),
+        Step::Keep(keep) => ("keep", told_keep(keep)),
+        Step::SealRoot => ("seal-root", words(["read-only", "no-devices", "no-suid", "private"])),
+        Step::Tmpfs { at, size, mode } => {
+            let size = size.map_or("unbounded".to_owned(), |size| size.to_string());
+            ("tmpfs", vec![shown(at), format!("size={size}"), format!("mode={mode:o}")])
+        }
+        Step::FreshProc => ("proc", words(["/proc"])),
+        Step::FreshTerminals => ("terminals", words(["/dev/pts"])),
+        Step::MakeFolder(path) => ("folder", vec![shown(path)]),
+        Step::MakeFile(path) => ("file", vec![shown(path)]),
+        Step::MakeLink { at, to } => ("link", vec![shown(at), quoted(to)]),
+        Step::Attach { tree, at } => ("attach", vec![number(*tree), shown(at)]),
+        Step::Hide { tree, at, mode, names, between } => {
+            let mut list =
+                vec![number(*tree), shown(at), format!("mode={mode:o}"), "without".into()];
+            list.extend(names.iter().map(|name| shown(name)));
+            let kept = between.iter().map(|(name, mode)| format!("({}:{mode:o})", shown(name)));
+            list.extend(kept);
+            ("hide", list)
+        }
+        Step::Cover { at, shape } => {
+            let shape = match shape {
+                Shape::Folder => "folder",
+                Shape::File => "file",
+            };
+            ("cover", vec![shown(at), shape.into()])
+        }
+        Step::Pin(path) => ("pin", vec![shown(path)]),
+        Step::Protect(path) => ("protect", vec![shown(path)]),
+        Step::LoopbackUp => ("loopback", Vec::new()),
+        Step::Undumpable => ("undumpable", Vec::new()),
+        Step::NoCapabilities => ("no-capabilities", Vec::new()),
+        Step::NoNewPrivileges => ("no-new-privs", Vec::new()),
+        Step::Landlock { version, write } => {
+            let mut list = vec![format!("abi={version}"), "write".into()];
+            list.extend(write.iter().map(|path| shown(path)));
+            ("landlock", list)
+        }
+        Step::Seccomp { arch, nesting } => {
+            let nesting = match nesting {
+                Nesting::Off => "nested=off",
+                Nesting::UserNamespaces => "nested=userns",
+            };
+            ("seccomp", words([arch.word(), nesting]))
+        }
+        Step::Reaper => ("reaper", Vec::new()),
+        Step::Session => ("session", Vec::new()),
+        Step::Descriptors => ("descriptors", words(["0", "1", "2"])),
+        Step::Limit(limit) => ("limit", vec![told_limit(*limit)]),
+        Step::Enter(path) => ("enter", vec![shown(path)]),
+        Step::Prove { sealed, network, nesting } => {
+            let mut list: Vec<String> = vec!["no-write".into()];
+            list.extend(sealed.iter().map(|path| shown(path)));
+            list.extend((*network == Reached::Nothing).then(|| "no-network".into()));
+            list.extend((*nesting == Nesting::Off).then(|| "no-namespaces".into()));
+            ("prove", list)
+        }
+        Step::Exec { argv, paths, environment } => {
+            let mut list: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
+            list.push("from".into());
+            list.extend(paths.iter().map(|path| shown(path)));
+            list.push("with".into());
+            list.extend(environment.iter().map(|(name, _)| quoted(name)));
+            ("exec", list)
+        }
+    }
+}
+
+fn told_identity(identity: &Identity) -> String {
+    let Identity { uid, outer_uid, gid, outer_gid, mapped_by } = identity;
+    let by = match mapped_by {
+        MappedBy::Itself => "itself",
+        MappedBy::Supervisor => "supervisor",
+    };
+    format!("uid {uid}={outer_uid} gid {gid}={outer_gid} by {by}")
+}
+
+fn told_keep(keep: &Keep) -> Vec<String> {
+    let Keep { tree, path, access, depth, owner } = keep;
+    let access = match access {
+        Access::Read => "read",
+        Access::Write => "write",
+        Access::Device => "device",
+    };
+    let depth = match depth {
+        Depth::All => "deep",
+        Depth::One => "alone",
+    };
+    let owner = match owner {
+        Owner::Same => "owner=same".to_owned(),
+        Owner::Swapped { uid, gid } => format!("owner=swapped({uid}:{gid})"),
+    };
+    let mut list = vec![number(*tree), shown(path)];
+    list.extend(words([access, depth, &owner]));
+    list
+}
+
+fn told_limit(limit: Limit) -> String {
+    match limit {
+        Limit::Processes(most) => format!("processes={most}"),
+        Limit::Data(most) => format!("data={most}"),
+        Limit::CpuSeconds(most) => format!("cpu={most}s"),
+        Limit::FileSize(most) => format!("file-size={most}"),
+        Limit::OpenFiles(most) => format!("open-files={most}"),
+        Limit::NoCores => "cores=0".into(),
+    }
+}
+
+fn namespace(kind: Namespace) -> &'static str {
+    match kind {
+        Namespace::User => "user",
+        Namespace::Mount => "mount",
+        Namespace::Process => "pid",
+        Namespace::Network => "net",
+        Namespace::Ipc => "ipc",
+        Namespace::Name => "uts",
+        Namespace::Cgroup => "cgroup",
+    }
+}
+
+fn words<const N: usize>(list: [&str; N]) -> Vec<String> {
+    list.map(str::to_owned).into()
+}
+
+fn number(tree: Tree) -> String {
+    format!("%{}", tree.0)
+}
+
+/// Shows a path: plain where that is clear, quoted and escaped otherwise.
+fn shown(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
+}
+
+fn quoted(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,~".contains(c);
+    if !text.is_empty() && text.chars().all(plain) { text.into() } else { format!("{text:?}") }
+}

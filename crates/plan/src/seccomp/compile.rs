@@ -1,0 +1,152 @@
+//! From the table to a program for the kernel's filter machine.
+
+use super::{Arch, Check, Family, NEWEST, Nesting, RULES, Refusal, Rule};
+
+/// One instruction, as the kernel reads it: code, jump if true, jump if false, operand.
+pub type Instruction = (u16, u8, u8, u32);
+
+const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+const JUMP: u16 = 0x05; // BPF_JMP | BPF_JA
+const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+const IF_AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
+const IF_ANY_BIT: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
+
+/// Where `struct seccomp_data` keeps the call's number and the processor.
+const NUMBER: u32 = 0;
+const ARCH: u32 = 4;
+
+const ALLOW: Instruction = (RETURN, 0, 0, 0x7fff_0000);
+/// A program of another processor cannot even end by itself.
+const KILL: Instruction = (RETURN, 0, 0, 0x8000_0000);
+
+/// The calls that `nested: userns` leaves to the kernel.
+const NESTED: [&str; 14] = [
+    "clone",
+    "unshare",
+    "setns",
+    "mount",
+    "umount2",
+    "pivot_root",
+    "chroot",
+    "open_tree",
+    "move_mount",
+    "fsopen",
+    "fsconfig",
+    "fsmount",
+    "fspick",
+    "mount_setattr",
+];
+
+/// Returns the filter for programs of `arch`.
+///
+/// It asks for the processor first, then finds the call's number in a balanced tree: the kernel
+/// runs the program for every number it knows when a filter is installed, so depth is what costs.
+pub fn compile(arch: Arch, nesting: Nesting) -> Vec<Instruction> {
+    let mut special: Vec<(u32, &Rule)> = RULES
+        .iter()
+        .filter(|rule| nesting == Nesting::Off || !NESTED.contains(&rule.call))
+        .filter_map(|rule| Some((rule.number(arch)?, rule)))
+        .collect();
+    special.sort_by_key(|(number, _)| *number);
+
+    let mut leaves: Vec<(u32, Vec<Instruction>)> = vec![(0, vec![ALLOW])];
+    let mut add = |from: u32, block: Vec<Instruction>| {
+        match leaves.last_mut() {
+            Some((_, last)) if *last == block => {}
+            Some((start, last)) if *start == from => *last = block,
+            Some(_) | None => leaves.push((from, block)),
+        };
+    };
+    for (number, rule) in special {
+        add(number, leaf(&rule.check));
+        add(number + 1, vec![ALLOW]);
+    }
+    // Also every x32 call: those have bit 30.
+    add(NEWEST + 1, vec![refuse(Refusal::Missing)]);
+
+    let mut program =
+        vec![(LOAD, 0, 0, ARCH), (IF_EQUAL, 1, 0, arch.audit()), KILL, (LOAD, 0, 0, NUMBER)];
+    program.extend(tree(&leaves));
+    program
+}
+
+/// Finds the leaf whose range holds the number in the accumulator.
+fn tree(leaves: &[(u32, Vec<Instruction>)]) -> Vec<Instruction> {
+    let (below, above) = leaves.split_at(leaves.len() / 2);
+    let Some((pivot, _)) = above.first() else { return vec![ALLOW] };
+    if below.is_empty() {
+        return above.first().map(|(_, block)| block.clone()).unwrap_or_default();
+    }
+    let (below, above) = (tree(below), tree(above));
+    let mut block = Vec::with_capacity(below.len() + above.len() + 2);
+    match u8::try_from(below.len()) {
+        Ok(skip) => block.push((IF_AT_LEAST, skip, 0, *pivot)),
+        // A conditional jump reaches 255 instructions, a plain one all of them.
+        Err(_) => {
+            block.push((IF_AT_LEAST, 0, 1, *pivot));
+            block.push((JUMP, 0, 0, u32::try_from(below.len()).unwrap_or(u32::MAX)));
+        }
+    }
+    block.extend(below);
+    block.extend(above);
+    block
+}
+
+/// Returns what to do once the number is known; it always ends in an answer.
+fn leaf(check: &Check) -> Vec<Instruction> {
+    match *check {
+        Check::Always(refusal) => vec![refuse(refusal)],
+        Check::AnyBit(place, bits, refusal) => {
+            vec![argument(place), (IF_ANY_BIT, 0, 1, bits), refuse(refusal), ALLOW]
+        }
+        Check::OneOf(place, values, refusal) => {
+            let mut block = vec![argument(place)];
+            for value in values {
+                block.extend([(IF_EQUAL, 0, 1, *value), refuse(refusal)]);
+            }
+            block.push(ALLOW);
+            block
+        }
+        Check::Both((first, one), (second, other), refusal) => vec![
+            argument(first),
+            (IF_EQUAL, 0, 3, one),
+            argument(second),
+            (IF_EQUAL, 0, 1, other),
+            refuse(refusal),
+            ALLOW,
+        ],
+        Check::Socket(families) => {
+            let mut block = vec![argument(0)];
+            for family in families {
+                let protocols = protocols(family);
+                let skip = u8::try_from(protocols.len()).unwrap_or(u8::MAX);
+                block.push((IF_EQUAL, 0, skip, family.number));
+                block.extend(protocols);
+            }
+            block.push(refuse(Refusal::NoFamily));
+            block
+        }
+    }
+}
+
+fn protocols(family: &Family) -> Vec<Instruction> {
+    if family.protocols.is_empty() {
+        return vec![ALLOW];
+    }
+    let mut block = vec![argument(2)];
+    for protocol in family.protocols {
+        block.extend([(IF_EQUAL, 0, 1, *protocol), ALLOW]);
+    }
+    block.push(refuse(Refusal::NoProtocol));
+    block
+}
+
+/// Loads the low half of an argument: the kernel looks at no more of an `int`.
+fn argument(place: u8) -> Instruction {
+    (LOAD, 0, 0, 16 + 8 * u32::from(place))
+}
+
+fn refuse(refusal: Refusal) -> Instruction {
+    (RETURN, 0, 0, 0x0005_0000 | refusal.errno() as u32)
+}
