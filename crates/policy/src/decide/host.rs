@@ -30,7 +30,7 @@ impl Hosts {
 
 impl Judge {
     /// Returns why a host is refused. A name that cannot be told is left to the walls.
-    pub(super) fn refused_host(&self, target: &Arg<'_>) -> Option<Reason> {
+    pub(crate) fn refused_host(&self, target: &Arg<'_>) -> Option<Reason> {
         let (host, port) = named(known_host(target)?)?;
         let refused = |code, message| {
             Some(Reason {

@@ -258,6 +258,10 @@ impl Interception {
             seen,
         };
         verdict.outcome = self.look(&mut walk, call, attention);
+        // The proxy leaves alone what it does not intercept.
+        if door == Door::Hook && attention != Attention::Excluded {
+            walk.hosts(call.arguments);
+        }
         if attention != Attention::Excluded && ruled.is_none() {
             let message = "there are rules about arguments, and these cannot be read".to_owned();
             let unreadable = reason("arguments-unreadable", Axis::Rule, message);

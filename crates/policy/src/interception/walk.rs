@@ -1,6 +1,7 @@
 //! Through the arguments of one call.
 
 mod commands;
+mod hosts;
 
 use std::borrow::Cow;
 use std::cmp::Reverse;

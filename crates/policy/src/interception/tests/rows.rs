@@ -331,3 +331,25 @@ fn a_rule_of_the_policy_holds_for_tools_too() {
     assert_eq!(read_only.hook("write_file", json!({ "path": "a" })).answer, Deny);
     assert_eq!(read_only.hook("read_file", json!({ "path": "a" })).answer, Allow);
 }
+
+#[test]
+fn addresses_of_tools_are_held_against_the_network_of_the_policy() {
+    let world = World::new(
+        "version: 1\nnetwork: { mode: allow-list, allow: [docs.example.com], deny: [bad.example] }\n",
+    );
+    for (url, answer) in [
+        ("https://docs.example.com/x", Allow),
+        ("https://bad.example/", Deny),
+        ("https://other.example/", Deny),
+        ("http://169.254.169.254/latest", Deny),
+        ("http://0xa9.0xfe.0xa9.0xfe/", Deny),
+    ] {
+        let verdict = world.hook("WebFetch", json!({ "url": url, "prompt": "https://x.example" }));
+        assert_eq!(verdict.answer, answer, "{url}: {:?}", codes(&verdict));
+    }
+    assert_eq!(world.hook("WebFetch", json!({ "urls": ["http://bad.example"] })).answer, Deny);
+    // Without a word about the network only the keys of the machine are kept.
+    assert_eq!(hook("WebFetch", json!({ "url": "https://example.com/" })).answer, Allow);
+    let metadata = json!({ "url": "http://169.254.169.254/" });
+    assert_eq!(hook("WebFetch", metadata).answer, Deny);
+}
