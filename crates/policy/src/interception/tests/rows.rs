@@ -335,7 +335,7 @@ fn a_rule_of_the_policy_holds_for_tools_too() {
 #[test]
 fn addresses_of_tools_are_held_against_the_network_of_the_policy() {
     let world = World::new(
-        "version: 1\nnetwork: { mode: allow-list, allow: [docs.example.com], deny: [bad.example] }\n",
+        "network: { mode: allow-list, allow: [docs.example.com], deny: [bad.example] }\n",
     );
     for (url, answer) in [
         ("https://docs.example.com/x", Allow),
