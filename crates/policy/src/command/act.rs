@@ -101,6 +101,23 @@ pub enum Language {
     Other,
 }
 
+impl Act<'_> {
+    /// Returns whom it connects to, if it does.
+    pub(crate) fn host(&self) -> Option<&str> {
+        match self {
+            Self::Connect(host) => Some(&*host.text),
+            Self::Read(_)
+            | Self::Write(_)
+            | Self::Delete(..)
+            | Self::Link { .. }
+            | Self::Enter(_)
+            | Self::Send(_)
+            | Self::Run(_)
+            | Self::Raise(..) => None,
+        }
+    }
+}
+
 impl Language {
     /// Answers whether programs that read it are mostly started with nothing on their input.
     pub const fn is_prompt(self) -> bool {

@@ -5,7 +5,7 @@ use super::strict::versionless;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Act, Arg, Certainty, Concern, Run};
-use crate::jail::{Entry, Last, Standing};
+use crate::jail::{Entry, Last, Standing, is_kept_by_git};
 use crate::text::Span;
 
 /// Programs that make or mark a folder, and put nothing into it; git knows what it does.
@@ -258,17 +258,4 @@ fn is_narrowed(args: &[Arg<'_>]) -> bool {
         !branch.contains(&"-delete")
             || branch.iter().enumerate().any(|(at, word)| narrows(at, word))
     })
-}
-
-/// Whether a path is one that a repository stands on, or that says where its parts lie. Messages
-/// and what is to be ignored are anybody's to write.
-pub(crate) fn is_kept_by_git(path: &str) -> bool {
-    let Some((_, inside)) = path.split_once("/.git/") else { return path.ends_with("/.git") };
-    let (first, rest) = inside.split_once('/').unwrap_or((inside, ""));
-    match first {
-        "HEAD" | "commondir" | "config.worktree" | "index" | "modules" | "objects"
-        | "packed-refs" | "refs" | "shallow" | "worktrees" => !path.ends_with(".lock"),
-        "info" => matches!(rest, "attributes" | "grafts"),
-        _ => false,
-    }
 }

@@ -43,7 +43,6 @@ mod verdict;
 mod walk;
 mod written;
 
-pub(crate) use bulk::is_kept_by_git;
 pub use trace::Step;
 pub use verdict::{Answer, Axis, Permit, Reason, Verdict};
 

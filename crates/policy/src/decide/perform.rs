@@ -13,7 +13,7 @@ use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Holed as _, Language, Run, code};
-use crate::jail::{self, How, Last, Spelling, Standing};
+use crate::jail::{self, How, Last, Spelling, Standing, of_repository};
 use crate::text::Span;
 
 /// A text of which nothing is known.
@@ -464,11 +464,6 @@ impl Walk<'_> {
             }
         }
     }
-}
-
-/// Whether a path lies in what git keeps; locks that were left behind are nobody's work.
-fn of_repository(path: &str) -> bool {
-    path.contains("/.git/") && !path.ends_with(".lock")
 }
 
 fn how(arg: &Arg<'_>, last: Last) -> How {

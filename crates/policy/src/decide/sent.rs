@@ -30,17 +30,7 @@ pub(super) fn carried(words: &[Word<'_>]) -> Vec<Span> {
 impl Walk<'_> {
     /// Judges what the words of a command carry to another machine.
     pub(super) fn carries(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
-        let connects = acts.iter().any(|act| match act {
-            Act::Connect(host) => !is_own_machine(&host.text),
-            Act::Read(_)
-            | Act::Write(_)
-            | Act::Delete(..)
-            | Act::Link { .. }
-            | Act::Enter(_)
-            | Act::Send(_)
-            | Act::Run(_)
-            | Act::Raise(..) => false,
-        });
+        let connects = acts.iter().filter_map(Act::host).any(|host| !is_own_machine(host));
         let carried = args.iter().find(|arg| self.carried.contains(&arg.span));
         if let Some(arg) = carried.filter(|_| connects || ASKERS.contains(&name)) {
             self.raise(Concern::Exfiltrates, arg.span);

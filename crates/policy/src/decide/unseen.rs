@@ -10,10 +10,11 @@ impl Walk<'_> {
     /// Judges words of a command that are not known, by where they stand.
     pub(super) fn unseen(&mut self, name: &str, args: &[Arg<'_>], span: Span) {
         self.implicit(name, args, span);
-        if versionless(name) == "perl" {
+        let name = versionless(name);
+        if name == "perl" {
             self.magic_files(args);
         }
-        match versionless(name) {
+        match name {
             "find" | "gfind" => self.searched(args, span),
             // Whoever started this, and what a search among all processes finds.
             "kill" => {

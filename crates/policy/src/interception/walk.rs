@@ -16,9 +16,9 @@ use super::path::{Count, Flaw, looks_like_path, readings};
 use super::tool::Sort;
 use super::verdict::Finding;
 use super::{Dangers, Seen, What};
-use crate::decide::{Answer, Axis, Judge, Reason, Verdict, is_kept_by_git};
+use crate::decide::{Answer, Axis, Judge, Reason, Verdict};
 use crate::effort::Effort;
-use crate::jail::{self, How, Last, Lookup, Refusal, Spelling, WindowsRoot};
+use crate::jail::{self, How, Last, Lookup, Refusal, Spelling, WindowsRoot, is_kept_by_git};
 use crate::patch::{self, Naming, Touched};
 use crate::text::{Span, visible};
 

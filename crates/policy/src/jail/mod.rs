@@ -20,6 +20,7 @@ mod ground;
 mod lookup;
 mod marks;
 mod place;
+mod repository;
 mod secret;
 mod text;
 mod walk;
@@ -32,6 +33,7 @@ pub use ground::{Ground, How};
 pub use lookup::{Entry, Listing, Lookup, Named, NamedKind, NoLookup};
 pub use marks::Spelling;
 pub use place::{Answer, Doubt, Place, Refusal, Refused, Region, Route, Standing};
+pub(crate) use repository::{is_kept_by_git, of_repository};
 pub use walk::Last;
 pub use windows::{Astray, WindowsRoot};
 

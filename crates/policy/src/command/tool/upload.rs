@@ -5,17 +5,7 @@ use crate::command::{Act, Concern, Holed as _};
 /// Drops what was said of sending, from `first` on, if all that is talked to is this machine.
 pub(super) fn forgive(first: usize, acts: &mut Vec<Act<'_>>) {
     let own = acts.get(first..).unwrap_or_default();
-    let mut hosts = own.iter().filter_map(|act| match act {
-        Act::Connect(host) => Some(&*host.text),
-        Act::Read(_)
-        | Act::Write(_)
-        | Act::Delete(..)
-        | Act::Link { .. }
-        | Act::Enter(_)
-        | Act::Send(_)
-        | Act::Run(_)
-        | Act::Raise(..) => None,
-    });
+    let mut hosts = own.iter().filter_map(Act::host);
     if hosts.next().is_none_or(|host| !is_loopback(host)) || !hosts.all(is_loopback) {
         return;
     }

@@ -167,20 +167,20 @@ fn folders_above_the_root_do_not_open_a_home_that_is_reached_by_a_link() {
         fn look(&self, path: &str) -> Entry {
             match path {
                 HOME => Entry::Link("/data/dev".into()),
-                "/home" | "/data" | "/data/dev" | "/data/dev/work" | "/data/dev/work/app" => {
+                "/home" | "/data" | "/data/dev" | "/data/dev/code" | "/data/dev/code/app" => {
                     Entry::Folder
                 }
                 _ => Entry::Absent,
             }
         }
     }
-    for root in ["/data/dev/work/app", "/home/dev/work/app"] {
+    for root in ["/data/dev/code/app", "/home/dev/code/app"] {
         let world = World::on(root, "tools: { allow_parent: 3 }", &Moved);
         let judge = |path: &str| {
             let arguments = json!({ "path": path }).to_string();
             world.seen(Door::Hook, "write_file", &arguments, &Moved).answer
         };
-        assert_eq!(judge("/data/dev/work/x"), Allow, "{root}");
+        assert_eq!(judge("/data/dev/code/x"), Allow, "{root}");
         assert_eq!(judge("/data/dev/x"), Deny, "{root}: the home folder");
         assert_eq!(judge("/data/x"), Deny, "{root}: what holds it");
     }

@@ -42,31 +42,31 @@ fn a192_paths_of_windows_are_outside_a_root_of_unix() {
 
 #[test]
 fn a192_paths_are_compared_without_case_below_a_root_of_windows() {
-    let world = on_windows(r"C:\Work\App");
+    let world = on_windows(r"C:\Code\App");
     #[rustfmt::skip]
     let cases = [
         // path                                 answer  because
-        (r"C:\Work\App\src\a.rs",               Allow,  "absolute"),
-        (r"c:\work\APP\SRC\a.rs",               Allow,  "in another case"),
-        ("C:/Work/App/src/a.rs",                Allow,  "with the other separator"),
-        (r"\Work\App\a.rs",                     Allow,  "on the drive at hand"),
+        (r"C:\Code\App\src\a.rs",               Allow,  "absolute"),
+        (r"c:\code\APP\SRC\a.rs",               Allow,  "in another case"),
+        ("C:/Code/App/src/a.rs",                Allow,  "with the other separator"),
+        (r"\Code\App\a.rs",                     Allow,  "on the drive at hand"),
         (r"C:src\a.rs",                         Allow,  "relative to the drive's folder"),
         (r"src\a.rs",                           Allow,  "relative"),
         (r".\src\..\a.rs",                      Allow,  "back and forth"),
         (r"..\APP\a.rs",                        Allow,  "out and in again"),
-        (r"\\?\C:\Work\App\a.rs",               Allow,  "by its long name"),
-        (r"\??\c:\work\app\a.rs",               Allow,  "by the kernel's name"),
-        ("file:///C:/Work/App/a.rs",            Allow,  "an address"),
-        ("file:///c%3A/work/app/a%20b.rs",      Allow,  "an address, encoded"),
+        (r"\\?\C:\Code\App\a.rs",               Allow,  "by its long name"),
+        (r"\??\c:\code\app\a.rs",               Allow,  "by the kernel's name"),
+        ("file:///C:/Code/App/a.rs",            Allow,  "an address"),
+        ("file:///c%3A/code/app/a%20b.rs",      Allow,  "an address, encoded"),
         (r"src\a.rs::$DATA",                    Allow,  "a stream of a file is a part of it"),
-        (r"C:\Work\App2\a.rs",                  Deny,   "a sibling"),
-        (r"C:\Work\App.old\a.rs",               Deny,   "a sibling"),
-        (r"C:\Work",                            Deny,   "a folder above"),
+        (r"C:\Code\App2\a.rs",                  Deny,   "a sibling"),
+        (r"C:\Code\App.old\a.rs",               Deny,   "a sibling"),
+        (r"C:\Code",                            Deny,   "a folder above"),
         (r"C:\Windows\x",                       Deny,   "elsewhere"),
-        (r"D:\Work\App\a.rs",                   Deny,   "another drive"),
+        (r"D:\Code\App\a.rs",                   Deny,   "another drive"),
         (r"D:a.rs",                             Deny,   "another drive, wherever it stands"),
         (r"\\srv\share\a.rs",                   Deny,   "another machine"),
-        (r"\\localhost\C$\Work\App\a.rs",       Deny,   "a share"),
+        (r"\\localhost\C$\Code\App\a.rs",       Deny,   "a share"),
         (r"\\?\UNC\srv\share\a.rs",             Deny,   "another machine, by its long name"),
         (r"\\.\PhysicalDrive0",                 Deny,   "a device"),
         (r"\\?\GLOBALROOT\Device\x",            Deny,   "another namespace"),
@@ -92,7 +92,7 @@ fn a192_paths_are_compared_without_case_below_a_root_of_windows() {
     for (path, answer, because) in cases {
         let verdict = world.hook("write_file", json!({ "path": path }));
         assert_eq!(verdict.answer, answer, "{path}: {because}");
-        assert_eq!(verdict.root, r"C:\Work\App");
+        assert_eq!(verdict.root, r"C:\Code\App");
     }
     let patch = |path: &str| format!("*** Begin Patch\n*** Add File: {path}\n+x\n*** End Patch\n");
     for (path, answer) in
@@ -124,12 +124,12 @@ fn a192_a_share_is_a_root_as_well() {
 
 #[test]
 fn a_root_of_windows_is_absolute() {
-    for text in ["", "C:", r"C:\", r"C:\Work", "c:/work/", r"\\srv\share", r"\\?\C:\Work"] {
+    for text in ["", "C:", r"C:\", r"C:\Code", "c:/code/", r"\\srv\share", r"\\?\C:\Code"] {
         let is_root = WindowsRoot::read(text).is_some();
         assert_eq!(is_root, !text.is_empty(), "{text}");
     }
     for text in
-        ["/srv/app", "app", r"\Work", "C:app", r"\\srv", r"\\.\pipe\x", r"C:\NUL", r"C:\A~1"]
+        ["/srv/app", "app", r"\Code", "C:app", r"\\srv", r"\\.\pipe\x", r"C:\NUL", r"C:\A~1"]
     {
         assert_eq!(WindowsRoot::read(text), None, "{text}");
     }
