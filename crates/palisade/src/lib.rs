@@ -88,8 +88,8 @@ pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
 #[cfg(target_os = "linux")]
 pub use sandbox::{
-    Answered, CannotRun, Confirm, Done, Input, Job, Nobody, Outcome, Output, Pending, Planned,
-    Question, Run, Sandbox, Signals, Stop, Unconfirmed,
+    Answered, CannotRun, Confirm, Done, Each, Input, Job, Nobody, Outcome, Output, Pending,
+    Planned, Question, Run, Sandbox, Signals, Stop, Unconfirmed,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,

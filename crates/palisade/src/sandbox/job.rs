@@ -49,8 +49,11 @@ pub enum Output {
     /// Into a descriptor: a pipe is handed to the command, a file is written for it.
     To(OwnedFd),
     /// To a function, piece by piece, as it comes.
-    Each(Box<dyn FnMut(&[u8]) + Send>),
+    Each(Each),
 }
+
+/// A function that gets output piece by piece.
+pub type Each = Box<dyn FnMut(&[u8]) + Send>;
 
 /// What becomes of signals that reach this process while a command runs.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -23,7 +23,7 @@ use palisade_policy::policy::{Backend, NetworkMode, Profile};
 
 pub use confirm::{Answered, Confirm, Nobody, Question};
 pub use error::CannotRun;
-pub use job::{Input, Job, Output, Signals};
+pub use job::{Each, Input, Job, Output, Signals};
 pub use outcome::{Done, Outcome};
 pub use pending::Pending;
 pub use reply::Unconfirmed;
@@ -69,7 +69,7 @@ pub enum Planned {
     /// Like this.
     Plan {
         /// The steps.
-        plan: Plan,
+        plan: Box<Plan>,
         /// Why a person would be asked first; empty if none would.
         asks: Vec<Reason>,
     },
@@ -172,7 +172,7 @@ impl Sandbox {
         let order = self.order(&job, &place, &cwd)?;
         let host = Host::probe();
         let plan = build(&permit, &order, &host.facts(&order.questions()))?;
-        Ok(Planned::Plan { plan, asks: verdict.reasons().to_vec() })
+        Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
     }
 
     /// Decides, and asks if need be: what may run is made ready, what may not is an outcome.

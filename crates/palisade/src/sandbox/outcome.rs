@@ -258,13 +258,13 @@ mod tests {
         let stream = |bytes: &[u8], dropped| Stream { bytes: bytes.to_vec(), dropped };
         let cut = "aü".as_bytes();
         #[rustfmt::skip]
-        let cases: [(&[u8], u64, Kept, &[u8], &str); 6] = [
-            (b"ab\n",            0, Kept::Head, b"ab\n",            "ab\n"),
-            (b"ab",              5, Kept::Head, b"ab",              "ab\nM\n"),
-            (b"ab\n",            5, Kept::Head, b"ab\n",            "ab\nM\n"),
-            (&cut[..2],          5, Kept::Head, b"a",               "a\nM\n"),
-            (&cut[2..],          5, Kept::Tail, b"",                "M\n"),
-            (b"ab",              5, Kept::Tail, b"ab",              "M\nab"),
+        let cases = [
+            (&b"ab\n"[..], 0, Kept::Head, &b"ab\n"[..], "ab\n"),
+            (b"ab",        5, Kept::Head, b"ab",        "ab\nM\n"),
+            (b"ab\n",      5, Kept::Head, b"ab\n",      "ab\nM\n"),
+            (&cut[..2],    5, Kept::Head, b"a",         "a\nM\n"),
+            (&cut[2..],    5, Kept::Tail, b"",          "M\n"),
+            (b"ab",        5, Kept::Tail, b"ab",        "M\nab"),
         ];
         for (bytes, dropped, keep, kept, text) in cases {
             let stream = stream(bytes, dropped);

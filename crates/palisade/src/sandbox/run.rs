@@ -103,7 +103,7 @@ impl Started {
         let Self { running, about, keep, readers, signals, again } = self;
         let ended = match signals {
             Signals::Ours => running.wait(),
-            Signals::PassOn => running.wait(),
+            Signals::PassOn => running.wait_attended(),
         };
         // They end when the last process that could write has.
         readers.into_iter().for_each(|reader| drop(reader.join()));
