@@ -18,6 +18,7 @@ use super::act::Act;
 use super::message::{Message, receive, send};
 use super::prepare::Prepared;
 use super::reaper;
+use super::terminal::{self, Fresh};
 use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
 use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
@@ -29,7 +30,7 @@ const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 /// Does every step, and never comes back.
 pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let _guard = LeaveOnDrop;
-    let Prepared { acts, slots, inside, outside, standard, supervisor, stack } = prepared;
+    let Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack } = prepared;
     // Our copies of the other side's ends would keep us from noticing that it is gone.
     for number in outside.iter().copied() {
         if let Ok(end) = remember(number) {
@@ -40,7 +41,8 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     // The reaper stands nowhere; the command enters its folder by path, behind all mounts.
     rustix::process::chdir(c"/").ok();
     let supervisor = supervisor.as_fd();
-    let mut around = Around { slots, control, standard, supervisor };
+    let terminal = terminal.as_ref();
+    let mut around = Around { slots, control, standard, terminal, supervisor };
     let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
     let (first, rest) = acts.split_at(split);
     line(first, 0, &mut around);
@@ -74,15 +76,16 @@ struct Around<'p> {
     slots: &'p mut [i32],
     control: BorrowedFd<'p>,
     standard: &'p [OwnedFd; 3],
+    terminal: Option<&'p Fresh>,
     supervisor: BorrowedFd<'p>,
 }
 
 /// Does one step.
 fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
-    let Around { slots, control, standard, supervisor } = around;
+    let Around { slots, control, standard, terminal, supervisor } = around;
     match act {
         Act::Done | Act::Split => Ok(()),
-        Act::Descriptors => descriptors(standard),
+        Act::Descriptors => descriptors(standard, *terminal, *control),
         Act::Map { uids, gids } => {
             write_all(c"/proc/self/setgroups", b"deny")?;
             write_all(c"/proc/self/uid_map", uids)?;
@@ -147,14 +150,20 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             for path in paths {
                 match execute(path, arguments, environment) {
                     Errno::NOENT | Errno::NOTDIR => {}
-                    // As execvp(3): one that may not be started counts if there is no other.
-                    Errno::ACCESS => worst = Errno::ACCESS,
+                    // As execvp(3): one that may not be started counts if there is no other. A
+                    // folder that may not be searched does not, as in a shell.
+                    Errno::ACCESS if exists(path) => worst = Errno::ACCESS,
+                    Errno::ACCESS => {}
                     errno => return Err(errno),
                 }
             }
             Err(worst)
         }
     }
+}
+
+fn exists(path: &CStr) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXISTS).is_ok()
 }
 
 /// Waits until the supervisor says so. That it is gone is told by its pidfd: the end of a socket
@@ -176,9 +185,13 @@ fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
         if said {
             return match receive(control)? {
                 Some(Message::Go) => Ok(()),
-                Some(Message::Signal(_) | Message::Failed { .. } | Message::Ended(_)) | None => {
-                    Err(Errno::CONNRESET)
-                }
+                Some(
+                    Message::Signal(_)
+                    | Message::Failed { .. }
+                    | Message::Ended(_)
+                    | Message::Terminal,
+                )
+                | None => Err(Errno::CONNRESET),
             };
         }
     }
@@ -203,9 +216,21 @@ fn prove(sealed: &[CString], network: Reached, nesting: Nesting) -> Result<()> {
 }
 
 /// Puts the standard descriptors in place; everything else closes when the command starts.
-fn descriptors(standard: &[OwnedFd; 3]) -> Result<()> {
+fn descriptors(
+    standard: &[OwnedFd; 3],
+    terminal: Option<&Fresh>,
+    control: BorrowedFd<'_>,
+) -> Result<()> {
     for (number, fd) in (0..).zip(standard) {
         put(fd.as_fd(), number)?;
+    }
+    if let Some(fresh) = terminal {
+        let own = terminal::open(fresh, control)?;
+        for (number, is_terminal) in (0..).zip(fresh.streams) {
+            if is_terminal {
+                put(own.as_fd(), number)?;
+            }
+        }
     }
     close_from(3, Rest::CloseAtExec)
 }

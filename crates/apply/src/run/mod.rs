@@ -6,9 +6,10 @@
 //! | `prepare`, `streams` | in the supervisor, before: everything that can be allocated |
 //! | `enter` | in the new process: a straight line |
 //! | `reaper` | in PID 1 of the sandbox, until its end |
-//! | `supervise`, `pump`, `kept`, `leftover` | in the supervisor, until its end |
+//! | `supervise`, `attend`, `pump`, `terminal`, `kept`, `leftover` | in the supervisor, until its end |
 
 mod act;
+mod attend;
 mod enter;
 mod error;
 mod host;
@@ -23,6 +24,7 @@ mod reaper;
 mod streams;
 mod supervise;
 mod survey;
+mod terminal;
 mod trial;
 
 pub use error::CannotStart;

@@ -15,6 +15,7 @@ use rustix::process::{PidfdFlags, Resource};
 use super::act::Act;
 use super::error::{CannotStart, before};
 use super::host::Host;
+use super::terminal::Fresh;
 use crate::sys::descriptor::{forget, lift};
 use crate::sys::landlock::Handled;
 use crate::sys::mount::{self, NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY, Reach};
@@ -34,6 +35,8 @@ pub(super) struct Prepared {
     pub(super) outside: Vec<i32>,
     /// What will be 0, 1 and 2.
     pub(super) standard: [OwnedFd; 3],
+    /// How a terminal of its own begins, if some of them are to be one.
+    pub(super) terminal: Option<Fresh>,
     /// A pidfd of the supervisor.
     pub(super) supervisor: OwnedFd,
     /// Where the command's own process runs until it executes.
@@ -56,6 +59,7 @@ pub(super) fn prepare(
     host: &Host,
     plan: &Plan,
     standard: [OwnedFd; 3],
+    terminal: Option<Fresh>,
 ) -> Result<(Prepared, Ours), CannotStart> {
     let flags = SocketFlags::CLOEXEC;
     let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
@@ -77,7 +81,7 @@ pub(super) fn prepare(
     let outside = vec![ours.control.as_raw_fd()];
     let slots = slots.take();
     let stack = Stack::new();
-    Ok((Prepared { acts, slots, inside, outside, standard, supervisor, stack }, ours))
+    Ok((Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack }, ours))
 }
 
 impl Drop for Prepared {

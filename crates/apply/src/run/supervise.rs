@@ -8,14 +8,16 @@ use std::time::{Duration, Instant};
 use palisade_plan::{Bounds, Plan, Step};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 
+use super::attend::{Signals, Told};
 use super::error::CannotStart;
 use super::kept::Buffer;
 use super::leftover::Leftover;
-use super::message::{Message, receive, send};
+use super::message::{Message, receive_with, send};
 use super::outcome::{End, Outcome, Usage};
 use super::streams::{Drain, Feed};
+use super::terminal::{Asked, Patience, Terminal};
 use crate::sys::process::{Ended, Made, await_end, signal};
 
 /// Bytes kept of a captured stream when nobody says (Ruling 13).
@@ -29,6 +31,7 @@ pub struct Running {
     pub(super) control: OwnedFd,
     pub(super) feed: Feed,
     pub(super) drains: [Drain; 2],
+    pub(super) terminal: Option<Terminal>,
     pub(super) plan: Plan,
     pub(super) started: Instant,
     pub(super) stop: Arc<AtomicBool>,
@@ -108,11 +111,31 @@ impl Running {
     /// # Errors
     ///
     /// When a step of the plan failed: then the command has not run.
-    pub fn wait(mut self) -> Result<Outcome, CannotStart> {
+    pub fn wait(self) -> Result<Outcome, CannotStart> {
+        self.wait_with(None)
+    }
+
+    /// Waits as [`Running::wait`] does, and stands in for the command towards whoever runs this
+    /// process, until it ends: an interrupt, hangup or termination is passed on, and a second one
+    /// within two seconds ends the command; the size of the terminal follows; being put to sleep
+    /// and woken concerns both. Signals that this process ignores stay ignored.
+    ///
+    /// It takes the process's handlers of these signals, so it is for programs that do nothing
+    /// else meanwhile; of two that wait at once, only the first is attended.
+    ///
+    /// # Errors
+    ///
+    /// As [`Running::wait`].
+    pub fn wait_attended(self) -> Result<Outcome, CannotStart> {
+        self.wait_with(Signals::catch())
+    }
+
+    fn wait_with(mut self, signals: Option<Signals>) -> Result<Outcome, CannotStart> {
         let bounds = self.plan.bounds();
         let cap = bounds.output.unwrap_or(OUTPUT);
         let mut buffers = [Buffer::new(cap, bounds.keep), Buffer::new(cap, bounds.keep)];
         let mut said = Said::default();
+        let mut patience = Patience::default();
         let mut last_output = self.started;
         let mut chunk = vec![0; 64 << 10];
         loop {
@@ -123,31 +146,75 @@ impl Running {
                 self.sandbox.kill();
             }
             let timeout = if said.over.is_some() { None } else { due.map(|(due, _)| due - now) };
-            let ready = self.watch(timeout, said.closed);
-            if ready.control {
-                said.hear(receive(self.control.as_fd()));
+            let ready = self.watch(timeout, said.closed, signals.as_ref());
+            let is = |what| ready.contains(&what);
+            if is(Watched::Control) {
+                let (heard, along) = receive_with(self.control.as_fd());
+                said.hear(heard);
+                if let (Some(terminal), Some(along)) = (&mut self.terminal, along) {
+                    terminal.begin(along);
+                }
             }
-            if ready.input {
+            if is(Watched::Input) {
                 self.feed = std::mem::replace(&mut self.feed, Feed::None).pump();
             }
-            for ((drain, buffer), ready) in
-                self.drains.iter_mut().zip(&mut buffers).zip(ready.output)
-            {
-                if ready && drain.pump(&mut chunk, buffer) {
+            let drains = self.drains.iter_mut().zip(&mut buffers);
+            for (number, (drain, buffer)) in drains.enumerate() {
+                if is(Watched::Output(number)) && drain.pump(&mut chunk, buffer) {
                     last_output = Instant::now();
                 }
             }
-            let done = self.drains.iter().all(|drain| matches!(drain, Drain::None));
+            if let Some(terminal) = &mut self.terminal {
+                if (is(Watched::Inner) || is(Watched::Screen)) && terminal.show() {
+                    last_output = Instant::now();
+                }
+                terminal.hand_over();
+                let asked = match is(Watched::Keys) {
+                    true => terminal.type_in(&mut patience),
+                    false => Asked::Nothing,
+                };
+                match asked {
+                    Asked::Nothing => {}
+                    Asked::Kill => self.stop().now(),
+                    // To all of our job, as the terminal would.
+                    Asked::Suspend => sleep_job(signals.is_some()),
+                }
+            }
+            if let Some(signals) = signals.as_ref().filter(|_| is(Watched::Signals)) {
+                signals.told(&mut patience).into_iter().for_each(|told| self.obey(told));
+            }
+            let done = self.drains.iter().all(|drain| matches!(drain, Drain::None))
+                && self.terminal.as_ref().is_none_or(Terminal::is_done);
             if said.closed && done {
                 break;
             }
         }
         let ended = self.sandbox.end();
         let duration = self.started.elapsed();
+        self.terminal = None;
         if let Some(mounts) = self.mounts.take() {
             mounts.release();
         }
         self.outcome(&said, ended, buffers, duration)
+    }
+
+    /// Does what a signal asks for.
+    fn obey(&mut self, told: Told) {
+        match told {
+            Told::Pass(number) => drop(self.signal(number)),
+            Told::Kill => self.stop().now(),
+            Told::Resize => self.terminal.iter().for_each(Terminal::resize),
+            Told::Suspend => {
+                self.signal(libc::SIGSTOP).ok();
+                self.terminal.iter_mut().for_each(Terminal::suspend);
+                rustix::process::kill_process(rustix::process::getpid(), Signal::STOP).ok();
+                // This thread may run on for a moment; that we were woken is a signal of its own.
+            }
+            Told::Resume => {
+                self.terminal.iter_mut().for_each(Terminal::resume);
+                self.signal(libc::SIGCONT).ok();
+            }
+        }
     }
 
     fn outcome(
@@ -192,44 +259,64 @@ impl Running {
         Ok(Outcome { end, stdout, stderr, duration, enforced, notes, usage })
     }
 
-    /// Waits until something can be done, or the time is up.
-    fn watch(&self, timeout: Option<Duration>, closed: bool) -> Ready {
-        let mut wanted: Vec<(usize, BorrowedFd<'_>, PollFlags)> = Vec::with_capacity(4);
+    /// Waits until something can be done, or the time is up; returns what can be.
+    fn watch(
+        &self,
+        timeout: Option<Duration>,
+        closed: bool,
+        signals: Option<&Signals>,
+    ) -> Vec<Watched> {
+        let mut wanted: Vec<(Watched, BorrowedFd<'_>, PollFlags)> = Vec::with_capacity(8);
         if !closed {
-            wanted.push((0, self.control.as_fd(), PollFlags::IN));
-            wanted.extend(self.feed.wants().map(|(fd, flags)| (1, fd, flags)));
+            wanted.push((Watched::Control, self.control.as_fd(), PollFlags::IN));
+            wanted.extend(self.feed.wants().map(|(fd, flags)| (Watched::Input, fd, flags)));
         }
         for (number, drain) in self.drains.iter().enumerate() {
-            wanted.extend(drain.wants().map(|fd| (2 + number, fd, PollFlags::IN)));
+            wanted.extend(drain.wants().map(|fd| (Watched::Output(number), fd, PollFlags::IN)));
         }
+        let names = [Watched::Inner, Watched::Keys, Watched::Screen];
+        for (name, wish) in names.into_iter().zip(self.terminal.iter().flat_map(Terminal::wants)) {
+            wanted.extend(wish.map(|(fd, flags)| (name, fd, flags)));
+        }
+        wanted.extend(signals.map(|signals| (Watched::Signals, signals.wants(), PollFlags::IN)));
         let mut watched: Vec<PollFd<'_>> =
             wanted.iter().map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
         let timeout = timeout.map(|time| Timespec {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: time.subsec_nanos().into(),
         });
-        let mut ready = Ready { control: false, input: false, output: [false; 2] };
         if poll(&mut watched, timeout.as_ref()).is_err() {
-            return ready;
+            return Vec::new();
         }
-        for (one, (what, ..)) in watched.iter().zip(&wanted) {
-            let is = !one.revents().is_empty();
-            match what {
-                0 => ready.control = is,
-                1 => ready.input = is,
-                2 => ready.output[0] = is,
-                _ => ready.output[1] = is,
-            }
-        }
-        ready
+        let ready = watched.iter().zip(&wanted).filter(|(one, _)| !one.revents().is_empty());
+        ready.map(|(_, (what, ..))| *what).collect()
     }
 }
 
-/// What can be done now.
-struct Ready {
-    control: bool,
-    input: bool,
-    output: [bool; 2],
+/// What is waited for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Watched {
+    /// The sandbox says something.
+    Control,
+    /// The command can be fed.
+    Input,
+    /// The command has written to a stream.
+    Output(usize),
+    /// The sandbox's terminal.
+    Inner,
+    /// A person typed.
+    Keys,
+    /// The person's terminal can show more.
+    Screen,
+    /// A signal reached us.
+    Signals,
+}
+
+/// Puts this process and its job to sleep, as a terminal would, if it will notice.
+fn sleep_job(attended: bool) {
+    if attended {
+        rustix::process::kill_current_process_group(Signal::TSTP).ok();
+    }
 }
 
 /// What the sandbox has said, and what was done about it.
@@ -249,7 +336,7 @@ impl Said {
                 self.failed.get_or_insert((step, errno));
             }
             Ok(Some(Message::Ended(status))) => self.ended = Some(status),
-            Ok(Some(Message::Go | Message::Signal(_))) | Err(Errno::AGAIN) => {}
+            Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal)) | Err(Errno::AGAIN) => {}
             Ok(None) | Err(_) => self.closed = true,
         }
     }

@@ -14,6 +14,7 @@ mod launch;
 mod limits;
 mod network;
 mod streams;
+mod terminal;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
