@@ -15,6 +15,7 @@ use palisade::{Session, Warning};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Cli, Command};
+use crate::asking::Given;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Color, Format, Ui};
@@ -73,7 +74,24 @@ fn warn(ui: &Ui, session: &Session) {
     }
 }
 
-/// Tells a program the same.
+/// Says what else may have been meant.
+fn doubt(ui: &Ui, command: &Given) {
+    if let Some(doubt) = command.doubt() {
+        ui.say(&format!("note: {doubt}"));
+        ui.say("hint: did you mean --shell?");
+    }
+}
+
+/// Tells a program the same as a person, of the session and of the command.
+fn warnings_with(session: &Session, command: &Given) -> Json {
+    let mut told = warnings(session);
+    if let (Some(told), Some(doubt)) = (told.as_array_mut(), command.doubt()) {
+        told.push(json!({ "code": "one-word", "message": doubt }));
+    }
+    told
+}
+
+/// Tells a program what a person should know of a session.
 fn warnings(session: &Session) -> Json {
     let warning =
         |warning: &Warning| json!({ "code": warning.code(), "message": warning.to_string() });

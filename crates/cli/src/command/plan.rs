@@ -37,7 +37,7 @@ impl PlanArgs {
         }
         let request = self.commanding.request()?;
         let cwd = self.commanding.cwd(&request)?;
-        let command = self.commanding.command();
+        let command = self.commanding.command()?;
         let text = command.text();
         let sandbox = Sandbox::new(&request)?;
         let planned = sandbox.plan(command.job().cwd(cwd))?;

@@ -79,23 +79,24 @@ impl RunArgs {
         let ended = self.ran(ui);
         if let Some(mut status) = status {
             let told = match &ended {
-                Ok((outcome, warnings)) => told(outcome, warnings.clone()),
+                Ok((outcome, _, warnings)) => told(outcome, warnings.clone()),
                 Err(failure) => failure.json(),
             };
             writeln!(status, "{told}").map_err(|error| {
                 Failure::io("status-fd", "cannot write the outcome to the descriptor", &error)
             })?;
         }
-        let (outcome, warnings) = ended?;
+        let (outcome, text, warnings) = ended?;
         match self.format() {
             Format::Json => ui.json(&told(&outcome, warnings))?,
-            Format::Human => self.tell(ui, &outcome),
+            Format::Human => tell(ui, &outcome, &text),
         }
         Ok(Exit::Ran(outcome.exit_status()))
     }
 
-    /// Runs the command; returns what became of it, and what should be known of the policy.
-    fn ran(&self, ui: &Ui) -> Result<(Outcome, Json), Failure> {
+    /// Runs the command; returns what became of it, its text, and what should be known of the
+    /// policy.
+    fn ran(&self, ui: &Ui) -> Result<(Outcome, String, Json), Failure> {
         let mut request = self.commanding.request()?;
         request.policies.extend(self.settings.iter().map(|file| format!("srt:{file}")));
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
@@ -105,12 +106,14 @@ impl RunArgs {
             super::warn(ui, sandbox.session());
         }
         let warnings = super::warnings(sandbox.session());
-        let outcome = sandbox.run(self.job(cwd)?)?;
-        Ok((outcome, warnings))
+        let command = self.commanding.command()?;
+        let text = command.text();
+        let outcome = sandbox.run(self.job(command, cwd)?)?;
+        Ok((outcome, text, warnings))
     }
 
-    fn job(&self, cwd: String) -> Result<Job, Failure> {
-        let mut job = self.commanding.command().job().cwd(cwd).signals(Signals::PassOn);
+    fn job(&self, command: Given, cwd: String) -> Result<Job, Failure> {
+        let mut job = command.job().cwd(cwd).signals(Signals::PassOn);
         for given in &self.env {
             let (name, value) = variable(given)?;
             if let Some(value) = value {
@@ -122,6 +125,8 @@ impl RunArgs {
         }
         job = job.stdin(match &self.stdin {
             Some(file) => Input::From(opened(file)?),
+            // It was the command's own text.
+            None if self.commanding.is_on_stdin() => Input::Null,
             // A closed one is nothing to read.
             None => io::stdin().as_fd().try_clone_to_owned().map_or(Input::Null, Input::From),
         });
@@ -132,28 +137,6 @@ impl RunArgs {
             }
         })
     }
-
-    /// Tells a person why it did not simply run to its end.
-    fn tell(&self, ui: &Ui, outcome: &Outcome) {
-        for note in outcome.notes.iter().filter(|note| note.code == "audit") {
-            ui.say(&format!("warning: {}", visible(&note.message)));
-        }
-        let reason = outcome.reason().unwrap_or_default();
-        match (&outcome.result, outcome.code()) {
-            (Done::Denied { reasons } | Done::Unconfirmed { reasons, .. }, code) => {
-                let code = code.unwrap_or("denied");
-                ui.say(&format!("error[{code}]: not run: {}", visible(&reason)));
-                let text = self.commanding.command().text();
-                for reason in reasons {
-                    ui.say(check::carets(reason, &text).trim_end());
-                }
-            }
-            (Done::Ran { .. }, Some(code @ ("timeout" | "idle" | "not-found" | "not-started"))) => {
-                ui.say(&format!("error[{code}]: {}", visible(&reason)));
-            }
-            (Done::Ran { .. }, Some(_) | None) => {}
-        }
-    }
 }
 
 impl Given {
@@ -163,6 +146,27 @@ impl Given {
             Self::Argv(argv) => Job::argv(argv),
             Self::Shell(text) => Job::shell(text),
         }
+    }
+}
+
+/// Tells a person why it did not simply run to its end.
+fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
+    for note in outcome.notes.iter().filter(|note| note.code == "audit") {
+        ui.say(&format!("warning: {}", visible(&note.message)));
+    }
+    let reason = outcome.reason().unwrap_or_default();
+    match (&outcome.result, outcome.code()) {
+        (Done::Denied { reasons } | Done::Unconfirmed { reasons, .. }, code) => {
+            let code = code.unwrap_or("denied");
+            ui.say(&format!("error[{code}]: not run: {}", visible(&reason)));
+            for reason in reasons {
+                ui.say(check::carets(reason, text).trim_end());
+            }
+        }
+        (Done::Ran { .. }, Some(code @ ("timeout" | "idle" | "not-found" | "not-started"))) => {
+            ui.say(&format!("error[{code}]: {}", visible(&reason)));
+        }
+        (Done::Ran { .. }, Some(_) | None) => {}
     }
 }
 

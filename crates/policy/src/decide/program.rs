@@ -4,7 +4,7 @@ use super::Style;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, HOLE, Holed as _};
-use crate::jail::{Entry, Standing};
+use crate::jail::{Entry, Standing, is_on_windows};
 use crate::text::{Span, byte};
 
 /// Folders whose programs the machine's owner installed.
@@ -34,7 +34,7 @@ impl Walk<'_> {
     ) -> Option<(&'p str, Option<String>)> {
         let text = &*program.text;
         let name = byte::behind_last(text, b'/').trim();
-        let foreign = is_windows_path(text);
+        let foreign = is_on_windows(text);
         let name = if foreign { byte::behind_last(name, b'\\') } else { name };
         let by_path = byte::has(text, b'/');
         let nothing = by_path || program.certainty == Certainty::Known;
@@ -167,15 +167,6 @@ fn foreign_program(program: &Arg<'_>, answer: Answer) -> Reason {
         span: program.span,
         origin: None,
         hint: Some("use an installed program, or one of the project".into()),
-    }
-}
-
-/// Whether a program is named as Windows names them: `C:\Windows\x`, `C:/Windows/x`, `\\host\x`.
-fn is_windows_path(text: &str) -> bool {
-    match text.as_bytes() {
-        [letter, b':', b'/' | b'\\', ..] => letter.is_ascii_alphabetic(),
-        [b'\\', b'\\', ..] | [b'\\', b'?', b'?', b'\\', ..] => true,
-        _ => false,
     }
 }
 

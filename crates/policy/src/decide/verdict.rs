@@ -6,7 +6,7 @@ use crate::layer::{Layer, Origin};
 use crate::permission::Source;
 use crate::text::Span;
 
-/// What holds for one call. Ordered: of two verdicts the stricter stands.
+/// What was decided about one call. Where several have a say, the strictest [`Answer`] holds.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// It may run.
@@ -21,7 +21,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Permit(Source);
 
-/// How strict an answer is.
+/// How strict an answer is: of two the greater holds.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Answer {
     /// It may run.

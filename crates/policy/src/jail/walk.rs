@@ -11,7 +11,7 @@ use crate::text::byte;
 const MOST_LINKS: u8 = 40;
 
 /// What happens to a link at the end of a path.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Last {
     /// It is followed, as open(2) does.
     #[default]
