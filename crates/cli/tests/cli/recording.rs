@@ -1,10 +1,12 @@
 //! What is remembered of a call, and who is asked.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
 
 use serde_json::Value as Json;
 
-use crate::kit::{World, as_both};
+use crate::kit::{PALISADE, World, as_both};
 use crate::schema::assert_fits;
 
 const ASKS: &str = "\
@@ -77,5 +79,53 @@ fn the_log_cannot_be_changed_by_what_it_tells_of() {
         let log = fs::read_to_string(world.project.path("log/events.jsonl")).unwrap();
         assert_eq!(log.lines().count(), 2, "{log}");
         assert!(!log.contains("x\n"), "{log}");
+    });
+}
+
+/// Runs `palisade run` at a terminal, types `answer` once it asks, and returns what was shown and
+/// the exit code.
+fn at_terminal(world: &World, answer: &[u8], command: &str) -> (String, Option<i32>) {
+    let program = world.command(PALISADE).get_program().to_str().unwrap().to_owned();
+    let mut script = world.command("script");
+    // What is typed before the question is no answer, so that it is waited for.
+    script.args(["-qec", &format!("{program} run {command}"), "/dev/null"]);
+    script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = script.env("PATH", "/usr/bin:/bin").env("SHELL", "/bin/sh").spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (mut shown, mut answered) = (Vec::new(), false);
+    let mut piece = [0; 4096];
+    while let Ok(length @ 1..) = stdout.read(&mut piece) {
+        shown.extend(&piece[..length]);
+        if !answered && String::from_utf8_lossy(&shown).contains("[y/N] ") {
+            stdin.write_all(answer).unwrap();
+            answered = true;
+        }
+    }
+    drop(stdin);
+    (String::from_utf8_lossy(&shown).into_owned(), child.wait().unwrap().code())
+}
+
+#[test]
+fn a_person_at_the_terminal_says_yes_or_no() {
+    as_both(|world| {
+        let rule = ASKS.replace("^git push", "^touch") + "confirm: { timeout: 2s }\n";
+        let world = world.user_policy(&rule);
+        let made = || world.project.path("made").exists();
+        for (answer, runs, recorded) in [
+            (&b"n\n"[..], false, "no"),
+            (b"\n", false, "no"),
+            (b"yes please\n", false, "no"),
+            (b"", false, "timeout"),
+            (b"y\n", true, "yes"),
+        ] {
+            let (shown, code) = at_terminal(&world, answer, "-- touch made 'a b'");
+            assert_eq!(code, Some(if runs { 0 } else { 126 }), "{answer:?}: {shown}");
+            assert_eq!(made(), runs, "{answer:?}: {shown}");
+            assert!(shown.contains("May this run?") && shown.contains("\"a b\""), "{shown}");
+            let events = events(&world);
+            let said = events.iter().rfind(|event| event["event"] == "confirmation").unwrap();
+            assert_eq!((&said["answer"], &said["by"]), (&recorded.into(), &"terminal".into()));
+        }
     });
 }
