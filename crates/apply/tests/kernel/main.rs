@@ -16,6 +16,7 @@ mod network;
 mod outcome;
 mod streams;
 mod terminal;
+mod work;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

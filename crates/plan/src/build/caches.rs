@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::files::is_private;
 use super::{Owners, is_folder};
 use crate::facts::{Facts, Place};
 use crate::order::{Caches, Order};
@@ -114,6 +115,9 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
             }
             (_, Some(layer)) => {
                 let tree = cached.keep(layer, owners, first);
+                if is_private(&layer.real, facts) {
+                    cached.steps.push(Step::MakeFolder(layer.real.clone()));
+                }
                 cached.steps.push(Step::Attach { tree, at: layer.real.clone() });
                 cached.writable.push(layer.real.clone());
                 cached.say(home, &layer.real.join("upper"));
