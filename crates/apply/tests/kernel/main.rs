@@ -14,6 +14,7 @@ mod launch;
 mod limits;
 mod network;
 mod outcome;
+mod policy;
 mod streams;
 mod terminal;
 mod work;
