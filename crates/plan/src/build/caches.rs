@@ -68,11 +68,11 @@ pub(crate) fn questions(order: &Order) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = shared(order);
     let Caches::Private { store } = &order.caches else { return paths };
     for home in &HOMES {
-        paths.extend(home.markers.iter().map(|marker| order.root.join(marker)));
+        paths.extend(home.markers.iter().flat_map(|marker| marked(order, marker)));
         paths.extend(order.home.iter().map(|folder| folder.join(home.path)));
         paths.extend(store.iter().map(|store| store.join(name(home.path))));
     }
-    paths.extend(PYTHON.iter().map(|marker| order.root.join(marker)));
+    paths.extend(PYTHON.iter().flat_map(|marker| marked(order, marker)));
     paths
 }
 
@@ -90,10 +90,9 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
     let (Caches::Private { store }, Some(folder)) = (&order.caches, &order.home) else {
         return cached;
     };
+    let is_there = |path: PathBuf| facts.place(&path).is_some_and(Place::exists);
     let is_marked = |markers: &[&str]| {
-        markers
-            .iter()
-            .any(|marker| facts.place(&order.root.join(marker)).is_some_and(Place::exists))
+        markers.iter().any(|marker| marked(order, marker).into_iter().any(is_there))
     };
     let any = is_marked(PYTHON) || HOMES.iter().any(|home| is_marked(home.markers));
     for home in &HOMES {
@@ -148,6 +147,11 @@ impl Cached {
             self.environment.push(((*variable).to_owned(), at.to_string_lossy().into_owned()));
         }
     }
+}
+
+/// Returns where a marker counts: in the project, and in the part of it that the command is in.
+fn marked(order: &Order, marker: &str) -> [PathBuf; 2] {
+    [order.root.join(marker), order.cwd.join(marker)]
 }
 
 /// Returns the name of a home's layer in a store.
