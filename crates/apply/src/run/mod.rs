@@ -21,14 +21,17 @@ mod outcome;
 mod prepare;
 mod pump;
 mod reaper;
+mod sample;
 mod streams;
 mod supervise;
 mod survey;
 mod terminal;
+mod touched;
+mod trace;
 mod trial;
 
 pub use error::CannotStart;
 pub use host::Host;
-pub use outcome::{End, Outcome, Stream, Usage};
+pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
 pub use streams::{Input, Output, Streams};
 pub use supervise::{Running, Stop};
