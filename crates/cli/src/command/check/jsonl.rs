@@ -92,7 +92,13 @@ fn answer(judges: &mut Judges, request: &Request<'_>) -> Json {
             let cwd = match &request["cwd"] {
                 Json::Null => root,
                 Json::String(cwd) if cwd.starts_with('/') => cwd,
-                _ => return refused("bad-request", "`cwd` is no absolute path"),
+                Json::Bool(_)
+                | Json::Number(_)
+                | Json::String(_)
+                | Json::Array(_)
+                | Json::Object(_) => {
+                    return refused("bad-request", "`cwd` is no absolute path");
+                }
             };
             let argv: Vec<String>;
             let asked = if let Some(words) = request["argv"].as_array() {
