@@ -23,9 +23,9 @@ mod render;
 pub mod seccomp;
 mod step;
 
-pub use build::{CannotPlan, UNPRIVILEGED, build};
+pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
 pub use facts::{Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
-pub use order::{Bounds, Kept, Order, Questions};
+pub use order::{Bounds, Caches, Kept, Order, Questions, Trace};
 // The types of the policy that stand in the signatures here.
 pub use palisade_policy as policy;
 // `apply` answers what deciding asks of a disk, and knows no room but this one.

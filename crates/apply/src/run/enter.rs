@@ -15,14 +15,14 @@ use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
 
 use super::act::Act;
-use super::message::{Message, receive, send};
+use super::message::{Message, receive, send, send_with};
 use super::prepare::Prepared;
 use super::reaper;
 use super::terminal::{self, Fresh};
 use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
 use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
-use crate::sys::{landlock, network, restrict, signal};
+use crate::sys::{landlock, network, notify, restrict, signal};
 
 /// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
 const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
@@ -115,6 +115,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Hide { slot, at, mode, names, between } => {
             hide(&take(slots, *slot)?, at, *mode, names, between)
         }
+        Act::Cache { slot, at, upper, work } => cache(&take(slots, *slot)?, at, upper, work),
         Act::CoverFile(at) => {
             // A device on a mount without devices can be opened for nothing.
             let cover = mount::clone_tree(c"/dev/null", Reach::One)?;
@@ -139,6 +140,9 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             landlock::restrict(ruleset.as_fd())
         }
         Act::Filter(program) => restrict::filter(program),
+        Act::Trace(program) => {
+            send_with(*control, Message::Listener, notify::listen(program)?.as_fd())
+        }
         Act::Session => rustix::process::setsid().map(drop),
         Act::Limit(resource, most) => restrict::limit(*resource, *most),
         Act::Enter(path) => rustix::process::chdir(path.as_c_str()),
@@ -189,7 +193,8 @@ fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
                     Message::Signal(_)
                     | Message::Failed { .. }
                     | Message::Ended(_)
-                    | Message::Terminal,
+                    | Message::Terminal
+                    | Message::Listener,
                 )
                 | None => Err(Errno::CONNRESET),
             };
@@ -282,6 +287,27 @@ fn hide(
     mount::fresh(c"overlay", at, flags, text.as_c_str()?)
 }
 
+/// Mounts what is at `at` under the layer in `tree`, which takes what is written.
+fn cache(tree: &OwnedFd, at: &CStr, upper: &CStr, work: &CStr) -> Result<()> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let lower = rustix::fs::open(at, flags, Mode::empty())?;
+    // The layer must lie in this namespace. Here it is covered at once, and nobody finds it.
+    mount::attach(tree.as_fd(), at)?;
+    let upper = rustix::fs::open(upper, flags, Mode::empty())?;
+    let work = rustix::fs::open(work, flags, Mode::empty())?;
+    let mut text = Text::new();
+    for (name, layer) in
+        [(&b"lowerdir"[..], &lower), (&b",upperdir"[..], &upper), (&b",workdir"[..], &work)]
+    {
+        text.push(name)?;
+        text.push(b"=/proc/self/fd/")?;
+        text.push_number(layer.as_raw_fd())?;
+    }
+    // Marks of an ordinary user: others are for root alone.
+    text.push(b",userxattr")?;
+    mount::fresh(c"overlay", at, MountFlags::NOSUID | MountFlags::NODEV, text.as_c_str()?)
+}
+
 /// Gives a folder of the layer the times of the one it stands before.
 fn same_times(tree: &OwnedFd, layer: &OwnedFd, folder: &CStr) -> Result<()> {
     use rustix::fs::{Timespec, Timestamps};
@@ -319,13 +345,13 @@ fn write_all(path: &CStr, bytes: &[u8]) -> Result<()> {
 
 /// A short text on the stack.
 struct Text {
-    bytes: [u8; 96],
+    bytes: [u8; 160],
     length: usize,
 }
 
 impl Text {
     fn new() -> Self {
-        Self { bytes: [0; 96], length: 0 }
+        Self { bytes: [0; 160], length: 0 }
     }
 
     fn push(&mut self, text: &[u8]) -> Result<()> {
@@ -364,9 +390,10 @@ impl Text {
 pub(super) const CONTROL: i32 = 3;
 pub(super) const SUPERVISOR: i32 = 4;
 pub(super) const CHILDREN: i32 = 5;
+pub(super) const TMP: i32 = 6;
 
 /// Leaves the reaper with what it needs and nothing else: its socket, the supervisor's pidfd, a
-/// descriptor that tells of children, and /dev/null three times.
+/// descriptor that tells of children, the private /tmp, and /dev/null three times.
 pub(super) fn strip(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
     // Above the numbers that are given out here, or one would be lost to another.
     let null =
@@ -375,12 +402,17 @@ pub(super) fn strip(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Resu
     put(control, CONTROL)?;
     put(supervisor, SUPERVISOR)?;
     put(children.as_fd(), CHILDREN)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match rustix::fs::open(c"/tmp", flags, Mode::empty()).and_then(lift) {
+        Ok(tmp) => put(tmp.as_fd(), TMP)?,
+        Err(_) => put(null.as_fd(), TMP)?,
+    }
     for number in 0..3 {
         put(null.as_fd(), number)?;
     }
     forget(null);
     forget(children);
-    close_from(6, Rest::Close)?;
+    close_from(7, Rest::Close)?;
     // Still there.
     rustix::io::fcntl_getfd(known(CONTROL)).map(drop)
 }
@@ -411,6 +443,6 @@ mod tests {
             text.push_number(number).unwrap();
             assert_eq!(text.as_c_str().unwrap().to_str().unwrap(), format!("fd/{number}"));
         }
-        assert_eq!(Text::new().push(&[b'x'; 96]), Err(Errno::NAMETOOLONG));
+        assert_eq!(Text::new().push(&[b'x'; 160]), Err(Errno::NAMETOOLONG));
     }
 }

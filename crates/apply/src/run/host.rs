@@ -104,6 +104,8 @@ impl Host {
     /// [`Running::wait`]; in both cases the command has not run.
     pub fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
         let started = Instant::now();
+        // The clock that files are dated by.
+        let clock = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
         let Opened { standard, feed, drains, terminal } = streams::open(streams, reader(plan))?;
         let (fresh, terminal) = terminal.unzip();
         let (mut prepared, ours) = prepare(self, plan, standard, fresh)?;
@@ -132,6 +134,7 @@ impl Host {
             terminal,
             plan: plan.clone(),
             started,
+            clock,
             stop: Arc::new(AtomicBool::new(false)),
         })
     }

@@ -22,6 +22,8 @@ pub(super) enum Message {
     Ended(i32),
     /// Sandbox: the other side of its terminal comes along.
     Terminal,
+    /// Sandbox: where the calls that are traced arrive comes along.
+    Listener,
 }
 
 const SIZE: usize = 12;
@@ -88,6 +90,7 @@ fn packet(message: Message) -> [u8; SIZE] {
         Message::Failed { step, errno } => (3, step, errno),
         Message::Ended(status) => (4, 0, status),
         Message::Terminal => (5, 0, 0),
+        Message::Listener => (6, 0, 0),
     };
     let mut packet = [0; SIZE];
     let bytes = kind.to_ne_bytes().into_iter().chain(step.to_ne_bytes()).chain(value.to_ne_bytes());
@@ -105,6 +108,7 @@ fn read(packet: [u8; SIZE]) -> Result<Message> {
         3 => Ok(Message::Failed { step, errno: value }),
         4 => Ok(Message::Ended(value)),
         5 => Ok(Message::Terminal),
+        6 => Ok(Message::Listener),
         _ => Err(Errno::BADMSG),
     }
 }

@@ -163,6 +163,12 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
                 .map(|(name, mode)| Ok((text(name)?, *mode)))
                 .collect::<Result<_, CannotStart>>()?,
         },
+        Step::Cache { tree, at } => Act::Cache {
+            slot: tree.0.into(),
+            at: text(at)?,
+            upper: text(&at.join("upper"))?,
+            work: text(&at.join("work"))?,
+        },
         Step::Cover { at, shape: Shape::File } => Act::CoverFile(text(at)?),
         Step::Cover { at, shape: Shape::Folder } => {
             tmpfs(at, "size=4k,nr_inodes=1,mode=000", MountFlags::RDONLY)?
@@ -180,9 +186,9 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             Act::Landlock { handled: handled(*version), everywhere: READ, below }
         }
         Step::Seccomp { arch, nesting } => {
-            let program = seccomp::compile(*arch, *nesting).into_iter();
-            Act::Filter(program.map(|(code, jt, jf, k)| Instruction { code, jt, jf, k }).collect())
+            Act::Filter(instructions(seccomp::compile(*arch, *nesting)))
         }
+        Step::TraceWrites(arch) => Act::Trace(instructions(seccomp::trace(*arch))),
         Step::Reaper => Act::Split,
         Step::Session => Act::Session,
         Step::Descriptors => Act::Descriptors,
@@ -201,6 +207,10 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             )?,
         },
     })
+}
+
+fn instructions(program: Vec<seccomp::Instruction>) -> Vec<Instruction> {
+    program.into_iter().map(|(code, jt, jf, k)| Instruction { code, jt, jf, k }).collect()
 }
 
 fn map(identity: &Identity, ours: &mut Ours) -> Act {

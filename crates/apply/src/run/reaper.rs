@@ -6,8 +6,8 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::enter::{CHILDREN, CONTROL, SUPERVISOR, strip};
-use super::message::{Message, receive, send};
+use super::enter::{CHILDREN, CONTROL, SUPERVISOR, TMP, strip};
+use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
 use crate::sys::process::{leave, reap};
 
@@ -48,7 +48,11 @@ pub(super) fn run(command: Pid, control: BorrowedFd<'_>, supervisor: BorrowedFd<
                     }
                 }
                 Ok(Some(
-                    Message::Go | Message::Failed { .. } | Message::Ended(_) | Message::Terminal,
+                    Message::Go
+                    | Message::Failed { .. }
+                    | Message::Ended(_)
+                    | Message::Terminal
+                    | Message::Listener,
                 )) => {}
                 // The other side is gone, or has lost interest.
                 Ok(None) | Err(_) => leave(0),
@@ -74,7 +78,8 @@ fn reap_all(command: Pid, control: BorrowedFd<'_>) {
     while rustix::io::read(known(CHILDREN), &mut drain).is_ok_and(|read| read > 0) {}
     while let Ok(Some((pid, status))) = reap() {
         if pid == command.as_raw_nonzero().get() {
-            send(control, Message::Ended(status)).ok();
+            // What was left in /tmp is gone with us, unless somebody has it open.
+            send_with(control, Message::Ended(status), known(TMP)).ok();
             leave(0);
         }
     }

@@ -15,9 +15,12 @@ use super::error::CannotStart;
 use super::kept::Buffer;
 use super::leftover::Leftover;
 use super::message::{Message, receive_with, send};
-use super::outcome::{End, Outcome, Usage};
+use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
+use super::sample::Sampler;
 use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
+use super::touched;
+use super::trace::Tracer;
 use crate::sys::process::{Ended, Made, await_end, signal};
 
 /// Bytes kept of a captured stream when nobody says (Ruling 13).
@@ -34,6 +37,7 @@ pub struct Running {
     pub(super) terminal: Option<Terminal>,
     pub(super) plan: Plan,
     pub(super) started: Instant,
+    pub(super) clock: Timespec,
     pub(super) stop: Arc<AtomicBool>,
 }
 
@@ -130,12 +134,19 @@ impl Running {
         self.wait_with(Signals::catch())
     }
 
-    fn wait_with(mut self, signals: Option<Signals>) -> Result<Outcome, CannotStart> {
+    /// Waits as [`Running::wait_attended`] does, with signals that were caught before the start: so
+    /// none is lost between the two. Without any it waits as [`Running::wait`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Running::wait`].
+    pub fn wait_with(mut self, signals: Option<Signals>) -> Result<Outcome, CannotStart> {
         let bounds = self.plan.bounds();
         let cap = bounds.output.unwrap_or(OUTPUT);
         let mut buffers = [Buffer::new(cap, bounds.keep), Buffer::new(cap, bounds.keep)];
         let mut said = Said::default();
         let mut patience = Patience::default();
+        let mut sampler = Sampler::new(self.sandbox.pid(), &bounds);
         let mut last_output = self.started;
         let mut chunk = vec![0; 64 << 10];
         loop {
@@ -145,15 +156,22 @@ impl Running {
                 said.over = due.map(|(_, end)| end);
                 self.sandbox.kill();
             }
+            if let Some(bound) = sampler.as_mut().and_then(|sampler| sampler.look(now)) {
+                said.limit.get_or_insert(bound);
+                self.stop().now();
+            }
             let timeout = if said.over.is_some() { None } else { due.map(|(due, _)| due - now) };
+            let sample =
+                sampler.as_ref().map(|sampler| sampler.next().saturating_duration_since(now));
+            let timeout = timeout.into_iter().chain(sample).min();
             let ready = self.watch(timeout, said.closed, signals.as_ref());
             let is = |what| ready.contains(&what);
             if is(Watched::Control) {
                 let (heard, along) = receive_with(self.control.as_fd());
-                said.hear(heard);
-                if let (Some(terminal), Some(along)) = (&mut self.terminal, along) {
-                    terminal.begin(along);
+                if let (Ok(Some(message)), Some(along)) = (&heard, along) {
+                    self.take(*message, along, &mut said);
                 }
+                said.hear(heard);
             }
             if is(Watched::Input) {
                 self.feed = std::mem::replace(&mut self.feed, Feed::None).pump();
@@ -195,7 +213,22 @@ impl Running {
         if let Some(mounts) = self.mounts.take() {
             mounts.release();
         }
-        self.outcome(&said, ended, buffers, duration)
+        let reached = sampler.map(Sampler::reached).unwrap_or_default();
+        self.outcome(said, ended, buffers, duration, reached)
+    }
+
+    /// Takes a descriptor that came with a message.
+    fn take(&mut self, message: Message, along: OwnedFd, said: &mut Said) {
+        match message {
+            Message::Terminal => {
+                if let Some(terminal) = &mut self.terminal {
+                    terminal.begin(along);
+                }
+            }
+            Message::Listener => said.tracer = Tracer::start(along, &self.plan),
+            Message::Ended(_) => said.tmp = Some(along),
+            Message::Go | Message::Signal(_) | Message::Failed { .. } => {}
+        }
     }
 
     /// Does what a signal asks for.
@@ -219,10 +252,11 @@ impl Running {
 
     fn outcome(
         self,
-        said: &Said,
+        said: Said,
         ended: Option<Ended>,
         buffers: [Buffer; 2],
         duration: Duration,
+        mut reached: Vec<Bound>,
     ) -> Result<Outcome, CannotStart> {
         let end = if let Some((step, errno)) = said.failed {
             let number = usize::try_from(step).unwrap_or(usize::MAX);
@@ -242,6 +276,8 @@ impl Running {
                 0 => End::Exited((status >> 8) & 0xff),
                 signal => End::Signalled(signal),
             }
+        } else if said.limit.is_some() {
+            End::Signalled(libc::SIGKILL)
         } else if self.stop.load(Ordering::SeqCst) {
             End::Stopped
         } else {
@@ -254,9 +290,34 @@ impl Running {
             system: Duration::from_micros(ended.system),
             peak_memory: ended.peak.saturating_mul(1024),
         });
-        let enforced = self.plan.enforced().to_vec();
-        let notes = self.plan.notes().to_vec();
-        Ok(Outcome { end, stdout, stderr, duration, enforced, notes, usage })
+        let bounds = self.plan.bounds();
+        if stdout.truncated() || stderr.truncated() {
+            reached.push(Bound::Output);
+        }
+        let private = self
+            .plan
+            .steps()
+            .iter()
+            .any(|step| matches!(step, Step::Tmpfs { at, .. } if at == "/tmp"));
+        let tmp = said.tmp.filter(|_| private);
+        if bounds.tmp.is_some() && tmp.as_ref().is_some_and(|tmp| touched::is_full(tmp.as_fd())) {
+            reached.push(Bound::Tmp);
+        }
+        Ok(Outcome {
+            limit: said.limit.or_else(|| ended_by(end, &bounds)),
+            end,
+            stdout,
+            stderr,
+            duration,
+            enforced: self.plan.enforced().to_vec(),
+            notes: self.plan.notes().to_vec(),
+            usage,
+            reached,
+            violations: said.tracer.map_or(Violations::Unavailable, Tracer::finish),
+            touched: touched::touched(&self.plan, self.clock),
+            left_in_tmp: tmp.map(|tmp| touched::left(tmp.as_fd())),
+            survivors: if ended.is_some() { Survivors::None } else { Survivors::Unproved },
+        })
     }
 
     /// Waits until something can be done, or the time is up; returns what can be.
@@ -325,6 +386,9 @@ struct Said {
     failed: Option<(u32, i32)>,
     ended: Option<i32>,
     over: Option<End>,
+    limit: Option<Bound>,
+    tracer: Option<Tracer>,
+    tmp: Option<OwnedFd>,
     closed: bool,
 }
 
@@ -336,9 +400,27 @@ impl Said {
                 self.failed.get_or_insert((step, errno));
             }
             Ok(Some(Message::Ended(status))) => self.ended = Some(status),
-            Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal)) | Err(Errno::AGAIN) => {}
+            Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal | Message::Listener))
+            | Err(Errno::AGAIN) => {}
             Ok(None) | Err(_) => self.closed = true,
         }
+    }
+}
+
+/// Returns the limit that an end tells of: by itself, or by the number that a shell makes of the
+/// signal that ended its child.
+fn ended_by(end: End, bounds: &Bounds) -> Option<Bound> {
+    let signal = match end {
+        End::TimedOut => return Some(Bound::Time),
+        End::Idle => return Some(Bound::Idle),
+        End::Signalled(signal) => signal,
+        End::Exited(code) => code - 128,
+        End::Stopped | End::NotFound | End::NotStarted(_) => return None,
+    };
+    match signal {
+        libc::SIGXCPU => bounds.cpu.map(|_| Bound::Cpu),
+        libc::SIGXFSZ => bounds.file_size.map(|_| Bound::FileSize),
+        _ => None,
     }
 }
 

@@ -94,8 +94,13 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
             Some((usize::try_from(step).unwrap_or(usize::MAX), errno))
         }
         // It says nothing when all is well, and goes.
-        Some(Message::Go | Message::Signal(_) | Message::Ended(_) | Message::Terminal) | None => {
-            None
-        }
+        Some(
+            Message::Go
+            | Message::Signal(_)
+            | Message::Ended(_)
+            | Message::Terminal
+            | Message::Listener,
+        )
+        | None => None,
     })
 }

@@ -57,6 +57,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
 
+    /// List in the outcome what the command tried to write in vain; it makes writing slower
+    #[arg(long)]
+    trace_writes: bool,
+
     /// Write the outcome as JSON to this descriptor, which the command does not see
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..))]
     status_fd: Option<u32>,
@@ -117,6 +121,9 @@ impl RunArgs {
                 job = job.variable(name, value);
             }
         }
+        if self.trace_writes {
+            job = job.trace_writes();
+        }
         if let Some(time) = self.timeout {
             job = job.timeout(time.duration());
         }
@@ -148,7 +155,10 @@ impl RunArgs {
                     ui.say(check::carets(reason, &text).trim_end());
                 }
             }
-            (Done::Ran { .. }, Some(code @ ("timeout" | "idle" | "not-found" | "not-started"))) => {
+            (
+                Done::Ran { .. },
+                Some(code @ ("timeout" | "idle" | "limit" | "not-found" | "not-started")),
+            ) => {
                 ui.say(&format!("error[{code}]: {}", visible(&reason)));
             }
             (Done::Ran { .. }, Some(_) | None) => {}

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::name::PathPattern;
 
 use super::hide::{Group, Hidden, groups, overlay};
-use super::{CannotPlan, Owners, inside, is_folder};
+use super::{CannotPlan, Owners, caches, inside, is_folder};
 use crate::facts::{Facts, Kind, Place};
 use crate::order::{Order, TOOLCHAINS};
 use crate::plan::{Note, Strength};
@@ -32,6 +32,8 @@ pub(super) struct Files {
     /// Folders in which nothing can be made.
     pub(super) sealed: Vec<PathBuf>,
     pub(super) cwd: PathBuf,
+    /// Says to tools where their caches are.
+    pub(super) environment: Vec<(String, String)>,
 }
 
 impl Files {
@@ -45,6 +47,7 @@ impl Files {
             writable: ["/tmp", "/var/tmp", "/dev", "/proc", "/run"].map(PathBuf::from).into(),
             sealed: vec!["/".into()],
             cwd: cwd(order, facts)?,
+            environment: Vec::new(),
         };
         let devices = inside::keep_devices(&mut made.keeps);
         let hidden = matching(&order.hide, facts);
@@ -113,6 +116,11 @@ impl Files {
             made.steps.push(Step::Protect("/proc/sys".into()));
         }
         made.place(overlays, &emptied, attach, facts);
+        let cached = caches::plan(order, facts, owners, made.keeps.len());
+        made.keeps.extend(cached.keeps);
+        made.steps.extend(cached.steps);
+        made.writable.extend(cached.writable);
+        made.environment = cached.environment;
         for at in masked {
             let folder = facts.place(&at).is_none_or(|place| is_folder(place.leads_to));
             let shape = if folder { Shape::Folder } else { Shape::File };
@@ -141,7 +149,11 @@ impl Files {
         hidden: &[&Place],
     ) -> Result<Vec<&'f Place>, CannotPlan> {
         let mut trees: Vec<&Place> = Vec::new();
-        for path in &order.write {
+        let shared = caches::shared(order);
+        for path in order.write.iter().chain(&shared) {
+            if shared.contains(path) && facts.place(path).is_none_or(|place| !place.exists()) {
+                continue;
+            }
             let Some(place) = facts.place(path).filter(|place| place.leads_to != Kind::Absent)
             else {
                 let message = format!("`{}` is to be writable, and is not there", path.display());

@@ -11,7 +11,7 @@ use palisade_policy::policy::{NetworkMode, Require};
 
 use super::*;
 use crate::facts::{Kernel, Mount, Place};
-use crate::order::Bounds;
+use crate::order::{Bounds, Caches, Trace};
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
 
@@ -45,6 +45,8 @@ fn order() -> Order {
         network: NetworkMode::DenyAll,
         nesting: Nesting::Off,
         require: Require::Full,
+        caches: Caches::Off,
+        trace: Trace::Off,
         bounds: Bounds {
             time: Some(Duration::from_secs(30)),
             processes: Some(256),
