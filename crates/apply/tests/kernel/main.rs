@@ -14,8 +14,10 @@ mod launch;
 mod limits;
 mod network;
 mod outcome;
+mod policy;
 mod streams;
 mod terminal;
+mod work;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::files::is_private;
 use super::{Owners, is_folder};
 use crate::facts::{Facts, Place};
 use crate::order::{Caches, Order};
@@ -67,11 +68,11 @@ pub(crate) fn questions(order: &Order) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = shared(order);
     let Caches::Private { store } = &order.caches else { return paths };
     for home in &HOMES {
-        paths.extend(home.markers.iter().map(|marker| order.root.join(marker)));
+        paths.extend(home.markers.iter().flat_map(|marker| marked(order, marker)));
         paths.extend(order.home.iter().map(|folder| folder.join(home.path)));
         paths.extend(store.iter().map(|store| store.join(name(home.path))));
     }
-    paths.extend(PYTHON.iter().map(|marker| order.root.join(marker)));
+    paths.extend(PYTHON.iter().flat_map(|marker| marked(order, marker)));
     paths
 }
 
@@ -89,10 +90,9 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
     let (Caches::Private { store }, Some(folder)) = (&order.caches, &order.home) else {
         return cached;
     };
+    let is_there = |path: PathBuf| facts.place(&path).is_some_and(Place::exists);
     let is_marked = |markers: &[&str]| {
-        markers
-            .iter()
-            .any(|marker| facts.place(&order.root.join(marker)).is_some_and(Place::exists))
+        markers.iter().any(|marker| marked(order, marker).into_iter().any(is_there))
     };
     let any = is_marked(PYTHON) || HOMES.iter().any(|home| is_marked(home.markers));
     for home in &HOMES {
@@ -114,6 +114,9 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
             }
             (_, Some(layer)) => {
                 let tree = cached.keep(layer, owners, first);
+                if is_private(&layer.real, facts) {
+                    cached.steps.push(Step::MakeFolder(layer.real.clone()));
+                }
                 cached.steps.push(Step::Attach { tree, at: layer.real.clone() });
                 cached.writable.push(layer.real.clone());
                 cached.say(home, &layer.real.join("upper"));
@@ -144,6 +147,11 @@ impl Cached {
             self.environment.push(((*variable).to_owned(), at.to_string_lossy().into_owned()));
         }
     }
+}
+
+/// Returns where a marker counts: in the project, and in the part of it that the command is in.
+fn marked(order: &Order, marker: &str) -> [PathBuf; 2] {
+    [order.root.join(marker), order.cwd.join(marker)]
 }
 
 /// Returns the name of a home's layer in a store.
