@@ -142,7 +142,8 @@ impl RunArgs {
 
     /// Tells a person why it did not simply run to its end.
     fn tell(&self, ui: &Ui, outcome: &Outcome) {
-        for note in outcome.notes.iter().filter(|note| note.code == "audit") {
+        let told = ["audit", "confined-anyway"];
+        for note in outcome.notes.iter().filter(|note| told.contains(&note.code)) {
             ui.say(&format!("warning: {}", visible(&note.message)));
         }
         let reason = outcome.reason().unwrap_or_default();
