@@ -71,7 +71,8 @@ impl CacheCommand {
         let found = found.map_err(|error| failed("read", &error))?;
         match self.format() {
             Format::Json => {
-                ui.json(&json!({ "projects": found.iter().map(told).collect::<Json>() }))?
+                let projects: Json = found.iter().map(told).collect();
+                ui.json(&json!({ "projects": projects }))?;
             }
             Format::Human => {
                 let line = |it: &Cached| format!("{:>10}  {}\n", size(it.bytes), shown(it));
