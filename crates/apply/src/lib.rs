@@ -27,6 +27,6 @@ pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use lookup::HostLookup;
 #[cfg(target_os = "linux")]
 pub use run::{
-    Bound, CannotStart, End, Host, Input, Outcome, Output, Running, Stop, Stream, Streams,
+    Bound, CannotStart, End, Host, Input, Outcome, Output, Running, Signals, Stop, Stream, Streams,
     Survivors, Touched, Usage, Violation, Violations,
 };

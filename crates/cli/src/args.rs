@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
-use crate::command::{check, completions, demo, explain, man, plan, policy, run, trust};
+use crate::command::{cache, check, completions, demo, explain, man, plan, policy, run, trust};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Color, Format};
@@ -44,6 +44,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
     Trust(trust::TrustArgs),
+    #[command(subcommand)]
+    Cache(cache::CacheCommand),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),

@@ -81,6 +81,8 @@ pub mod settings;
 pub mod trust;
 
 pub use decision::{Guard, Judges};
+#[cfg(target_os = "linux")]
+pub use palisade_apply::cache;
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.

@@ -17,9 +17,9 @@ const CAUGHT: [i32; 7] = [
     libc::SIGCONT,
 ];
 
-/// Signals that reach us while a command is attended.
+/// Signals that reach this process, held for a command that is about to start.
 #[derive(Debug)]
-pub(super) struct Signals(Caught);
+pub struct Signals(Caught);
 
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -37,8 +37,9 @@ pub(super) enum Told {
 }
 
 impl Signals {
-    /// Catches signals, if nobody else does: then they stay with whoever caught them first.
-    pub(super) fn catch() -> Option<Self> {
+    /// Catches signals, if nobody else does: then they stay with whoever caught them first. Signals
+    /// that this process ignores stay ignored.
+    pub fn catch() -> Option<Self> {
         Caught::new(&CAUGHT).map(Self)
     }
 

@@ -30,6 +30,7 @@ mod touched;
 mod trace;
 mod trial;
 
+pub use attend::Signals;
 pub use error::CannotStart;
 pub use host::Host;
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};

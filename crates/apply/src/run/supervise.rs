@@ -134,7 +134,13 @@ impl Running {
         self.wait_with(Signals::catch())
     }
 
-    fn wait_with(mut self, signals: Option<Signals>) -> Result<Outcome, CannotStart> {
+    /// Waits as [`Running::wait_attended`] does, with signals that were caught before the start: so
+    /// none is lost between the two. Without any it waits as [`Running::wait`] does.
+    ///
+    /// # Errors
+    ///
+    /// As [`Running::wait`].
+    pub fn wait_with(mut self, signals: Option<Signals>) -> Result<Outcome, CannotStart> {
         let bounds = self.plan.bounds();
         let cap = bounds.output.unwrap_or(OUTPUT);
         let mut buffers = [Buffer::new(cap, bounds.keep), Buffer::new(cap, bounds.keep)];

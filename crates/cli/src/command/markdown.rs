@@ -37,6 +37,10 @@ Data goes to standard output, everything else to standard error.
 | 125 | failed; nothing was run |
 | 126 | declined; `check`: denied |
 
+`run` ends with the command's own code, and with 124 if it took too long, 125 if it could not be
+confined, a policy is wrong or the usage is, 126 if it was denied or not confirmed, 127 if there is no
+such program, and 128+n if signal n ended it.
+
 Options of every command:
 ";
 

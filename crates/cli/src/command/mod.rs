@@ -1,5 +1,6 @@
 //! One command, one file.
 
+pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
@@ -30,6 +31,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Explain(args) => (args.format(), args.run(&ui)),
         Command::Policy(command) => (command.format(), command.run(&ui)),
         Command::Trust(args) => (args.format(), args.run(&ui)),
+        Command::Cache(command) => (command.format(), command.run(&ui)),
         Command::Demo(args) => (Format::Json, args.run(&ui)),
         Command::Completions(args) => (Format::Human, args.run(&ui)),
         Command::Man(args) => (Format::Human, args.run(&ui)),

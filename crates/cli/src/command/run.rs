@@ -57,6 +57,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
 
+    /// List in the outcome what the command tried to write in vain; it makes writing slower
+    #[arg(long)]
+    trace_writes: bool,
+
     /// Write the outcome as JSON to this descriptor, which the command does not see
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..))]
     status_fd: Option<u32>,
@@ -120,6 +124,9 @@ impl RunArgs {
                 job = job.variable(name, value);
             }
         }
+        if self.trace_writes {
+            job = job.trace_writes();
+        }
         if let Some(time) = self.timeout {
             job = job.timeout(time.duration());
         }
@@ -151,7 +158,8 @@ impl Given {
 
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
-    for note in outcome.notes.iter().filter(|note| note.code == "audit") {
+    let told = ["audit", "confined-anyway"];
+    for note in outcome.notes.iter().filter(|note| told.contains(&note.code)) {
         ui.say(&format!("warning: {}", visible(&note.message)));
     }
     let reason = outcome.reason().unwrap_or_default();
@@ -163,7 +171,10 @@ fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
                 ui.say(check::carets(reason, text).trim_end());
             }
         }
-        (Done::Ran { .. }, Some(code @ ("timeout" | "idle" | "not-found" | "not-started"))) => {
+        (
+            Done::Ran { .. },
+            Some(code @ ("timeout" | "idle" | "limit" | "not-found" | "not-started")),
+        ) => {
             ui.say(&format!("error[{code}]: {}", visible(&reason)));
         }
         (Done::Ran { .. }, Some(_) | None) => {}

@@ -288,6 +288,21 @@ fn a178_a_variable_is_handed_over_and_its_value_is_nowhere_else() {
 }
 
 #[test]
+fn a195_a_file_that_confines_nothing_is_told_of_loudly() {
+    as_both(|world| {
+        world.write("sandbox.json", r#"{"enabled": false}"#);
+        let run = ["run", "--policy", "agentao:sandbox.json", "--", "true"];
+        let ran = world.run(&run);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stderr.contains("NOTHING IS CONFINED"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("it was confined all the same"), "{}", ran.stderr);
+        // A policy of the user confines, whatever another file says.
+        let world = world.user_policy("require: full\n");
+        assert_eq!(world.run(&run).stderr, "");
+    });
+}
+
+#[test]
 fn a195_without_a_policy_the_default_confines() {
     as_both(|world| {
         world.write("tries.sh", "touch /etc/x ~/x /usr/x; ls ~/.ssh; exit 0\n");

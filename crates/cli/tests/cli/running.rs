@@ -119,6 +119,41 @@ fn signals_are_passed_on_and_nothing_survives() {
 }
 
 #[test]
+fn caches_of_a_project_are_kept_apart_shown_and_cleared() {
+    as_both(|world| {
+        fs::create_dir_all(world.home.path(".cache")).unwrap();
+        world.write("fill.sh", "mkdir -p ~/.cache/pip && head -c 50000 /dev/zero > ~/.cache/pip/x");
+        let ran = world.run(&["run", "--", "sh", "fill.sh"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!world.home.path(".cache/pip/x").exists(), "the real one is as it was");
+        let kept = world.run(&["run", "--", "sh", "-c", "wc -c < ~/.cache/pip/x"]);
+        assert_eq!(kept.stdout, "50000\n", "{}", kept.stderr);
+        let shown = world.run(&["cache", "show"]);
+        assert!(shown.stdout.ends_with("KiB  /home/dev/app\n"), "{}", shown.stdout);
+        let bytes = || world.json(&["cache", "show", "--json"])["projects"][0]["bytes"].clone();
+        assert!(bytes().as_u64().unwrap() > 40_000);
+        let cleared = world.run(&["cache", "clear"]);
+        assert!(cleared.stdout.ends_with("freed\n"), "{}{}", cleared.stdout, cleared.stderr);
+        assert_eq!(bytes(), Json::Null, "nothing is left");
+    });
+}
+
+#[test]
+fn writes_in_vain_are_listed_when_they_are_traced() {
+    as_both(|world| {
+        world.write("tries.sh", "touch /etc/x; touch made; exit 0");
+        let told = world.json(&["run", "--json", "--trace-writes", "--", "sh", "tries.sh"]);
+        assert_fits(&told, "outcome.json");
+        let violations = told["violations"].as_array().unwrap();
+        assert_eq!(violations.len(), 1, "{told}");
+        assert_eq!(violations[0]["path"], "/etc/x");
+        assert!(world.project.path("made").exists());
+        let told = world.json(&["run", "--json", "--", "sh", "tries.sh"]);
+        assert_eq!(told["violations"], "unavailable");
+    });
+}
+
+#[test]
 fn wrong_usage_of_run_ends_with_125() {
     let world = World::new();
     let wrong: [&[&str]; 8] = [

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use palisade_apply::Input;
+use palisade_plan::Trace;
 use palisade_policy::decide::Asked;
 
 /// One command to run: what, where, with which input, and where its output goes.
@@ -29,6 +30,7 @@ pub struct Job {
     pub(super) stdout: Output,
     pub(super) stderr: Output,
     pub(super) signals: Signals,
+    pub(super) trace: Trace,
 }
 
 /// What was asked for.
@@ -121,6 +123,13 @@ impl Job {
         Self { signals, ..self }
     }
 
+    /// Has the outcome list what the command tried to write in vain. Every write then waits for us,
+    /// which makes it slower.
+    #[must_use]
+    pub fn trace_writes(self) -> Self {
+        Self { trace: Trace::Writes, ..self }
+    }
+
     fn of(words: Words) -> Self {
         Self {
             words,
@@ -131,6 +140,7 @@ impl Job {
             stdout: Output::Capture,
             stderr: Output::Capture,
             signals: Signals::Ours,
+            trace: Trace::Off,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! An outcome for programs in other languages.
 
-use palisade_apply::Stream;
+use std::path::Path;
+
+use palisade_apply::{Bound, Stream, Violations};
 use palisade_plan::{Enforced, Kept, Strength};
 use palisade_policy::decide::{Axis, Reason};
 use serde_json::{Map, Value, json};
@@ -42,7 +44,24 @@ impl Outcome {
         put("root", self.root.to_string_lossy().into());
         put("cwd", self.cwd.to_string_lossy().into());
         put("enforced", self.enforced());
-        put("violations", "unavailable".into());
+        put("limit", self.limit().map(Bound::word).into());
+        let reached = self.seen().map_or(&[][..], |seen| &seen.reached);
+        put("limits_reached", reached.iter().map(|bound| bound.word()).collect());
+        put(
+            "violations",
+            self.seen().map_or("unavailable".into(), |it| violations(&it.violations)),
+        );
+        let touched = self.seen().map_or(&[][..], |seen| &seen.touched);
+        put(
+            "touched",
+            touched.iter().map(|it| json!({ "path": shown(&it.path), "why": it.why })).collect(),
+        );
+        let left = self.seen().and_then(|seen| seen.left_in_tmp.as_ref());
+        put(
+            "left_in_tmp",
+            left.map(|left| left.iter().map(|path| shown(path)).collect::<Vec<_>>()).into(),
+        );
+        put("survivors", self.seen().map_or("none", |seen| seen.survivors.word()).into());
         put("usage", self.seen().map_or(Value::Null, |seen| usage(&seen.usage)));
         let notes = self.notes.iter();
         put("notes", notes.map(|it| json!({ "code": it.code, "message": it.message })).collect());
@@ -67,6 +86,25 @@ impl Outcome {
 /// Returns a time in milliseconds, to two decimals.
 pub(super) fn milliseconds(time: std::time::Duration) -> f64 {
     (time.as_secs_f64() * 100_000.0).round() / 100.0
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn violations(violations: &Violations) -> Value {
+    let Violations::Predicted(list) = violations else { return "unavailable".into() };
+    let told = list.iter().map(|one| {
+        json!({
+            "operation": one.operation,
+            "path": shown(&one.path),
+            "rule": one.rule,
+            "remedy": one.remedy,
+            "times": one.times,
+            "predicted": true,
+        })
+    });
+    told.collect()
 }
 
 fn usage(usage: &palisade_apply::Usage) -> Value {

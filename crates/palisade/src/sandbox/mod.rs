@@ -15,9 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_apply::Host;
+use palisade_apply::cache::{Held, Store};
 use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
-use palisade_plan::{Order, Plan, build};
+use palisade_plan::{Caches, Order, Plan, build};
 use palisade_policy::name::{Folder, Period};
 use palisade_policy::policy::{Backend, NetworkMode, Profile};
 
@@ -61,6 +62,7 @@ struct Inner {
     environment: Vec<(String, String)>,
     confirmer: Arc<dyn Confirm>,
     recorder: Recorder,
+    store: Option<Store>,
 }
 
 /// How a call would be confined.
@@ -83,6 +85,7 @@ struct Ready {
     order: Order,
     about: About,
     name: String,
+    caches: Option<Held>,
 }
 
 impl Sandbox {
@@ -108,6 +111,7 @@ impl Sandbox {
             environment: environment.collect(),
             confirmer: Arc::new(Nobody),
             recorder: Recorder::new(path.map(|path| JsonlSink::open(&path))),
+            store: request.cache_store(),
             session,
         }))
     }
@@ -214,8 +218,9 @@ impl Sandbox {
                 }
             }
         };
-        let order = self.order(job, &about.cwd, &cwd)?;
-        Ok(Ok(Ready { permit, order, about, name: run }))
+        let mut order = self.order(job, &about.cwd, &cwd)?;
+        let caches = self.caches(&mut order);
+        Ok(Ok(Ready { permit, order, about, name: run, caches }))
     }
 
     /// Asks whoever the policy names, and remembers the answer.
@@ -270,6 +275,7 @@ impl Sandbox {
             order.environment.retain(|(had, _)| had != name);
             order.environment.push((name.clone(), value.clone()));
         }
+        order.trace = job.trace;
         if let Some(time) = job.timeout {
             order.bounds.time = Some(order.bounds.time.map_or(time, |policy| policy.min(time)));
         }
@@ -290,6 +296,15 @@ impl Sandbox {
             Some(file @ Profile::File(_)) => return Err(CannotRun::Profile(file)),
         }
         Ok(order)
+    }
+
+    /// Takes the project's own caches, where the policy keeps them apart. Who cannot have them works
+    /// without, and what it fetches is gone with it.
+    fn caches(&self, order: &mut Order) -> Option<Held> {
+        let Caches::Private { store } = &mut order.caches else { return None };
+        let held = self.0.store.as_ref()?.take(&order.root).ok().flatten()?;
+        *store = Some(held.folder().into());
+        Some(held)
     }
 
     /// Whether the policy says that nothing is confined.

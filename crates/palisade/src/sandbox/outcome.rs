@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use palisade_apply::{End, Stream};
+use palisade_apply::{Bound, End, Stream};
 use palisade_plan::{Kept, Note};
 use palisade_policy::decide::{Answer, Axis, Reason};
 
@@ -100,6 +100,11 @@ impl Outcome {
         self.seen().is_some_and(palisade_apply::Outcome::timed_out)
     }
 
+    /// Returns the limit of the policy that ended it, if one did.
+    pub fn limit(&self) -> Option<Bound> {
+        self.seen()?.limit
+    }
+
     /// Returns whether it ran, and ended with 0.
     pub fn ok(&self) -> bool {
         self.exit_code() == 0
@@ -162,10 +167,13 @@ impl Outcome {
             Done::Denied { reasons } => Some(reasons.first().map_or("denied", |first| first.code)),
             Done::Unconfirmed { .. } => Some("unconfirmed"),
             Done::Ran { seen, .. } => match seen.end {
-                End::Exited(_) => None,
-                End::Signalled(_) => Some("signal"),
                 End::TimedOut => Some("timeout"),
                 End::Idle => Some("idle"),
+                End::Exited(_) | End::Signalled(_) | End::Stopped if seen.limit.is_some() => {
+                    Some("limit")
+                }
+                End::Exited(_) => None,
+                End::Signalled(_) => Some("signal"),
                 End::Stopped => Some("stopped"),
                 End::NotFound => Some("not-found"),
                 End::NotStarted(_) => Some("not-started"),
@@ -184,21 +192,14 @@ impl Outcome {
                 let why = reasons.first().map_or("", |first| first.message.as_str());
                 Some(format!("{because}: {why}"))
             }
-            Done::Ran { seen, .. } => match seen.end {
-                End::Exited(_) => None,
-                End::Signalled(signal) => Some(format!("signal {signal} ended it")),
-                End::TimedOut => Some(format!("timed out after {:.1?}", seen.duration)),
-                End::Idle => Some("it wrote nothing for longer than it may".into()),
-                End::Stopped => Some("it was stopped".into()),
-                End::NotFound => Some(format!("`{program}` was not found")),
-                End::NotStarted(errno) => {
-                    let why = std::io::Error::from_raw_os_error(errno);
-                    Some(format!("`{program}` cannot be started: {why}"))
+            Done::Ran { seen, .. } => match (seen.end, seen.limit) {
+                (End::Exited(_) | End::Signalled(_) | End::Stopped, Some(limit)) => {
+                    Some(format!("it reached limits.{}", limit.word()))
                 }
+                (end, _) => ended(end, seen.duration, program),
             },
         }
     }
-
     pub(super) fn seen(&self) -> Option<&palisade_apply::Outcome> {
         match &self.result {
             Done::Ran { seen, .. } => Some(seen),
@@ -213,6 +214,22 @@ impl Outcome {
                 marked(stream, &String::from_utf8_lossy(whole(stream, *keep)), *keep)
             }
             Done::Denied { .. } | Done::Unconfirmed { .. } => String::new(),
+        }
+    }
+}
+
+/// Tells in words how a command ended, if not by itself.
+fn ended(end: End, duration: Duration, program: &str) -> Option<String> {
+    match end {
+        End::Exited(_) => None,
+        End::Signalled(signal) => Some(format!("signal {signal} ended it")),
+        End::TimedOut => Some(format!("timed out after {duration:.1?}")),
+        End::Idle => Some("it wrote nothing for longer than it may".into()),
+        End::Stopped => Some("it was stopped".into()),
+        End::NotFound => Some(format!("`{program}` was not found")),
+        End::NotStarted(errno) => {
+            let why = std::io::Error::from_raw_os_error(errno);
+            Some(format!("`{program}` cannot be started: {why}"))
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::thread::{self, JoinHandle};
 
 pub use palisade_apply::Stop;
+use palisade_apply::cache::Held;
 use palisade_apply::{CannotStart, Host, Running, Streams};
 use palisade_plan::{Kept, Note, Order, build};
 use palisade_policy::decide::Permit;
@@ -34,8 +35,9 @@ struct Started {
     about: About,
     keep: Kept,
     readers: Vec<JoinHandle<()>>,
-    signals: Signals,
+    caught: Option<palisade_apply::Signals>,
     again: (Permit, Order),
+    caches: Option<Held>,
 }
 
 /// What an outcome tells of a call, whatever became of it.
@@ -100,22 +102,24 @@ impl Run {
 
 impl Started {
     fn wait(self, sandbox: &Sandbox) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, signals, again } = self;
-        let ended = match signals {
-            Signals::Ours => running.wait(),
-            Signals::PassOn => running.wait_attended(),
-        };
+        let Self { running, about, keep, readers, caught, again, caches } = self;
+        let ended = running.wait_with(caught);
+        drop(caches);
         // They end when the last process that could write has.
         readers.into_iter().for_each(|reader| drop(reader.join()));
         let mut seen = ended.map_err(|error| explained(sandbox, error, &again))?;
-        let notes = std::mem::take(&mut seen.notes);
+        let mut notes = std::mem::take(&mut seen.notes);
+        if sandbox.unconfined() {
+            let message = "the policy says that nothing is confined; it was confined all the same";
+            notes.push(Note { code: "confined-anyway", message: message.into() });
+        }
         Ok(about.outcome(Done::Ran { seen: Box::new(seen), keep }, notes))
     }
 }
 
 /// Puts a permitted call behind its walls.
 pub(super) fn start(sandbox: &Sandbox, ready: Ready, job: Job) -> Result<Run, CannotRun> {
-    let Ready { permit, order, about, name } = ready;
+    let Ready { permit, order, about, name, caches } = ready;
     let host = &sandbox.0.host;
     let plan = build(&permit, &order, &host.facts(&order.questions()))?;
     let mut readers = Vec::new();
@@ -125,9 +129,14 @@ pub(super) fn start(sandbox: &Sandbox, ready: Ready, job: Job) -> Result<Run, Ca
         stderr: opened(job.stderr, &mut readers)?,
     };
     let again = (permit, order);
+    // Before the start: what comes once the command runs is the command's.
+    let caught = match job.signals {
+        Signals::Ours => None,
+        Signals::PassOn => palisade_apply::Signals::catch(),
+    };
     let running = host.start(&plan, streams).map_err(|error| explained(sandbox, error, &again))?;
-    let (keep, signals) = (plan.bounds().keep, job.signals);
-    let started = Started { running, about, keep, readers, signals, again };
+    let keep = plan.bounds().keep;
+    let started = Started { running, about, keep, readers, caught, again, caches };
     Ok(Run { sandbox: sandbox.clone(), name, state: State::Running(Box::new(started)) })
 }
 

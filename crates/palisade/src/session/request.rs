@@ -91,8 +91,15 @@ impl Request {
         self.identity.0
     }
 
-    pub(super) fn places(&self) -> Places {
+    pub(crate) fn places(&self) -> Places {
         Places::from_env(&self.env, self.identity.0, self.identity.1.clone())
+    }
+
+    /// Returns where caches of projects are kept; nowhere if no home is known.
+    #[cfg(target_os = "linux")]
+    pub fn cache_store(&self) -> Option<palisade_apply::cache::Store> {
+        let state = self.places().state?;
+        Some(palisade_apply::cache::Store::at(state.join("caches")))
     }
 
     pub(super) fn choice(&self) -> Choice {

@@ -45,6 +45,9 @@ pub(super) struct Fresh {
 pub(super) struct Terminal {
     /// The other side of the sandbox's; there is none before it starts, nor after its end.
     inner: Option<OwnedFd>,
+    /// The same once nobody has it open. Closing it would hang up on a command that has closed its
+    /// standard descriptors and is about to end.
+    quiet: Option<OwnedFd>,
     /// The process group of the command, as numbered here.
     command: Option<Pid>,
     input: Option<Outer>,
@@ -93,6 +96,7 @@ impl Terminal {
         };
         let terminal = Self {
             inner: None,
+            quiet: None,
             command: None,
             input: input.map(Outer::new),
             output: output.map(unshared),
@@ -162,8 +166,8 @@ impl Terminal {
             let mut chunk = [0; CHUNK];
             match rustix::io::read(inner, &mut chunk) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
-                // The last process with this terminal is gone.
-                Ok(0) | Err(_) => self.inner = None,
+                // No process has this terminal open any more.
+                Ok(0) | Err(_) => self.quiet = self.inner.take(),
                 Ok(read) => {
                     any = true;
                     let bytes = chunk.get(..read).unwrap_or_default();
