@@ -13,9 +13,9 @@ use palisade::{Request, Session};
 use crate::args::Subject;
 use crate::failure::Failure;
 
-/// Which call is meant, and under which policy.
+/// Which command is meant, and under which policy.
 #[derive(Debug, Args)]
-pub(crate) struct Asking {
+pub(crate) struct Commanding {
     #[command(flatten)]
     subject: Subject,
 
@@ -26,6 +26,17 @@ pub(crate) struct Asking {
     /// Shell text, instead of a program and its arguments
     #[arg(long, value_name = "TEXT", conflicts_with = "argv", allow_hyphen_values = true)]
     shell: Option<OsString>,
+
+    /// Program and its arguments; no shell reads them
+    #[arg(last = true, value_name = "ARGV")]
+    argv: Vec<OsString>,
+}
+
+/// Which call is meant, and under which policy.
+#[derive(Debug, Args)]
+pub(crate) struct Asking {
+    #[command(flatten)]
+    commanding: Commanding,
 
     /// Tool that a model calls, instead of a command
     #[arg(long, value_name = "NAME", conflicts_with_all = ["shell", "argv"], requires = "args")]
@@ -41,10 +52,6 @@ pub(crate) struct Asking {
     /// if `tools.strict` does, and refuses commands that the documented rules call dangerous.
     #[arg(long, requires = "tool")]
     proxy: bool,
-
-    /// Program and its arguments; no shell reads them
-    #[arg(last = true, value_name = "ARGV")]
-    argv: Vec<OsString>,
 }
 
 /// The call that a person gave.
@@ -62,45 +69,32 @@ pub(crate) struct GivenTool<'a> {
     pub(crate) door: Door,
 }
 
-impl Asking {
+impl Commanding {
     /// Asks for the policy that these options choose.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
         self.subject.request()
     }
 
-    /// Opens the project, and returns the folder that the call runs in.
-    ///
-    /// The session lives as long as the process: taking a policy apart piece by piece would be a
-    /// part of the time that somebody waits for an answer.
-    pub(crate) fn open(&self) -> Result<(&'static Session, String), Failure> {
-        let (request, session) = self.subject.open()?;
+    /// Returns the folder that the command runs in.
+    pub(crate) fn cwd(&self, request: &Request) -> Result<String, Failure> {
         let cwd = match &self.cwd {
             Some(dir) => request.cwd.join(dir),
-            None => request.cwd,
+            None => request.cwd.clone(),
         };
         if !cwd.is_dir() {
             let message = format!("`{}` is no folder to run in", cwd.display());
             return Err(Failure::new("cwd", message).hint("name another with --cwd"));
         }
-        let cwd = cwd.into_os_string().into_string().map_err(|_| {
+        cwd.into_os_string().into_string().map_err(|_| {
             Failure::new("cwd", "the working folder's name is no text")
                 .hint("name another with --cwd")
-        })?;
-        Ok((Box::leak(Box::new(session)), cwd))
+        })
     }
 
-    /// Whether anything was asked. `palisade check --` asks about an empty command, which is
+    /// Whether a command was given. `palisade check --` asks about an empty command, which is
     /// denied; without `--` it is wrong usage.
     pub(crate) fn is_given(&self) -> bool {
         self.shell.is_some() || !self.argv.is_empty() || env::args_os().any(|arg| arg == "--")
-    }
-
-    /// Returns the tool call, if one was given.
-    pub(crate) fn tool(&self) -> Result<Option<GivenTool<'_>>, Failure> {
-        let (Some(name), Some(args)) = (&self.tool, &self.args) else { return Ok(None) };
-        let arguments = if args == "-" { read_arguments()? } else { args.clone() };
-        let door = if self.proxy { Door::Proxy } else { Door::Hook };
-        Ok(Some(GivenTool { name, arguments, door }))
     }
 
     /// Returns the call. Bytes that are no text become a character that every text is refused for.
@@ -113,6 +107,41 @@ impl Asking {
             Some(shell) => Given::Shell(text(shell)),
             None => Given::Argv(self.argv.iter().map(text).collect()),
         }
+    }
+}
+
+impl Asking {
+    /// Asks for the policy that these options choose.
+    pub(crate) fn request(&self) -> Result<Request, Failure> {
+        self.commanding.request()
+    }
+
+    /// Opens the project, and returns the folder that the call runs in.
+    ///
+    /// The session lives as long as the process: taking a policy apart piece by piece would be a
+    /// part of the time that somebody waits for an answer.
+    pub(crate) fn open(&self) -> Result<(&'static Session, String), Failure> {
+        let (request, session) = self.commanding.subject.open()?;
+        let cwd = self.commanding.cwd(&request)?;
+        Ok((Box::leak(Box::new(session)), cwd))
+    }
+
+    /// Whether anything was asked.
+    pub(crate) fn is_given(&self) -> bool {
+        self.commanding.is_given()
+    }
+
+    /// Returns the tool call, if one was given.
+    pub(crate) fn tool(&self) -> Result<Option<GivenTool<'_>>, Failure> {
+        let (Some(name), Some(args)) = (&self.tool, &self.args) else { return Ok(None) };
+        let arguments = if args == "-" { read_arguments()? } else { args.clone() };
+        let door = if self.proxy { Door::Proxy } else { Door::Hook };
+        Ok(Some(GivenTool { name, arguments, door }))
+    }
+
+    /// Returns the call.
+    pub(crate) fn command(&self) -> Given {
+        self.commanding.command()
     }
 }
 

@@ -154,14 +154,20 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             for path in paths {
                 match execute(path, arguments, environment) {
                     Errno::NOENT | Errno::NOTDIR => {}
-                    // As execvp(3): one that may not be started counts if there is no other.
-                    Errno::ACCESS => worst = Errno::ACCESS,
+                    // As execvp(3): one that may not be started counts if there is no other. A
+                    // folder that may not be searched does not, as in a shell.
+                    Errno::ACCESS if exists(path) => worst = Errno::ACCESS,
+                    Errno::ACCESS => {}
                     errno => return Err(errno),
                 }
             }
             Err(worst)
         }
     }
+}
+
+fn exists(path: &CStr) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXISTS).is_ok()
 }
 
 /// Waits until the supervisor says so. That it is gone is told by its pidfd: the end of a socket

@@ -44,6 +44,14 @@ impl Host {
     /// Finds out what this host offers, by trying it: the success of one call proves nothing
     /// about the next.
     pub fn probe() -> Self {
+        let mut host = Self::assumed();
+        host.kernel.namespaces = trial::namespaces(&host);
+        host
+    }
+
+    /// Takes for granted that namespaces can be made here, which saves making some only to see. If
+    /// they cannot, starting fails, and nothing has run.
+    pub fn assumed() -> Self {
         let uid = rustix::process::geteuid().as_raw();
         let gid = rustix::process::getegid().as_raw();
         let arch = match std::env::consts::ARCH {
@@ -63,7 +71,6 @@ impl Host {
         if uid == 0 {
             host.privilege = Privilege::Root { idmap: host.try_idmap() };
         }
-        host.kernel.namespaces = trial::namespaces(&host);
         host
     }
 

@@ -2,10 +2,13 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod man;
 mod markdown;
+pub(crate) mod plan;
 pub(crate) mod policy;
+pub(crate) mod run;
 pub(crate) mod trust;
 
 use palisade::{Session, Warning};
@@ -20,10 +23,13 @@ use crate::ui::{Color, Format, Ui};
 pub(crate) fn run(cli: &Cli) -> Exit {
     let ui = Ui::new(cli.color);
     let (format, result) = match &cli.command {
+        Command::Run(args) => (args.format(), args.run(&ui)),
         Command::Check(args) => (args.format(), args.run(&ui)),
+        Command::Plan(args) => (args.format(), args.run(&ui)),
         Command::Explain(args) => (args.format(), args.run(&ui)),
         Command::Policy(command) => (command.format(), command.run(&ui)),
         Command::Trust(args) => (args.format(), args.run(&ui)),
+        Command::Demo(args) => (Format::Json, args.run(&ui)),
         Command::Completions(args) => (Format::Human, args.run(&ui)),
         Command::Man(args) => (Format::Human, args.run(&ui)),
         Command::MarkdownHelp => (Format::Human, markdown::run(&ui)),

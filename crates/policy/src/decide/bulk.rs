@@ -24,7 +24,8 @@ impl Walk<'_> {
                 arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(flag)
             })
         };
-        let lost = match versionless(name) {
+        let plain = versionless(name);
+        let lost = match plain {
             "find" | "gfind" => has("-delete") && !is_narrowed(args) && self.starts_at_root(args),
             "rsync" => {
                 let deletes = args.iter().any(|arg| arg.text.starts_with("--del"));
@@ -60,7 +61,7 @@ impl Walk<'_> {
         if lost {
             self.raise(Concern::LosesWork, span);
         }
-        let unpacks = match versionless(name) {
+        let unpacks = match plain {
             "tar" | "bsdtar" | "gtar" => {
                 // The first word may be a bundle of options without a dash.
                 let bundle = args.first().filter(|first| !first.text.contains(['.', '/']));
@@ -75,7 +76,8 @@ impl Walk<'_> {
         if unpacks {
             self.members(args);
         }
-        if MAKE_FOLDERS.contains(&name) {
+        let writes = acts.iter().any(|act| matches!(act, Act::Write(_)));
+        if !writes || MAKE_FOLDERS.contains(&name) {
             return;
         }
         let replaces = flags('T') || has("--no-target-directory");

@@ -165,9 +165,10 @@ impl Walk<'_> {
                 above.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
         });
-        let other = names_others(args);
-        let text = format!("{home}/{SECRET}");
-        (wide && !other).then_some(Value { text, certainty: Certainty::Pattern })
+        (wide && !names_others(args)).then(|| {
+            let text = format!("{home}/{SECRET}");
+            Value { text, certainty: Certainty::Pattern }
+        })
     }
 
     /// Returns what kind of files a command lists.

@@ -36,7 +36,8 @@ impl Walk<'_> {
         let name = byte::behind_last(text, b'/').trim();
         let foreign = is_windows_path(text);
         let name = if foreign { byte::behind_last(name, b'\\') } else { name };
-        let nothing = text.contains('/') || program.certainty == Certainty::Known;
+        let by_path = byte::has(text, b'/');
+        let nothing = by_path || program.certainty == Certainty::Known;
         // What starts programs without a shell may still hand these words to one.
         let odd = self.judge.style == Style::Runner
             && (text.trim() != text || text.starts_with('-') || text.contains('='))
@@ -65,7 +66,7 @@ impl Walk<'_> {
             self.report(dynamic(program, self.asking()));
         } else if foreign {
             self.report(foreign_program(program, self.asking()));
-        } else if text.contains('/') {
+        } else if by_path {
             real = self.located(program, name);
         }
         Some((name, real))
@@ -171,9 +172,11 @@ fn foreign_program(program: &Arg<'_>, answer: Answer) -> Reason {
 
 /// Whether a program is named as Windows names them: `C:\Windows\x`, `C:/Windows/x`, `\\host\x`.
 fn is_windows_path(text: &str) -> bool {
-    let drive =
-        matches!(text.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
-    drive || text.starts_with(r"\\") || text.starts_with(r"\??\")
+    match text.as_bytes() {
+        [letter, b':', b'/' | b'\\', ..] => letter.is_ascii_alphabetic(),
+        [b'\\', b'\\', ..] | [b'\\', b'?', b'?', b'\\', ..] => true,
+        _ => false,
+    }
 }
 
 pub(super) fn is_installed(path: &str, home: Option<&str>) -> bool {

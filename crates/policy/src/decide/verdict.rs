@@ -17,7 +17,7 @@ pub enum Verdict {
     Deny(Vec<Reason>),
 }
 
-/// Proof that a call was decided. Only deciding makes one.
+/// Proof that a call was decided. Only deciding makes one, and a person's yes to what it asks.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Permit(Source);
 
@@ -97,6 +97,15 @@ impl Verdict {
             origin: None,
             hint: None,
         }])
+    }
+
+    /// Returns the permit that a person's yes makes of an ask. A denial nobody can lift.
+    pub fn confirmed(&self) -> Option<Permit> {
+        match self {
+            Self::Allow(permit) => Some(permit.clone()),
+            Self::Ask(_) => Some(Permit(self.source())),
+            Self::Deny(_) => None,
+        }
     }
 
     /// Returns how strict it is.

@@ -218,7 +218,7 @@ impl Ground {
             Standing::Granted
         } else if TEMP.iter().any(|folder| is_under(path, folder)) {
             Standing::Temp
-        } else if DEVICES.contains(&path) {
+        } else if path.starts_with("/dev/") && DEVICES.contains(&path) {
             Standing::Device
         } else {
             Standing::Outside(self.region(path))
@@ -226,7 +226,8 @@ impl Ground {
     }
 
     fn region(&self, path: &str) -> Region {
-        let first = path.split('/').nth(1).unwrap_or_default();
+        let names = path.strip_prefix('/').unwrap_or_default();
+        let first = byte::split_once(names, b'/').map_or(names, |(first, _)| first);
         let near_home =
             self.home.as_deref().is_some_and(|home| is_under(path, home) || is_under(home, path));
         if first.is_empty() {
