@@ -57,6 +57,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
 
+    /// Tell which writes were refused, by which rule, and what to do about it
+    #[arg(long)]
+    trace_writes: bool,
+
     /// Write the outcome as JSON to this descriptor, which the command does not see
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..))]
     status_fd: Option<u32>,
@@ -117,6 +121,9 @@ impl RunArgs {
                 job = job.variable(name, value);
             }
         }
+        if self.trace_writes {
+            job = job.trace_writes();
+        }
         if let Some(time) = self.timeout {
             job = job.timeout(time.duration());
         }
@@ -137,6 +144,12 @@ impl RunArgs {
     fn tell(&self, ui: &Ui, outcome: &Outcome) {
         for note in outcome.notes.iter().filter(|note| note.code == "audit") {
             ui.say(&format!("warning: {}", visible(&note.message)));
+        }
+        for refused in outcome.violations() {
+            let (operation, rule) = (refused.operation, refused.rule);
+            let path = refused.path.to_string_lossy();
+            let (path, remedy) = (visible(&path), visible(&refused.remedy));
+            ui.say(&format!("refused: {operation} {path} ({rule}): {remedy}"));
         }
         let reason = outcome.reason().unwrap_or_default();
         match (&outcome.result, outcome.code()) {

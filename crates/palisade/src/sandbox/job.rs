@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 pub use palisade_apply::Input;
+use palisade_plan::Trace;
 use palisade_policy::decide::Asked;
 
 /// One command to run: what, where, with which input, and where its output goes.
@@ -29,6 +30,7 @@ pub struct Job {
     pub(super) stdout: Output,
     pub(super) stderr: Output,
     pub(super) signals: Signals,
+    pub(super) trace: Trace,
 }
 
 /// What was asked for.
@@ -84,6 +86,13 @@ impl Job {
         Self { cwd: Some(folder.into()), ..self }
     }
 
+    /// Tells in the outcome which writes were refused, with the rule and what to do about it. Each
+    /// write takes some microseconds longer.
+    #[must_use]
+    pub fn trace_writes(self) -> Self {
+        Self { trace: Trace::Writes, ..self }
+    }
+
     /// Ends it after this time, if the policy does not end it earlier.
     #[must_use]
     pub fn timeout(self, time: Duration) -> Self {
@@ -131,6 +140,7 @@ impl Job {
             stdout: Output::Capture,
             stderr: Output::Capture,
             signals: Signals::Ours,
+            trace: Trace::Off,
         }
     }
 }

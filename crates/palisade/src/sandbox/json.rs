@@ -42,7 +42,7 @@ impl Outcome {
         put("root", self.root.to_string_lossy().into());
         put("cwd", self.cwd.to_string_lossy().into());
         put("enforced", self.enforced());
-        put("violations", "unavailable".into());
+        super::seen::fields(self.seen()).into_iter().for_each(|(name, value)| put(name, value));
         put("usage", self.seen().map_or(Value::Null, |seen| usage(&seen.usage)));
         let notes = self.notes.iter();
         put("notes", notes.map(|it| json!({ "code": it.code, "message": it.message })).collect());

@@ -9,6 +9,7 @@ mod pending;
 mod record;
 mod reply;
 mod run;
+mod seen;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -270,6 +271,7 @@ impl Sandbox {
             order.environment.retain(|(had, _)| had != name);
             order.environment.push((name.clone(), value.clone()));
         }
+        order.trace = job.trace;
         if let Some(time) = job.timeout {
             order.bounds.time = Some(order.bounds.time.map_or(time, |policy| policy.min(time)));
         }
