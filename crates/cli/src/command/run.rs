@@ -162,6 +162,12 @@ fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
     for note in outcome.notes.iter().filter(|note| told.contains(&note.code)) {
         ui.say(&format!("warning: {}", visible(&note.message)));
     }
+    for refused in outcome.violations() {
+        let (operation, rule) = (refused.operation, refused.rule);
+        let path = refused.path.to_string_lossy();
+        let (path, remedy) = (visible(&path), visible(&refused.remedy));
+        ui.say(&format!("refused: {operation} {path} ({rule}): {remedy}"));
+    }
     let reason = outcome.reason().unwrap_or_default();
     match (&outcome.result, outcome.code()) {
         (Done::Denied { reasons } | Done::Unconfirmed { reasons, .. }, code) => {

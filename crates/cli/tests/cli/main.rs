@@ -17,6 +17,7 @@ mod round_trip;
 mod run;
 mod running;
 mod schema;
+mod seen;
 mod surface;
 mod tool_calls;
 mod trust;

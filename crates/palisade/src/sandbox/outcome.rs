@@ -67,6 +67,15 @@ impl Outcome {
         }
     }
 
+    /// Returns the writes that were refused, if [`Job::trace_writes`](crate::Job::trace_writes)
+    /// asked for them. They are predictions.
+    pub fn violations(&self) -> &[palisade_apply::Violation] {
+        match self.seen().map(|seen| &seen.violations) {
+            Some(palisade_apply::Violations::Predicted(list)) => list,
+            Some(palisade_apply::Violations::Unavailable) | None => &[],
+        }
+    }
+
     /// Returns the number that a process which stands for the command ends with (Ruling 11).
     pub fn exit_status(&self) -> u8 {
         match self.exit_code() {
