@@ -2,16 +2,20 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `survey`, `mounts` | in the supervisor: what there is |
-//! | `prepare`, `streams` | in the supervisor, before: everything that can be allocated |
+//! | `host`, `trial`, `survey`, `walk`, `mounts` | in the supervisor: what there is |
+//! | `prepare`, `streams`, `reserve` | in the supervisor, before: everything that can be allocated |
 //! | `enter` | in the new process: a straight line |
 //! | `reaper` | in PID 1 of the sandbox, until its end |
-//! | `supervise`, `pump`, `kept`, `leftover` | in the supervisor, until its end |
+//! | `janitor` | beside the supervisor, until its end |
+//! | `supervise`, `pump`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
 
 mod act;
+mod after;
 mod enter;
 mod error;
+mod guard;
 mod host;
+mod janitor;
 mod kept;
 mod leftover;
 mod message;
@@ -20,10 +24,12 @@ mod outcome;
 mod prepare;
 mod pump;
 mod reaper;
+mod reserve;
 mod streams;
 mod supervise;
 mod survey;
 mod trial;
+mod walk;
 
 pub use error::CannotStart;
 pub use host::Host;

@@ -10,11 +10,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
+use super::after;
 use super::error::CannotStart;
+use super::guard::Guard;
 use super::kept::Buffer;
 use super::leftover::Leftover;
 use super::message::{Message, receive, send};
 use super::outcome::{End, Outcome, Usage};
+use super::reserve::Reserved;
 use super::streams::{Drain, Feed};
 use crate::sys::process::{Ended, Made, await_end, signal};
 
@@ -24,7 +27,10 @@ const OUTPUT: u64 = 64 << 10;
 /// A command that was started. Dropping this ends it, with all its descendants.
 #[derive(Debug)]
 pub struct Running {
+    // In this order: names are given back once nobody is left to take them.
     pub(super) sandbox: Sandbox,
+    pub(super) guard: Option<Guard>,
+    pub(super) reserved: Option<Reserved>,
     pub(super) mounts: Option<Leftover>,
     pub(super) control: OwnedFd,
     pub(super) feed: Feed,
@@ -64,6 +70,10 @@ impl Sandbox {
 
     pub(super) fn pid(&self) -> Pid {
         self.pid
+    }
+
+    pub(super) fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
     }
 
     fn kill(&self) {
@@ -147,7 +157,13 @@ impl Running {
         if let Some(mounts) = self.mounts.take() {
             mounts.release();
         }
-        self.outcome(&said, ended, buffers, duration)
+        let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
+        drop(self.reserved.take());
+        let set_aside = self.plan.after().map(after::look_over).unwrap_or_default();
+        let mut outcome = self.outcome(&said, ended, buffers, duration)?;
+        outcome.notes.extend(seen);
+        outcome.notes.extend(set_aside);
+        Ok(outcome)
     }
 
     fn outcome(
