@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::name::PathPattern;
 
 use crate::facts::{Facts, Kind, Place};
+use crate::names::Exactly;
 
 /// Names that git takes for a file whenever they are there: a folder in their place stops it. They
 /// are set aside at the end instead.
@@ -36,10 +37,8 @@ pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<Path
 /// topmost of what is missing, for each name.
 pub(crate) fn reserved(protect: &[PathPattern], facts: &Facts, trees: &[&Place]) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    let named = |place: &&Place| {
-        protect.iter().any(|pattern| pattern.matches(&place.path) && names(pattern, &place.path))
-    };
-    for place in facts.places.iter().filter(named) {
+    let exactly = Exactly::new(protect);
+    for place in facts.places.iter().filter(|place| exactly.name(&place.path)) {
         let missing = place.is == Kind::Absent && !stops_git(&place.path);
         if !missing && !is_placeholder(place) {
             continue;
@@ -68,11 +67,6 @@ pub(crate) fn reserved(protect: &[PathPattern], facts: &Facts, trees: &[&Place])
 /// empty folder that nobody else may write, with a mark that folders do not have by chance.
 pub(crate) fn is_placeholder(place: &Place) -> bool {
     place.is == Kind::Folder && place.mode & 0o1022 == 0o1000
-}
-
-/// Returns whether a pattern names this very path, and not something above it.
-fn names(pattern: &PathPattern, path: &Path) -> bool {
-    !path.parent().is_some_and(|parent| pattern.matches(parent))
 }
 
 fn stops_git(path: &Path) -> bool {

@@ -75,6 +75,30 @@ impl Names {
     }
 }
 
+/// Paths that patterns name themselves, and not something above them. Lists may be long.
+#[derive(Debug)]
+pub(crate) struct Exactly<'p> {
+    literals: BTreeSet<PathBuf>,
+    others: Vec<&'p PathPattern>,
+}
+
+impl<'p> Exactly<'p> {
+    pub(crate) fn new(patterns: &'p [PathPattern]) -> Self {
+        Self {
+            literals: patterns.iter().filter_map(PathPattern::literal).collect(),
+            others: patterns.iter().filter(|pattern| pattern.has_wildcard()).collect(),
+        }
+    }
+
+    /// Returns whether one of the patterns names this very path.
+    pub(crate) fn name(&self, path: &Path) -> bool {
+        let names = |pattern: &PathPattern| {
+            pattern.matches(path) && !path.parent().is_some_and(|above| pattern.matches(above))
+        };
+        self.literals.contains(path) || self.others.iter().any(|pattern| names(pattern))
+    }
+}
+
 fn folded(path: &Path) -> String {
     path.to_string_lossy().to_lowercase()
 }

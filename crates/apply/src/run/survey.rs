@@ -73,7 +73,11 @@ impl Found {
 fn look(path: &Path, folder: Option<&Path>, privilege: Privilege) -> Place {
     let itself = fs::symlink_metadata(path).ok();
     let is = itself.as_ref().map_or(Kind::Absent, kind);
-    let at = folder.and_then(|folder| Some(folder.join(path.file_name()?)));
+    let at = match path.file_name() {
+        Some(name) => folder.map(|folder| folder.join(name)),
+        // `..` at its end: only the kernel knows which folder that is.
+        None => fs::canonicalize(path).ok(),
+    };
     let at = at.unwrap_or_else(|| path.into());
     let real = match is {
         Kind::Link => fs::canonicalize(path).unwrap_or_else(|_| at.clone()),

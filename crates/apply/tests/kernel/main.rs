@@ -7,13 +7,19 @@
     reason = "a test that cannot be set up must stop at once"
 )]
 
+mod absent;
 mod calls;
 mod files;
 mod first;
+mod hostile;
 mod killed;
 mod launch;
 mod limits;
 mod network;
+mod odd;
+mod paths;
+mod replaced;
+mod soak;
 mod streams;
 
 use std::fs;

@@ -8,6 +8,7 @@ use super::hide::{Group, Hidden, groups, overlay};
 use super::{CannotPlan, Owners, inside, is_folder};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
+use crate::names::Exactly;
 use crate::order::{Order, TOOLCHAINS};
 use crate::plan::{Note, Strength};
 use crate::step::{Access, Depth, Keep, Owner, Shape, Step, Tree};
@@ -261,13 +262,9 @@ impl Files {
 
 /// Returns what exists on the host of what the patterns name themselves, without what lies in it.
 fn named<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
-    let names = |pattern: &PathPattern, path: &Path| {
-        pattern.matches(path) && !path.parent().is_some_and(|parent| pattern.matches(parent))
-    };
-    let named = |place: &&Place| {
-        let any = |pattern: &PathPattern| names(pattern, &place.path) || names(pattern, &place.at);
-        place.exists() && patterns.iter().any(any)
-    };
+    let exactly = Exactly::new(patterns);
+    let named =
+        |place: &&Place| place.exists() && (exactly.name(&place.path) || exactly.name(&place.at));
     facts.places.iter().filter(named).collect()
 }
 

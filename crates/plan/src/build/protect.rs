@@ -7,7 +7,7 @@ use palisade_policy::name::PathPattern;
 use super::files::{Files, below_any};
 use crate::absent::{is_placeholder, reserved};
 use crate::facts::{Facts, Kind, Place, Searched};
-use crate::names::Names;
+use crate::names::{Exactly, Names};
 use crate::order::Order;
 use crate::step::Step;
 
@@ -99,13 +99,10 @@ impl Held {
 /// Returns what exists on the host of what the patterns name, in any letter case; not what keeps a
 /// name for another run.
 fn protected<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
-    let names = Names::new(patterns, &[]);
+    let (names, exactly) = (Names::new(patterns, &[]), Exactly::new(patterns));
     let named = |place: &&Place| {
-        let plain =
-            |pattern: &PathPattern| pattern.matches(&place.path) || pattern.matches(&place.at);
-        place.exists()
-            && !is_placeholder(place)
-            && (names.want(&place.path) || patterns.iter().any(plain))
+        let named = |path: &Path| exactly.name(path) || names.want(path);
+        place.exists() && !is_placeholder(place) && (named(&place.path) || named(&place.at))
     };
     facts.places.iter().filter(named).collect()
 }
