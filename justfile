@@ -42,7 +42,8 @@ fuzz *arguments:
 dist:
     cargo xtask dist
 
-# Start-up of the static binary, then the benches
+# The static binary beside no sandbox and others (docs/performance.md), then the benches
 bench: dist
     cargo xtask startup
+    cargo xtask bench
     cargo bench --workspace

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod arch;
+mod bench;
 mod code;
 mod dist;
 mod docs;
@@ -36,7 +37,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 7] = [
+const TASKS: [Task; 8] = [
     Task {
         name: "arch",
         usage: &[("[--json]", "edges between crates, purity, sizes, packages, hygiene")],
@@ -69,6 +70,11 @@ const TASKS: [Task; 7] = [
         name: "startup",
         usage: &[("[--runs N]", "start-up time of that binary beside /bin/true (1000 runs)")],
         run: startup::run,
+    },
+    Task {
+        name: "bench",
+        usage: &[("[--runs N]", "that binary beside no sandbox and others: docs/performance.md")],
+        run: bench::run,
     },
     Task {
         name: "fuzz",

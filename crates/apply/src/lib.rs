@@ -16,6 +16,7 @@
 //! - It knows the plan and no rules: no policy files, no sockets to the world, no terminal.
 //! - A failure before `execve` leaves nothing running, and says so.
 
+pub mod cache;
 mod jail;
 mod lookup;
 #[cfg(target_os = "linux")]
@@ -26,5 +27,6 @@ pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use lookup::HostLookup;
 #[cfg(target_os = "linux")]
 pub use run::{
-    CannotStart, End, Host, Input, Outcome, Output, Running, Stop, Stream, Streams, Usage,
+    Bound, CannotStart, End, Host, Input, Outcome, Output, Running, Stop, Stream, Streams,
+    Survivors, Touched, Usage, Violation, Violations,
 };

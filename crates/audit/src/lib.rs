@@ -1,12 +1,23 @@
 //! What happened: events, redaction and sinks.
 //!
-//! This room will hold the schema of events, the redaction that runs before anything is written,
-//! the hash chain with its head file, and the sinks.
+//! [`Event`] is the schema (`schema/event.json`), [`redact`] takes secrets out of what a command
+//! line says before anything is written, and [`JsonlSink`] appends one line for each event. The hash
+//! chain with its head file will live here too.
 //!
 //! Rules that hold here:
 //!
 //! - It decides nothing. A failing sink is reported and never fails or permits a run.
-//! - Redaction comes before every sink; there is no way around it.
-//! - It writes only to sinks it is handed, on a thread of its own, and is not async.
+//! - Redaction comes before every sink; there is no way around it: [`Event`] makes its text, and
+//!   makes it redacted.
+//! - It writes only to sinks it is handed, one write for each record, and is not async.
 //! - The schema is versioned: a field is added or deprecated, never given a new meaning.
 #![forbid(unsafe_code)]
+
+mod event;
+mod redact;
+mod sink;
+mod time;
+
+pub use event::{Answered, Asked, Because, Call, Decided, Ended, Event, VERSION, What};
+pub use redact::redact;
+pub use sink::{CannotRecord, JsonlSink};

@@ -7,20 +7,21 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
-use crate::command::{check, completions, explain, man, policy, trust};
+use crate::command::{check, completions, demo, explain, man, plan, policy, run, trust};
+use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Color, Format};
 
-/// Confine coding agents to a project (so far: policies and deciding; nothing is confined yet)
+/// Confine coding agents to a project
 ///
-/// Nothing is confined yet. What works: Palisade reads the policies of the machine, the user and
-/// the project, and files of other systems; it shows what holds together, checks and translates
-/// it. A project's own policy can only narrow until you trust it. `palisade check` decides whether
-/// a command may run under the policy, by its words, and `palisade explain` tells how; both run
-/// nothing. `palisade run`, which will confine a command, is being built.
+/// `palisade run -- COMMAND` decides whether a command may run, asks you where the policy says so,
+/// and runs it behind walls that the kernel holds: it can write to the project alone, sees no
+/// credentials, and has no network. No configuration is needed; policies of the machine, the user
+/// and the project, and files of other systems, say otherwise. A project's own policy can only
+/// narrow until you trust it. `palisade check` and `palisade explain` decide and run nothing.
 ///
 /// Exit codes: 0 done or allowed, 2 wrong usage, 3 undecided, 125 failed and nothing was run, 126
-/// declined or denied.
+/// declined or denied; those of `palisade run` are the command's own.
 /// Wrong usage is told in words, also with `--json`.
 #[derive(Debug, Parser)]
 #[command(name = "palisade", version, arg_required_else_help = true, max_term_width = 100)]
@@ -36,11 +37,14 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(Box<run::RunArgs>),
     Check(check::CheckArgs),
+    Plan(plan::PlanArgs),
     Explain(explain::ExplainArgs),
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
     Trust(trust::TrustArgs),
+    Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     /// Print the manual of this command line as Markdown
@@ -127,34 +131,58 @@ impl Cli {
         alone.then_some(concat!("palisade ", env!("CARGO_PKG_VERSION"), "\n"))
     }
 
-    /// Reads the arguments; wrong ones end the process with 2, and with what to write instead.
-    pub(crate) fn read() -> Self {
-        Self::try_parse().unwrap_or_else(|mut wrong| {
+    /// Reads the arguments; wrong ones end the process with 2, and with what to write instead. Under
+    /// `run` they end it with 125: 2 is a number that commands end with (Ruling 11).
+    pub(crate) fn read() -> Result<Self, Exit> {
+        let read =
+            if first_word("run") { Alone::try_parse().map(Self::from) } else { Self::try_parse() };
+        read.or_else(|mut wrong| {
             let word = |kind| match wrong.get(kind) {
                 Some(ContextValue::String(word)) => Some(word.clone()),
                 Some(_) | None => None,
             };
-            let tip = if wrong.kind() == ErrorKind::UnknownArgument {
-                word(ContextKind::InvalidArg)
-                    .filter(|word| !word.starts_with('-') && asks())
-                    .map(|_| "put the command after `--`, or give shell text with --shell")
-            } else {
-                word(ContextKind::InvalidSubcommand)
-                    .filter(|word| word == "run")
-                    .map(|_| "`run` is being built; `palisade check -- COMMAND` decides today")
-            };
-            if let Some(tip) = tip {
+            let asks = ["run", "check", "explain", "plan"].into_iter().any(first_word);
+            let misplaced = wrong.kind() == ErrorKind::UnknownArgument
+                && word(ContextKind::InvalidArg).is_some_and(|word| !word.starts_with('-'));
+            if asks && misplaced {
+                let tip = "put the command after `--`, or give shell text with --shell";
                 let tip = ContextValue::StyledStrs(vec![tip.into()]);
                 wrong.insert(ContextKind::Suggested, tip);
+            }
+            if first_word("run") && wrong.use_stderr() {
+                wrong.print().ok();
+                return Err(Exit::Failed);
             }
             wrong.exit()
         })
     }
 }
 
-/// Whether a command is asked about.
-fn asks() -> bool {
-    env::args_os().nth(1).is_some_and(|command| command == "check" || command == "explain")
+/// `run` and nothing else: building the tree of all commands takes longer than the rest of a start.
+#[derive(Debug, Parser)]
+#[command(name = "palisade", max_term_width = 100, disable_help_subcommand = true)]
+struct Alone {
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: Color,
+
+    #[command(subcommand)]
+    run: OnlyRun,
+}
+
+#[derive(Debug, Subcommand)]
+enum OnlyRun {
+    Run(Box<run::RunArgs>),
+}
+
+impl From<Alone> for Cli {
+    fn from(Alone { color, run: OnlyRun::Run(args) }: Alone) -> Self {
+        Self { color, command: Command::Run(args) }
+    }
+}
+
+/// Whether the first argument is this word.
+fn first_word(word: &str) -> bool {
+    env::args_os().nth(1).is_some_and(|first| first == word)
 }
 
 impl Place {

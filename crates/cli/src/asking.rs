@@ -3,19 +3,23 @@
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Read as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use clap::Args;
 use palisade::policy::decide::{Asked, Call};
 use palisade::policy::interception::{Door, MAX_TEXT};
+use palisade::policy::shell::{self, UNDECODED};
+use palisade::policy::text::visible;
 use palisade::{Request, Session};
 
 use crate::args::Subject;
 use crate::failure::Failure;
+use crate::ui::cut;
 
-/// Which call is meant, and under which policy.
+/// Which command is meant, and under which policy.
 #[derive(Debug, Args)]
-pub(crate) struct Asking {
+pub(crate) struct Commanding {
     #[command(flatten)]
     subject: Subject,
 
@@ -23,9 +27,20 @@ pub(crate) struct Asking {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// Shell text, instead of a program and its arguments
+    /// Shell text, instead of a program and its arguments; `-` takes it from standard input
     #[arg(long, value_name = "TEXT", conflicts_with = "argv", allow_hyphen_values = true)]
     shell: Option<OsString>,
+
+    /// Program and its arguments; no shell reads them
+    #[arg(last = true, value_name = "ARGV")]
+    argv: Vec<OsString>,
+}
+
+/// Which call is meant, and under which policy.
+#[derive(Debug, Args)]
+pub(crate) struct Asking {
+    #[command(flatten)]
+    commanding: Commanding,
 
     /// Tool that a model calls, instead of a command
     #[arg(long, value_name = "NAME", conflicts_with_all = ["shell", "argv"], requires = "args")]
@@ -41,10 +56,6 @@ pub(crate) struct Asking {
     /// if `tools.strict` does, and refuses commands that the documented rules call dangerous.
     #[arg(long, requires = "tool")]
     proxy: bool,
-
-    /// Program and its arguments; no shell reads them
-    #[arg(last = true, value_name = "ARGV")]
-    argv: Vec<OsString>,
 }
 
 /// The call that a person gave.
@@ -62,10 +73,53 @@ pub(crate) struct GivenTool<'a> {
     pub(crate) door: Door,
 }
 
-impl Asking {
+impl Commanding {
     /// Asks for the policy that these options choose.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
         self.subject.request()
+    }
+
+    /// Returns the folder that the command runs in.
+    pub(crate) fn cwd(&self, request: &Request) -> Result<String, Failure> {
+        let cwd = match &self.cwd {
+            Some(dir) => request.cwd.join(dir),
+            None => request.cwd.clone(),
+        };
+        if !cwd.is_dir() {
+            let message = format!("`{}` is no folder to run in", cwd.display());
+            return Err(Failure::new("cwd", message).hint("name another with --cwd"));
+        }
+        cwd.into_os_string().into_string().map_err(|_| {
+            Failure::new("cwd", "the working folder's name is no text")
+                .hint("name another with --cwd")
+        })
+    }
+
+    /// Whether a command was given. `palisade check --` asks about an empty command, which is
+    /// denied; without `--` it is wrong usage.
+    pub(crate) fn is_given(&self) -> bool {
+        self.shell.is_some() || !self.argv.is_empty() || env::args_os().any(|arg| arg == "--")
+    }
+
+    /// Whether the command itself stands on standard input.
+    pub(crate) fn is_on_stdin(&self) -> bool {
+        self.shell.as_ref().is_some_and(|shell| shell == "-")
+    }
+
+    /// Returns the call. Bytes that are no text become a character that every text is refused for.
+    pub(crate) fn command(&self) -> Result<Given, Failure> {
+        Ok(match &self.shell {
+            Some(_) if self.is_on_stdin() => Given::Shell(read_shell()?),
+            Some(shell) => Given::Shell(text(shell.as_bytes())),
+            None => Given::Argv(self.argv.iter().map(|word| text(word.as_bytes())).collect()),
+        })
+    }
+}
+
+impl Asking {
+    /// Asks for the policy that these options choose.
+    pub(crate) fn request(&self) -> Result<Request, Failure> {
+        self.commanding.request()
     }
 
     /// Opens the project, and returns the folder that the call runs in.
@@ -73,26 +127,14 @@ impl Asking {
     /// The session lives as long as the process: taking a policy apart piece by piece would be a
     /// part of the time that somebody waits for an answer.
     pub(crate) fn open(&self) -> Result<(&'static Session, String), Failure> {
-        let (request, session) = self.subject.open()?;
-        let cwd = match &self.cwd {
-            Some(dir) => request.cwd.join(dir),
-            None => request.cwd,
-        };
-        if !cwd.is_dir() {
-            let message = format!("`{}` is no folder to run in", cwd.display());
-            return Err(Failure::new("cwd", message).hint("name another with --cwd"));
-        }
-        let cwd = cwd.into_os_string().into_string().map_err(|_| {
-            Failure::new("cwd", "the working folder's name is no text")
-                .hint("name another with --cwd")
-        })?;
+        let (request, session) = self.commanding.subject.open()?;
+        let cwd = self.commanding.cwd(&request)?;
         Ok((Box::leak(Box::new(session)), cwd))
     }
 
-    /// Whether anything was asked. `palisade check --` asks about an empty command, which is
-    /// denied; without `--` it is wrong usage.
+    /// Whether anything was asked.
     pub(crate) fn is_given(&self) -> bool {
-        self.shell.is_some() || !self.argv.is_empty() || env::args_os().any(|arg| arg == "--")
+        self.commanding.is_given()
     }
 
     /// Returns the tool call, if one was given.
@@ -103,17 +145,31 @@ impl Asking {
         Ok(Some(GivenTool { name, arguments, door }))
     }
 
-    /// Returns the call. Bytes that are no text become a character that every text is refused for.
-    pub(crate) fn command(&self) -> Given {
-        let text = |given: &OsString| match given.to_str() {
-            Some(text) => text.to_owned(),
-            None => given.to_string_lossy().replace(char::REPLACEMENT_CHARACTER, "\u{80}"),
-        };
-        match &self.shell {
-            Some(shell) => Given::Shell(text(shell)),
-            None => Given::Argv(self.argv.iter().map(text).collect()),
-        }
+    /// Returns the call.
+    pub(crate) fn command(&self) -> Result<Given, Failure> {
+        self.commanding.command()
     }
+}
+
+/// Marks bytes that are no text.
+fn text(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend((!chunk.invalid().is_empty()).then_some(UNDECODED));
+    }
+    text
+}
+
+/// Reads a little more than is judged, so that what is too long is seen to be. What ends the last
+/// line is not a part of it.
+fn read_shell() -> Result<String, Failure> {
+    let most = u64::try_from(shell::MAX_TEXT).unwrap_or(u64::MAX).saturating_add(2);
+    let mut bytes = Vec::new();
+    io::stdin().lock().take(most).read_to_end(&mut bytes).map_err(|error| {
+        Failure::io("stdin", "cannot read the command from standard input", &error)
+    })?;
+    Ok(text(bytes.strip_suffix(b"\n").unwrap_or(&bytes)))
 }
 
 /// Reads a little more than is judged, so that what is too long is seen to be.
@@ -136,8 +192,20 @@ impl Given {
         }
     }
 
-    /// Returns the text that places in reasons point into.
+    /// Returns the text that places in reasons point into, as it can be shown.
     pub(crate) fn text(&self) -> String {
-        self.asked(|command| Call { command, cwd: "/" }.text())
+        let text = self.asked(|command| Call { command, cwd: "/" }.text());
+        text.replace(UNDECODED, char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]))
+    }
+
+    /// Returns what a person may have meant otherwise.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let Self::Argv(argv) = self else { return None };
+        let [only] = &**argv else { return None };
+        let is_text = only.trim().contains(char::is_whitespace);
+        is_text.then(|| {
+            let name = cut(&visible(only), 60);
+            format!("no shell reads this: it is one program, called `{name}`")
+        })
     }
 }

@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     Denied,
     /// Nothing was asked.
     Usage,
+    /// As the command that was run did, or as its outcome says.
+    Ran(u8),
 }
 
 impl Exit {
@@ -33,6 +35,7 @@ impl Exit {
             Self::Undecided => 3,
             Self::Failed => 125,
             Self::Declined | Self::Denied => 126,
+            Self::Ran(code) => code,
         }
     }
 }
@@ -56,8 +59,9 @@ mod tests {
             Exit::Declined,
             Exit::Denied,
             Exit::Usage,
+            Exit::Ran(7),
         ];
-        assert_eq!(codes.map(Exit::code), [0, 3, 125, 126, 126, 2]);
+        assert_eq!(codes.map(Exit::code), [0, 3, 125, 126, 126, 2, 7]);
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! Why a command could not do what was asked.
 
-use std::error::Error as _;
 use std::io;
 use std::path::Path;
 
@@ -34,6 +33,17 @@ impl Failure {
         let mut failure = Self::new(code, message);
         failure.0.causes.push(error.to_string());
         failure
+    }
+
+    /// Adds what caused it, down to the first cause.
+    #[must_use]
+    pub(crate) fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            self.0.causes.push(inner.to_string());
+            cause = inner.source();
+        }
+        self
     }
 
     /// Adds what to do about it.
@@ -96,15 +106,10 @@ impl Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        let mut failure = Self::new(error.code(), error.to_string());
+        let mut failure = Self::new(error.code(), error.to_string()).caused_by(&error);
         let parts = &mut *failure.0;
         parts.hint = error.hint();
         parts.diagnostics = error.diagnostics().to_vec();
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            parts.causes.push(inner.to_string());
-            cause = inner.source();
-        }
         if let Some((file, line)) = error.place() {
             (parts.file, parts.line) = (Some(file), line);
         }

@@ -7,6 +7,7 @@
 mod args;
 mod asking;
 mod command;
+mod confirm;
 mod exit;
 mod failure;
 mod ui;
@@ -21,7 +22,7 @@ fn main() -> ExitCode {
     ui::announce_bugs();
     exit::Exit::of(|| match args::Cli::version_alone() {
         Some(version) => command::version(version),
-        None => command::run(&args::Cli::read()),
+        None => args::Cli::read().map_or_else(|exit| exit, |cli| command::run(&cli)),
     })
     .into()
 }

@@ -124,7 +124,15 @@ impl Ui {
     }
 }
 
-fn is_yes(answer: &str) -> bool {
+/// Returns the start of a long line, and says that there is more.
+pub(crate) fn cut(line: &str, most: usize) -> String {
+    match line.char_indices().nth(most) {
+        None => line.to_owned(),
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or_default()),
+    }
+}
+
+pub(crate) fn is_yes(answer: &str) -> bool {
     matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 

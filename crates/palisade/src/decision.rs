@@ -170,6 +170,20 @@ impl Judges {
         Ok(guard.decide(command, &guard.root))
     }
 
+    /// Decides a command in the folder `cwd` of the project at `root`.
+    ///
+    /// # Errors
+    ///
+    /// When the policy that holds there cannot be used.
+    pub fn command_at(
+        &mut self,
+        command: Asked<'_>,
+        root: &str,
+        cwd: &str,
+    ) -> Result<Verdict, OpenError> {
+        Ok(self.guard(root)?.decide(command, cwd))
+    }
+
     /// Decides a shell text by rules about the first words of commands, and by nothing else; none
     /// if they say nothing.
     ///

@@ -1,5 +1,22 @@
 //! The sandbox for coding agents, as a library.
 //!
+//! A [`Sandbox`] runs commands behind walls that the kernel holds: it decides, asks a person where
+//! the policy says so, confines, and records, in this order.
+//!
+//! ```no_run
+//! use palisade::{Request, Sandbox};
+//!
+//! let sandbox = Sandbox::new(&Request::from_process()?)?;
+//! let outcome = sandbox.run(["make", "test"])?;
+//! if outcome.denied() {
+//!     println!("refused: {}", outcome.reason().unwrap_or_default());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`Sandbox::start`] gives a [`Run`] that can be stopped, [`Sandbox::spawn`] a future, and a [`Job`]
+//! says more than a list of words: shell text, a folder, variables, input, and where output goes.
+//!
 //! A [`Session`] is a project, the policy in force for it, and where every value of that policy
 //! came from. Two sessions in one process are independent: nothing is read from the process but
 //! what a [`Request`] hands over.
@@ -57,14 +74,23 @@ pub mod places;
 pub mod read;
 pub mod root;
 mod runner;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod session;
 pub mod settings;
 pub mod trust;
 
 pub use decision::{Guard, Judges};
+/// How a command is confined, as a list of steps.
+pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.
 pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
+#[cfg(target_os = "linux")]
+pub use sandbox::{
+    Answered, CannotRun, Confirm, Done, Each, Input, Job, Nobody, Outcome, Output, Pending,
+    Planned, Question, Run, Sandbox, Signals, Stop, Unconfirmed,
+};
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,
     Speaker, Warning, export, revoke,

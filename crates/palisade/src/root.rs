@@ -2,11 +2,12 @@
 
 mod marker;
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::places::shown;
 use marker::Sighting;
@@ -49,6 +50,11 @@ pub enum Found {
 pub enum RootWarning {
     /// The working folder became the project, and others can put files there.
     OpenFolder {
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// The project is a folder of the system, or the whole machine.
+    SystemFolder {
         /// The folder.
         folder: PathBuf,
     },
@@ -124,6 +130,7 @@ pub fn detect(cwd: &Path, who: &Caller) -> Result<ProjectRoot, RootError> {
             Sighting::Marker(name) => match unfit(folder, who.uid) {
                 None => {
                     let how = Found::Marker(name);
+                    warnings.extend(system_folder(folder));
                     return Ok(ProjectRoot { path: folder.into(), how, warnings });
                 }
                 Some(because) => {
@@ -145,6 +152,7 @@ pub fn detect(cwd: &Path, who: &Caller) -> Result<ProjectRoot, RootError> {
     if is_open(&itself) {
         warnings.push(RootWarning::OpenFolder { folder: here.clone() });
     }
+    warnings.extend(system_folder(&here));
     Ok(ProjectRoot { path: here, how: Found::Cwd, warnings })
 }
 
@@ -157,7 +165,8 @@ pub fn detect(cwd: &Path, who: &Caller) -> Result<ProjectRoot, RootError> {
 /// If it is not there, or not a folder.
 pub fn explicit(dir: &Path) -> Result<ProjectRoot, RootError> {
     let (path, _) = real_folder(dir)?;
-    Ok(ProjectRoot { path, how: Found::Given, warnings: Vec::new() })
+    let warnings = system_folder(&path).into_iter().collect();
+    Ok(ProjectRoot { path, how: Found::Given, warnings })
 }
 
 /// Takes a folder that need not exist, for talking about it: nothing runs there.
@@ -193,6 +202,10 @@ impl fmt::Display for RootWarning {
         match self {
             Self::OpenFolder { folder } => {
                 write!(f, "the project is `{}`, where others can put files", shown(folder))
+            }
+            Self::SystemFolder { folder } => {
+                let folder = shown(folder);
+                write!(f, "the project is `{folder}`, a part of the system: it may be changed")
             }
             Self::IgnoredMarker { marker, because } => {
                 write!(f, "`{}` does not mark a project: {because}", shown(marker))
@@ -242,6 +255,36 @@ pub fn named(dir: &Path, who: &Caller) -> Result<ProjectRoot, RootError> {
 /// Answers whether a folder is `/`, the home folder, or above it.
 fn is_too_wide(folder: &Path, home: Option<&Path>) -> bool {
     folder.parent().is_none() || home.is_some_and(|home| home.starts_with(folder))
+}
+
+/// Says so if a folder is one of the system's own.
+fn system_folder(folder: &Path) -> Option<RootWarning> {
+    const WHOLLY: [&str; 11] =
+        ["bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys"];
+    // Projects lie below these, and are none of their own.
+    const ITSELF: [&str; 7] = ["home", "mnt", "opt", "srv", "tmp", "usr", "var"];
+    const INNER: [&str; 10] = [
+        "/usr/bin",
+        "/usr/include",
+        "/usr/lib",
+        "/usr/libexec",
+        "/usr/local",
+        "/usr/sbin",
+        "/usr/share",
+        "/var/lib",
+        "/var/log",
+        "/var/spool",
+    ];
+    let mut names = folder.components().skip(1).map(Component::as_os_str);
+    let is_one_of = |names: &[&str], name: &OsStr| names.iter().any(|known| name == *known);
+    let is_system = match (names.next(), names.next()) {
+        (None, _) => true,
+        (Some(first), None) => is_one_of(&WHOLLY, first) || is_one_of(&ITSELF, first),
+        (Some(first), Some(_)) => {
+            is_one_of(&WHOLLY, first) || INNER.iter().any(|inner| folder == Path::new(inner))
+        }
+    };
+    is_system.then(|| RootWarning::SystemFolder { folder: folder.into() })
 }
 
 fn unfit(folder: &Path, uid: u32) -> Option<Unfit> {

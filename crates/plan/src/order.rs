@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use palisade_policy::Policy;
 use palisade_policy::name::{ByteSize, Folder, PathPattern, Period, looks_secret};
-use palisade_policy::policy::{Keep, Nested, NetworkMode, Require};
+use palisade_policy::policy::{self, Keep, Nested, NetworkMode, Require};
 
 use crate::absent;
+use crate::build::caches;
 use crate::names::Names;
 use crate::seccomp::Nesting;
 
@@ -41,6 +42,34 @@ pub struct Order {
     pub require: Require,
     /// Upper bounds.
     pub bounds: Bounds,
+    /// Where tools keep what they fetched and built.
+    pub caches: Caches,
+    /// What the supervisor is told of while the command runs.
+    pub trace: Trace,
+}
+
+/// Where tools keep what they fetched and built, in homes of theirs below `~`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Caches {
+    /// Where they are, and nothing can be written there.
+    Off,
+    /// In a layer of the project's own over each of them: nothing reaches the real ones.
+    Private {
+        /// The folder with the project's layers; without one they are in memory, for one run.
+        store: Option<PathBuf>,
+    },
+    /// In the real ones.
+    Shared,
+}
+
+/// What the supervisor is told of.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Trace {
+    /// Nothing: what is refused is between the command and the kernel.
+    #[default]
+    Off,
+    /// Every write before it happens, so that those that will be refused are known.
+    Writes,
 }
 
 /// Upper bounds of one run. `None` is no bound.
@@ -133,6 +162,12 @@ impl Order {
                 open_files: limits.open_files.value().0.map(|count| count.0),
                 tmp: limits.tmp.value().0.map(ByteSize::bytes),
             },
+            caches: match files.caches.value() {
+                policy::Caches::Off => Caches::Off,
+                policy::Caches::Private => Caches::Private { store: None },
+                policy::Caches::Shared => Caches::Shared,
+            },
+            trace: Trace::Off,
         }
     }
 
@@ -149,6 +184,7 @@ impl Order {
             paths.extend(TOOLCHAINS.iter().map(|name| home.join(name)));
         }
         paths.extend(SYSTEM.iter().map(PathBuf::from));
+        paths.extend(caches::questions(self));
         paths.sort();
         paths.dedup();
         let names = Names::new(&self.protect, &self.hide);

@@ -110,6 +110,7 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
             list.extend(kept);
             ("hide", list)
         }
+        Step::Cache { tree, at } => ("cache", vec![number(*tree), shown(at)]),
         Step::Cover { at, shape } => {
             let shape = match shape {
                 Shape::Folder => "folder",
@@ -150,6 +151,7 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
             list.extend((*nesting == Nesting::Off).then(|| "no-namespaces".into()));
             ("prove", list)
         }
+        Step::TraceWrites(arch) => ("trace-writes", words([arch.word()])),
         Step::Exec { argv, paths, environment } => {
             let mut list: Vec<String> = argv.iter().map(|word| quoted(word)).collect();
             list.push("from".into());

@@ -59,6 +59,13 @@ pub enum Step {
         /// The folders between, relative to it and from the top down, with their permission bits.
         between: Vec<(PathBuf, u32)>,
     },
+    /// Shows a home of tools under a layer that takes what is written; the real one stays.
+    Cache {
+        /// The layer: a folder with `upper` and `work` in it.
+        tree: Tree,
+        /// The home.
+        at: PathBuf,
+    },
     /// Covers something in a writable tree so that it can neither be read nor written.
     Cover {
         /// Where.
@@ -122,6 +129,8 @@ pub enum Step {
         /// Whether user namespaces must be refused.
         nesting: Nesting,
     },
+    /// Tells the supervisor of each write before it happens. It refuses nothing.
+    TraceWrites(Arch),
     /// The command.
     Exec {
         /// The program and its arguments.

@@ -296,7 +296,7 @@ fn variant(word: &str, known: &str, kind: &str) -> Result<String, String> {
 }
 
 const CONCERNS: &str = "LosesWork ChangesShared Privilege Container Persists System Processes Device \
-    Kernel Power Exhausts Exfiltrates Backdoor Evaluates Obfuscates Spawns Interactive Environment \
+    Kernel Power Exhausts Exfiltrates Backdoor Listens Evaluates Obfuscates Spawns Interactive Environment \
     Guard Unclear";
 const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Sql Editor Patch Other";
 const EXTENTS: &str = "Single Forced Below Tree";

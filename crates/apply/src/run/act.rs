@@ -39,6 +39,8 @@ pub(super) enum Act {
     Attach { slot: usize, at: CString },
     /// Mounts an overlay of whiteouts over the tree in a slot.
     Hide { slot: usize, at: CString, mode: u32, names: Vec<CString>, between: Vec<(CString, u32)> },
+    /// Mounts an overlay over a home of tools, whose upper layer is in the tree in a slot.
+    Cache { slot: usize, at: CString, upper: CString, work: CString },
     /// Mounts something unusable over a file.
     CoverFile(CString),
     /// Mounts something unusable over each of these that there is.
@@ -73,6 +75,8 @@ pub(super) enum Act {
     Enter(CString),
     /// What must fail.
     Prove { sealed: Vec<CString>, network: Reached, nesting: Nesting },
+    /// Tells of calls before they happen.
+    Trace(Vec<Instruction>),
     /// The command.
     Execute { paths: Vec<CString>, arguments: Strings, environment: Strings },
 }

@@ -15,13 +15,14 @@ use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
 
 use super::act::Act;
-use super::message::{Message, receive, send};
+use super::message::{Message, receive, send, send_with};
 use super::prepare::Prepared;
 use super::reaper;
+use super::terminal::{self, Fresh};
 use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
 use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
-use crate::sys::{landlock, network, restrict, signal};
+use crate::sys::{landlock, network, notify, restrict, signal};
 
 /// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
 const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
@@ -29,7 +30,7 @@ const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 /// Does every step, and never comes back.
 pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let _guard = LeaveOnDrop;
-    let Prepared { acts, slots, inside, outside, standard, supervisor, stack } = prepared;
+    let Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack } = prepared;
     // Our copies of the other side's ends would keep us from noticing that it is gone.
     for number in outside.iter().copied() {
         if let Ok(end) = remember(number) {
@@ -40,7 +41,8 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     // The reaper stands nowhere; the command enters its folder by path, behind all mounts.
     rustix::process::chdir(c"/").ok();
     let supervisor = supervisor.as_fd();
-    let mut around = Around { slots, control, standard, supervisor };
+    let terminal = terminal.as_ref();
+    let mut around = Around { slots, control, standard, terminal, supervisor };
     let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
     let (first, rest) = acts.split_at(split);
     line(first, 0, &mut around);
@@ -74,15 +76,16 @@ struct Around<'p> {
     slots: &'p mut [i32],
     control: BorrowedFd<'p>,
     standard: &'p [OwnedFd; 3],
+    terminal: Option<&'p Fresh>,
     supervisor: BorrowedFd<'p>,
 }
 
 /// Does one step.
 fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
-    let Around { slots, control, standard, supervisor } = around;
+    let Around { slots, control, standard, terminal, supervisor } = around;
     match act {
         Act::Done | Act::Split => Ok(()),
-        Act::Descriptors => descriptors(standard),
+        Act::Descriptors => descriptors(standard, *terminal, *control),
         Act::Map { uids, gids } => {
             write_all(c"/proc/self/setgroups", b"deny")?;
             write_all(c"/proc/self/uid_map", uids)?;
@@ -113,6 +116,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Hide { slot, at, mode, names, between } => {
             hide(&take(slots, *slot)?, at, *mode, names, between)
         }
+        Act::Cache { slot, at, upper, work } => cache(&take(slots, *slot)?, at, upper, work),
         Act::CoverFile(at) => cover_file(at),
         Act::Mask(paths) => paths.iter().try_for_each(|path| mask(path)),
         Act::Show { at, made, text } => show(at, made, text),
@@ -138,6 +142,9 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             landlock::restrict(ruleset.as_fd())
         }
         Act::Filter(program) => restrict::filter(program),
+        Act::Trace(program) => {
+            send_with(*control, Message::Listener, notify::listen(program)?.as_fd())
+        }
         Act::Session => rustix::process::setsid().map(drop),
         Act::Limit(resource, most) => restrict::limit(*resource, *most),
         Act::Enter(path) => rustix::process::chdir(path.as_c_str()),
@@ -149,14 +156,20 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             for path in paths {
                 match execute(path, arguments, environment) {
                     Errno::NOENT | Errno::NOTDIR => {}
-                    // As execvp(3): one that may not be started counts if there is no other.
-                    Errno::ACCESS => worst = Errno::ACCESS,
+                    // As execvp(3): one that may not be started counts if there is no other. A
+                    // folder that may not be searched does not, as in a shell.
+                    Errno::ACCESS if exists(path) => worst = Errno::ACCESS,
+                    Errno::ACCESS => {}
                     errno => return Err(errno),
                 }
             }
             Err(worst)
         }
     }
+}
+
+fn exists(path: &CStr) -> bool {
+    rustix::fs::access(path, rustix::fs::Access::EXISTS).is_ok()
 }
 
 /// Waits until the supervisor says so. That it is gone is told by its pidfd: the end of a socket
@@ -178,9 +191,14 @@ fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
         if said {
             return match receive(control)? {
                 Some(Message::Go) => Ok(()),
-                Some(Message::Signal(_) | Message::Failed { .. } | Message::Ended(_)) | None => {
-                    Err(Errno::CONNRESET)
-                }
+                Some(
+                    Message::Signal(_)
+                    | Message::Failed { .. }
+                    | Message::Ended(_)
+                    | Message::Terminal
+                    | Message::Listener,
+                )
+                | None => Err(Errno::CONNRESET),
             };
         }
     }
@@ -205,9 +223,21 @@ fn prove(sealed: &[CString], network: Reached, nesting: Nesting) -> Result<()> {
 }
 
 /// Puts the standard descriptors in place; everything else closes when the command starts.
-fn descriptors(standard: &[OwnedFd; 3]) -> Result<()> {
+fn descriptors(
+    standard: &[OwnedFd; 3],
+    terminal: Option<&Fresh>,
+    control: BorrowedFd<'_>,
+) -> Result<()> {
     for (number, fd) in (0..).zip(standard) {
         put(fd.as_fd(), number)?;
+    }
+    if let Some(fresh) = terminal {
+        let own = terminal::open(fresh, control)?;
+        for (number, is_terminal) in (0..).zip(fresh.streams) {
+            if is_terminal {
+                put(own.as_fd(), number)?;
+            }
+        }
     }
     close_from(3, Rest::CloseAtExec)
 }
@@ -293,6 +323,27 @@ fn show(at: &CStr, made: &CStr, text: &[u8]) -> Result<()> {
     rustix::fs::unlink(made)
 }
 
+/// Mounts what is at `at` under the layer in `tree`, which takes what is written.
+fn cache(tree: &OwnedFd, at: &CStr, upper: &CStr, work: &CStr) -> Result<()> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let lower = rustix::fs::open(at, flags, Mode::empty())?;
+    // The layer must lie in this namespace. Here it is covered at once, and nobody finds it.
+    mount::attach(tree.as_fd(), at)?;
+    let upper = rustix::fs::open(upper, flags, Mode::empty())?;
+    let work = rustix::fs::open(work, flags, Mode::empty())?;
+    let mut text = Text::new();
+    for (name, layer) in
+        [(&b"lowerdir"[..], &lower), (&b",upperdir"[..], &upper), (&b",workdir"[..], &work)]
+    {
+        text.push(name)?;
+        text.push(b"=/proc/self/fd/")?;
+        text.push_number(layer.as_raw_fd())?;
+    }
+    // Marks of an ordinary user: others are for root alone.
+    text.push(b",userxattr")?;
+    mount::fresh(c"overlay", at, MountFlags::NOSUID | MountFlags::NODEV, text.as_c_str()?)
+}
+
 /// Gives a folder of the layer the times of the one it stands before.
 fn same_times(tree: &OwnedFd, layer: &OwnedFd, folder: &CStr) -> Result<()> {
     use rustix::fs::{Timespec, Timestamps};
@@ -330,13 +381,13 @@ fn write_all(path: &CStr, bytes: &[u8]) -> Result<()> {
 
 /// A short text on the stack.
 struct Text {
-    bytes: [u8; 96],
+    bytes: [u8; 160],
     length: usize,
 }
 
 impl Text {
     fn new() -> Self {
-        Self { bytes: [0; 96], length: 0 }
+        Self { bytes: [0; 160], length: 0 }
     }
 
     fn push(&mut self, text: &[u8]) -> Result<()> {
@@ -375,9 +426,10 @@ impl Text {
 pub(super) const CONTROL: i32 = 3;
 pub(super) const SUPERVISOR: i32 = 4;
 pub(super) const CHILDREN: i32 = 5;
+pub(super) const TMP: i32 = 6;
 
 /// Leaves the reaper with what it needs and nothing else: its socket, the supervisor's pidfd, a
-/// descriptor that tells of children, and /dev/null three times.
+/// descriptor that tells of children, the private /tmp, and /dev/null three times.
 pub(super) fn strip(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
     // Above the numbers that are given out here, or one would be lost to another.
     let null =
@@ -386,12 +438,17 @@ pub(super) fn strip(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Resu
     put(control, CONTROL)?;
     put(supervisor, SUPERVISOR)?;
     put(children.as_fd(), CHILDREN)?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    match rustix::fs::open(c"/tmp", flags, Mode::empty()).and_then(lift) {
+        Ok(tmp) => put(tmp.as_fd(), TMP)?,
+        Err(_) => put(null.as_fd(), TMP)?,
+    }
     for number in 0..3 {
         put(null.as_fd(), number)?;
     }
     forget(null);
     forget(children);
-    close_from(6, Rest::Close)?;
+    close_from(7, Rest::Close)?;
     // Still there.
     rustix::io::fcntl_getfd(known(CONTROL)).map(drop)
 }
@@ -422,6 +479,6 @@ mod tests {
             text.push_number(number).unwrap();
             assert_eq!(text.as_c_str().unwrap().to_str().unwrap(), format!("fd/{number}"));
         }
-        assert_eq!(Text::new().push(&[b'x'; 96]), Err(Errno::NAMETOOLONG));
+        assert_eq!(Text::new().push(&[b'x'; 160]), Err(Errno::NAMETOOLONG));
     }
 }

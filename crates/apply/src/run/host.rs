@@ -21,7 +21,7 @@ use super::error::{CannotStart, before};
 use super::leftover::Leftovers;
 use super::message::{Message, send};
 use super::prepare::prepare;
-use super::streams::{self, Streams};
+use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
 use super::{mounts, survey, trial};
 use crate::sys::mount::{self, Reach};
@@ -44,6 +44,14 @@ impl Host {
     /// Finds out what this host offers, by trying it: the success of one call proves nothing
     /// about the next.
     pub fn probe() -> Self {
+        let mut host = Self::assumed();
+        host.kernel.namespaces = trial::namespaces(&host);
+        host
+    }
+
+    /// Takes for granted that namespaces can be made here, which saves making some only to see. If
+    /// they cannot, starting fails, and nothing has run.
+    pub fn assumed() -> Self {
         environment::find();
         let uid = rustix::process::geteuid().as_raw();
         let gid = rustix::process::getegid().as_raw();
@@ -64,7 +72,6 @@ impl Host {
         if uid == 0 {
             host.privilege = Privilege::Root { idmap: host.try_idmap() };
         }
-        host.kernel.namespaces = trial::namespaces(&host);
         host
     }
 
@@ -99,8 +106,11 @@ impl Host {
     /// [`Running::wait`]; in both cases the command has not run.
     pub fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
         let started = Instant::now();
-        let (standard, feed, drains) = streams::open(streams, reader(plan))?;
-        let (mut prepared, mut ours) = prepare(self, plan, standard)?;
+        // The clock that files are dated by.
+        let clock = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
+        let Opened { standard, feed, drains, terminal } = streams::open(streams, reader(plan))?;
+        let (fresh, terminal) = terminal.unzip();
+        let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
         let made = {
             let _blocked = signal::block_all();
             match clone_into(ours.namespaces).map_err(before("make namespaces"))? {
@@ -134,8 +144,10 @@ impl Host {
             control: ours.control,
             feed,
             drains,
+            terminal,
             plan: plan.clone(),
             started,
+            clock,
             stop: Arc::new(AtomicBool::new(false)),
         })
     }

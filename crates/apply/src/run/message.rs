@@ -1,8 +1,13 @@
 //! What the two sides of a sandbox say to each other.
 
-use std::os::fd::BorrowedFd;
+use std::io::{IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, Result};
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+};
 
 /// One message; each is one packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -15,51 +20,104 @@ pub(super) enum Message {
     Failed { step: u32, errno: i32 },
     /// Sandbox: the command has ended with this status, as wait(2) has it.
     Ended(i32),
+    /// Sandbox: the other side of its terminal comes along.
+    Terminal,
+    /// Sandbox: where the calls that are traced arrive comes along.
+    Listener,
 }
 
 const SIZE: usize = 12;
 
 /// Sends a message. It allocates nothing.
 pub(super) fn send(socket: BorrowedFd<'_>, message: Message) -> Result<()> {
-    let (kind, step, value): (u32, u32, i32) = match message {
-        Message::Go => (1, 0, 0),
-        Message::Signal(signal) => (2, 0, signal),
-        Message::Failed { step, errno } => (3, step, errno),
-        Message::Ended(status) => (4, 0, status),
-    };
-    let mut packet = [0; SIZE];
-    let bytes = kind.to_ne_bytes().into_iter().chain(step.to_ne_bytes()).chain(value.to_ne_bytes());
-    packet.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
-    let flags = rustix::net::SendFlags::NOSIGNAL;
-    loop {
-        match rustix::net::send(socket, &packet, flags) {
-            Err(Errno::INTR) => {}
-            outcome => return outcome.map(drop),
-        }
-    }
+    let packet = packet(message);
+    again(|| rustix::net::send(socket, &packet, SendFlags::NOSIGNAL)).map(drop)
+}
+
+/// Sends a message and a descriptor with it. It allocates nothing.
+pub(super) fn send_with(
+    socket: BorrowedFd<'_>,
+    message: Message,
+    along: BorrowedFd<'_>,
+) -> Result<()> {
+    let packet = packet(message);
+    let along = [along];
+    again(|| {
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut rights = SendAncillaryBuffer::new(&mut space);
+        rights.push(SendAncillaryMessage::ScmRights(&along));
+        let bytes = [IoSlice::new(&packet)];
+        rustix::net::sendmsg(socket, &bytes, &mut rights, SendFlags::NOSIGNAL)
+    })
+    .map(drop)
 }
 
 /// Receives a message; `None` when the other side is gone. It allocates nothing.
 pub(super) fn receive(socket: BorrowedFd<'_>) -> Result<Option<Message>> {
     let mut packet = [0; SIZE];
-    let length = loop {
-        match rustix::net::recv(socket, &mut packet, rustix::net::RecvFlags::empty()) {
-            Err(Errno::INTR) => {}
-            Err(errno) => return Err(errno),
-            Ok((length, _)) => break length,
+    let (length, _) =
+        again(|| rustix::net::recv(socket, &mut packet[..], rustix::net::RecvFlags::empty()))?;
+    if length < SIZE { Ok(None) } else { read(packet).map(Some) }
+}
+
+/// Receives a message, and the descriptor that came along.
+pub(super) fn receive_with(socket: BorrowedFd<'_>) -> (Result<Option<Message>>, Option<OwnedFd>) {
+    let mut packet = [0; SIZE];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut rights = RecvAncillaryBuffer::new(&mut space);
+    let received = again(|| {
+        let flags = rustix::net::RecvFlags::CMSG_CLOEXEC;
+        rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut packet)], &mut rights, flags)
+    });
+    let mut along = None;
+    for message in rights.drain() {
+        if let RecvAncillaryMessage::ScmRights(descriptors) = message {
+            along = descriptors.into_iter().last().or(along);
         }
-    };
-    if length < SIZE {
-        return Ok(None);
     }
+    let heard = match received {
+        Ok(received) if received.bytes < SIZE => Ok(None),
+        Ok(_) => read(packet).map(Some),
+        Err(errno) => Err(errno),
+    };
+    (heard, along)
+}
+
+fn packet(message: Message) -> [u8; SIZE] {
+    let (kind, step, value): (u32, u32, i32) = match message {
+        Message::Go => (1, 0, 0),
+        Message::Signal(signal) => (2, 0, signal),
+        Message::Failed { step, errno } => (3, step, errno),
+        Message::Ended(status) => (4, 0, status),
+        Message::Terminal => (5, 0, 0),
+        Message::Listener => (6, 0, 0),
+    };
+    let mut packet = [0; SIZE];
+    let bytes = kind.to_ne_bytes().into_iter().chain(step.to_ne_bytes()).chain(value.to_ne_bytes());
+    packet.iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+    packet
+}
+
+fn read(packet: [u8; SIZE]) -> Result<Message> {
     let [a, b, c, d, e, f, g, h, i, j, k, l] = packet;
     let step = u32::from_ne_bytes([e, f, g, h]);
     let value = i32::from_ne_bytes([i, j, k, l]);
     match u32::from_ne_bytes([a, b, c, d]) {
-        1 => Ok(Some(Message::Go)),
-        2 => Ok(Some(Message::Signal(value))),
-        3 => Ok(Some(Message::Failed { step, errno: value })),
-        4 => Ok(Some(Message::Ended(value))),
+        1 => Ok(Message::Go),
+        2 => Ok(Message::Signal(value)),
+        3 => Ok(Message::Failed { step, errno: value }),
+        4 => Ok(Message::Ended(value)),
+        5 => Ok(Message::Terminal),
+        6 => Ok(Message::Listener),
         _ => Err(Errno::BADMSG),
+    }
+}
+
+fn again<T>(mut call: impl FnMut() -> Result<T>) -> Result<T> {
+    loop {
+        match call() {
+            Err(Errno::INTR) => {}
+            outcome => return outcome,
+        }
     }
 }

@@ -7,10 +7,11 @@
 //! | `enter` | in the new process: a straight line |
 //! | `reaper` | in PID 1 of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `pump`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
+//! | `supervise`, `attend`, `pump`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
 
 mod act;
 mod after;
+mod attend;
 mod enter;
 mod error;
 mod guard;
@@ -25,14 +26,18 @@ mod prepare;
 mod pump;
 mod reaper;
 mod reserve;
+mod sample;
 mod streams;
 mod supervise;
 mod survey;
+mod terminal;
+mod touched;
+mod trace;
 mod trial;
 mod walk;
 
 pub use error::CannotStart;
 pub use host::Host;
-pub use outcome::{End, Outcome, Stream, Usage};
+pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
 pub use streams::{Input, Output, Streams};
 pub use supervise::{Running, Stop};

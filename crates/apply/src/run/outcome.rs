@@ -1,5 +1,6 @@
 //! What became of a command.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use palisade_plan::{Enforced, Note};
@@ -21,6 +22,83 @@ pub struct Outcome {
     pub notes: Vec<Note>,
     /// What it used.
     pub usage: Usage,
+    /// The limit that ended it, if one did.
+    pub limit: Option<Bound>,
+    /// Limits that it met and went on, or ended by itself.
+    pub reached: Vec<Bound>,
+    /// What it tried to write in vain, if that was traced.
+    pub violations: Violations,
+    /// What it changed that somebody else will execute later.
+    pub touched: Vec<Touched>,
+    /// Files in the private /tmp, which is gone; nothing is known if the command was ended by us.
+    pub left_in_tmp: Option<Vec<PathBuf>>,
+    /// Whether any of its processes lives on.
+    pub survivors: Survivors,
+}
+
+/// An upper bound, by its name in a policy.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Bound {
+    /// `limits.timeout`
+    Time,
+    /// `limits.idle`
+    Idle,
+    /// `limits.output`
+    Output,
+    /// `limits.processes`
+    Processes,
+    /// `limits.memory`
+    Memory,
+    /// `limits.cpu`
+    Cpu,
+    /// `limits.file_size`
+    FileSize,
+    /// `limits.open_files`
+    OpenFiles,
+    /// `limits.tmp`
+    Tmp,
+}
+
+/// What a command tried to write in vain.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Violations {
+    /// Nobody was told: it was not asked for, or could not be.
+    Unavailable,
+    /// What was predicted from each call before the kernel decided.
+    Predicted(Vec<Violation>),
+}
+
+/// One thing that a command tried in vain.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Violation {
+    /// What it tried: `open`, `mkdir`, `remove`…
+    pub operation: &'static str,
+    /// On which path.
+    pub path: PathBuf,
+    /// Which key of the policy forbids it.
+    pub rule: &'static str,
+    /// What to do about it.
+    pub remedy: String,
+    /// How often.
+    pub times: u64,
+}
+
+/// A file that was changed and that somebody else will execute, or act upon, later.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Touched {
+    /// Which.
+    pub path: PathBuf,
+    /// By what it is executed: `hook`, `ci`, `package scripts`…
+    pub why: &'static str,
+}
+
+/// Whether processes of a command live on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Survivors {
+    /// None does: the kernel has ended their namespace.
+    None,
+    /// That could not be shown.
+    Unproved,
 }
 
 /// How a command ended.
@@ -84,6 +162,33 @@ impl Outcome {
     /// Returns whether any output was dropped.
     pub fn truncated(&self) -> bool {
         self.stdout.truncated() || self.stderr.truncated()
+    }
+}
+
+impl Bound {
+    /// Returns the name of the key that sets it, as policies and programs spell it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Time => "timeout",
+            Self::Idle => "idle",
+            Self::Output => "output",
+            Self::Processes => "processes",
+            Self::Memory => "memory",
+            Self::Cpu => "cpu",
+            Self::FileSize => "file_size",
+            Self::OpenFiles => "open_files",
+            Self::Tmp => "tmp",
+        }
+    }
+}
+
+impl Survivors {
+    /// Returns the word that programs read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Unproved => "unproved",
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use super::error::{CannotStart, before};
 use super::guard::Watched;
 use super::host::Host;
 use super::reserve::{Reserved, can_be_made};
+use super::terminal::Fresh;
 use crate::sys::descriptor::{forget, lift};
 use crate::sys::landlock::Handled;
 use crate::sys::mount::{self, NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY, Reach};
@@ -36,6 +37,8 @@ pub(super) struct Prepared {
     pub(super) outside: Vec<i32>,
     /// What will be 0, 1 and 2.
     pub(super) standard: [OwnedFd; 3],
+    /// How a terminal of its own begins, if some of them are to be one.
+    pub(super) terminal: Option<Fresh>,
     /// A pidfd of the supervisor.
     pub(super) supervisor: OwnedFd,
     /// Where the command's own process runs until it executes.
@@ -64,6 +67,7 @@ pub(super) fn prepare(
     host: &Host,
     plan: &Plan,
     standard: [OwnedFd; 3],
+    terminal: Option<Fresh>,
 ) -> Result<(Prepared, Ours), CannotStart> {
     let flags = SocketFlags::CLOEXEC;
     let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
@@ -92,7 +96,7 @@ pub(super) fn prepare(
     let outside = vec![ours.control.as_raw_fd()];
     let slots = slots.take();
     let stack = Stack::new();
-    Ok((Prepared { acts, slots, inside, outside, standard, supervisor, stack }, ours))
+    Ok((Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack }, ours))
 }
 
 impl Drop for Prepared {
@@ -174,6 +178,12 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
                 .map(|(name, mode)| Ok((text(name)?, *mode)))
                 .collect::<Result<_, CannotStart>>()?,
         },
+        Step::Cache { tree, at } => Act::Cache {
+            slot: tree.0.into(),
+            at: text(at)?,
+            upper: text(&at.join("upper"))?,
+            work: text(&at.join("work"))?,
+        },
         Step::Cover { at, shape: Shape::File } => Act::CoverFile(text(at)?),
         Step::Cover { at, shape: Shape::Folder } => {
             tmpfs(at, "size=4k,nr_inodes=1,mode=000", MountFlags::RDONLY)?
@@ -209,9 +219,9 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             Act::Landlock { handled: handled(*version), everywhere: READ, below }
         }
         Step::Seccomp { arch, nesting } => {
-            let program = seccomp::compile(*arch, *nesting).into_iter();
-            Act::Filter(program.map(|(code, jt, jf, k)| Instruction { code, jt, jf, k }).collect())
+            Act::Filter(instructions(seccomp::compile(*arch, *nesting)))
         }
+        Step::TraceWrites(arch) => Act::Trace(instructions(seccomp::trace(*arch))),
         Step::Reaper => Act::Split,
         Step::Session => Act::Session,
         Step::Descriptors => Act::Descriptors,
@@ -230,6 +240,10 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             )?,
         },
     })
+}
+
+fn instructions(program: Vec<seccomp::Instruction>) -> Vec<Instruction> {
+    program.into_iter().map(|(code, jt, jf, k)| Instruction { code, jt, jf, k }).collect()
 }
 
 fn map(identity: &Identity, ours: &mut Ours) -> Act {

@@ -4,10 +4,10 @@ use std::os::fd::BorrowedFd;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::enter::{CHILDREN, CONTROL, SUPERVISOR, strip};
-use super::message::{Message, receive, send};
+use super::enter::{CHILDREN, CONTROL, SUPERVISOR, TMP, strip};
+use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
 use crate::sys::environment;
 use crate::sys::process::{leave, reap};
@@ -47,14 +47,32 @@ pub(super) fn run(command: Pid, control: BorrowedFd<'_>, supervisor: BorrowedFd<
             match receive(control) {
                 Ok(Some(Message::Signal(number))) => {
                     if let Some(signal) = Signal::from_named_raw(number) {
-                        kill_process(command, signal).ok();
+                        pass(command, signal);
                     }
                 }
-                Ok(Some(Message::Go | Message::Failed { .. } | Message::Ended(_))) => {}
+                Ok(Some(
+                    Message::Go
+                    | Message::Failed { .. }
+                    | Message::Ended(_)
+                    | Message::Terminal
+                    | Message::Listener,
+                )) => {}
                 // The other side is gone, or has lost interest.
                 Ok(None) | Err(_) => leave(0),
             }
         }
+    }
+}
+
+/// Sends a signal to the command; what a terminal would send reaches its whole group, as it would
+/// from there.
+fn pass(command: Pid, signal: Signal) {
+    let of_terminals =
+        [Signal::INT, Signal::QUIT, Signal::HUP, Signal::TSTP, Signal::STOP, Signal::CONT];
+    if of_terminals.contains(&signal) {
+        kill_process_group(command, signal).ok();
+    } else {
+        kill_process(command, signal).ok();
     }
 }
 
@@ -63,7 +81,8 @@ fn reap_all(command: Pid, control: BorrowedFd<'_>) {
     while rustix::io::read(known(CHILDREN), &mut drain).is_ok_and(|read| read > 0) {}
     while let Ok(Some((pid, status))) = reap() {
         if pid == command.as_raw_nonzero().get() {
-            send(control, Message::Ended(status)).ok();
+            // What was left in /tmp is gone with us, unless somebody has it open.
+            send_with(control, Message::Ended(status), known(TMP)).ok();
             leave(0);
         }
     }

@@ -7,6 +7,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Gid, Uid};
 
 use super::error::{CannotStart, before};
+use super::terminal::{Fresh, Terminal};
 use crate::sys::descriptor::{copy, lift};
 
 /// What the command reads.
@@ -17,8 +18,9 @@ pub enum Input {
     Null,
     /// These bytes.
     Bytes(Vec<u8>),
-    /// What a descriptor gives. A pipe or socket is handed over; a file or terminal is read for
-    /// the command, because a descriptor of a file leads around every wall.
+    /// What a descriptor gives. A pipe or socket is handed over. A file is read for the command,
+    /// because a descriptor of a file leads around every wall. For a terminal the command gets one
+    /// of its own, and this one is read for it: key by key, in its own modes until the end.
     From(OwnedFd),
 }
 
@@ -43,6 +45,39 @@ pub struct Streams {
     pub stdout: Output,
     /// Descriptor 2.
     pub stderr: Output,
+}
+
+impl Streams {
+    /// Returns streams that are copies of these descriptors, usually the caller's own. What is a
+    /// terminal outside is one inside: see [`Input::From`] and
+    /// [`Running::wait_attended`](crate::Running::wait_attended).
+    ///
+    /// # Errors
+    ///
+    /// When a descriptor cannot be copied, because it is closed or there are too many.
+    pub fn over(
+        stdin: BorrowedFd<'_>,
+        stdout: BorrowedFd<'_>,
+        stderr: BorrowedFd<'_>,
+    ) -> std::io::Result<Self> {
+        Ok(Self {
+            stdin: Input::From(stdin.try_clone_to_owned()?),
+            stdout: Output::To(stdout.try_clone_to_owned()?),
+            stderr: Output::To(stderr.try_clone_to_owned()?),
+        })
+    }
+}
+
+/// Both sides of the three streams.
+pub(super) struct Opened {
+    /// The command's.
+    pub(super) standard: [OwnedFd; 3],
+    /// What is fed to it.
+    pub(super) feed: Feed,
+    /// Where its output goes.
+    pub(super) drains: [Drain; 2],
+    /// The terminals, if there are any.
+    pub(super) terminal: Option<(Fresh, Terminal)>,
 }
 
 /// What the supervisor feeds to the command.
@@ -78,10 +113,9 @@ pub(super) enum Drain {
 ///
 /// `reader` is the user outside that the command will be: a pipe that it may not open anew, by
 /// `/dev/stdout`, is of little use to it.
-pub(super) fn open(
-    streams: Streams,
-    reader: Option<u32>,
-) -> Result<([OwnedFd; 3], Feed, [Drain; 2]), CannotStart> {
+pub(super) fn open(streams: Streams, reader: Option<u32>) -> Result<Opened, CannotStart> {
+    let mut terminals = [false; 3];
+    let mut read = None;
     let (zero, feed) = match streams.stdin {
         Input::Null => (null(OFlags::RDONLY)?, Feed::None),
         Input::Bytes(bytes) => {
@@ -94,17 +128,26 @@ pub(super) fn open(
                 let (read, pipe) = into_command(reader)?;
                 (read, Feed::Relay(pipe, fd, Vec::new()))
             }
+            Manner::Terminal => {
+                (terminals, read) = ([true, false, false], Some(fd));
+                (null(OFlags::RDONLY)?, Feed::None)
+            }
         },
     };
-    let (one, out) = output(streams.stdout, 1, reader)?;
-    let (two, err) = output(streams.stderr, 2, reader)?;
-    Ok(([zero, one, two], feed, [out, err]))
+    let [_, is_one, is_two] = &mut terminals;
+    let mut shown = None;
+    let (one, out) = output(streams.stdout, 1, reader, (is_one, &mut shown))?;
+    let (two, err) = output(streams.stderr, 2, reader, (is_two, &mut shown))?;
+    let any = terminals.contains(&true);
+    let terminal = any.then(|| Terminal::new(terminals, read, shown));
+    Ok(Opened { standard: [zero, one, two], feed, drains: [out, err], terminal })
 }
 
 fn output(
     stream: Output,
     number: u8,
     reader: Option<u32>,
+    (is_terminal, shown): (&mut bool, &mut Option<OwnedFd>),
 ) -> Result<(OwnedFd, Drain), CannotStart> {
     Ok(match stream {
         Output::Null => (null(OFlags::WRONLY)?, Drain::None),
@@ -118,6 +161,12 @@ fn output(
                 let (read, write) = out_of_command(reader)?;
                 (write, Drain::Relay(read, fd))
             }
+            Manner::Terminal => {
+                *is_terminal = true;
+                // Two of them are nearly always the same one.
+                shown.get_or_insert(fd);
+                (null(OFlags::WRONLY)?, Drain::None)
+            }
         },
     })
 }
@@ -126,6 +175,7 @@ fn output(
 enum Manner {
     Pass,
     Relay,
+    Terminal,
 }
 
 /// Says how a descriptor may reach the command, by what it is.
@@ -140,7 +190,7 @@ fn manner(fd: BorrowedFd<'_>, number: u8) -> Result<Manner, CannotStart> {
         FileType::Fifo | FileType::Socket => Ok(Manner::Pass),
         FileType::RegularFile => Ok(Manner::Relay),
         FileType::CharacterDevice if stat.st_rdev == rustix::fs::makedev(1, 3) => Ok(Manner::Pass),
-        FileType::CharacterDevice if rustix::termios::isatty(fd) => Ok(Manner::Relay),
+        FileType::CharacterDevice if rustix::termios::isatty(fd) => Ok(Manner::Terminal),
         FileType::CharacterDevice | FileType::BlockDevice => refused("a device"),
         FileType::Directory => refused("a folder"),
         FileType::Symlink | FileType::Unknown => refused("nothing known"),

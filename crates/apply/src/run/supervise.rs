@@ -8,17 +8,22 @@ use std::time::{Duration, Instant};
 use palisade_plan::{Bounds, Plan, Step};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal};
 
 use super::after;
+use super::attend::{Signals, Told};
 use super::error::CannotStart;
 use super::guard::Guard;
 use super::kept::Buffer;
 use super::leftover::Leftover;
-use super::message::{Message, receive, send};
-use super::outcome::{End, Outcome, Usage};
+use super::message::{Message, receive_with, send};
+use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
 use super::reserve::Reserved;
+use super::sample::Sampler;
 use super::streams::{Drain, Feed};
+use super::terminal::{Asked, Patience, Terminal};
+use super::touched;
+use super::trace::Tracer;
 use crate::sys::process::{Ended, Made, await_end, signal};
 
 /// Bytes kept of a captured stream when nobody says (Ruling 13).
@@ -35,8 +40,10 @@ pub struct Running {
     pub(super) control: OwnedFd,
     pub(super) feed: Feed,
     pub(super) drains: [Drain; 2],
+    pub(super) terminal: Option<Terminal>,
     pub(super) plan: Plan,
     pub(super) started: Instant,
+    pub(super) clock: Timespec,
     pub(super) stop: Arc<AtomicBool>,
 }
 
@@ -118,11 +125,32 @@ impl Running {
     /// # Errors
     ///
     /// When a step of the plan failed: then the command has not run.
-    pub fn wait(mut self) -> Result<Outcome, CannotStart> {
+    pub fn wait(self) -> Result<Outcome, CannotStart> {
+        self.wait_with(None)
+    }
+
+    /// Waits as [`Running::wait`] does, and stands in for the command towards whoever runs this
+    /// process, until it ends: an interrupt, hangup or termination is passed on, and a second one
+    /// within two seconds ends the command; the size of the terminal follows; being put to sleep
+    /// and woken concerns both. Signals that this process ignores stay ignored.
+    ///
+    /// It takes the process's handlers of these signals, so it is for programs that do nothing
+    /// else meanwhile; of two that wait at once, only the first is attended.
+    ///
+    /// # Errors
+    ///
+    /// As [`Running::wait`].
+    pub fn wait_attended(self) -> Result<Outcome, CannotStart> {
+        self.wait_with(Signals::catch())
+    }
+
+    fn wait_with(mut self, signals: Option<Signals>) -> Result<Outcome, CannotStart> {
         let bounds = self.plan.bounds();
         let cap = bounds.output.unwrap_or(OUTPUT);
         let mut buffers = [Buffer::new(cap, bounds.keep), Buffer::new(cap, bounds.keep)];
         let mut said = Said::default();
+        let mut patience = Patience::default();
+        let mut sampler = Sampler::new(self.sandbox.pid(), &bounds);
         let mut last_output = self.started;
         let mut chunk = vec![0; 64 << 10];
         loop {
@@ -132,46 +160,113 @@ impl Running {
                 said.over = due.map(|(_, end)| end);
                 self.sandbox.kill();
             }
-            let timeout = if said.over.is_some() { None } else { due.map(|(due, _)| due - now) };
-            let ready = self.watch(timeout, said.closed);
-            if ready.control {
-                said.hear(receive(self.control.as_fd()));
+            if let Some(bound) = sampler.as_mut().and_then(|sampler| sampler.look(now)) {
+                said.limit.get_or_insert(bound);
+                self.stop().now();
             }
-            if ready.input {
+            let timeout = if said.over.is_some() { None } else { due.map(|(due, _)| due - now) };
+            let sample =
+                sampler.as_ref().map(|sampler| sampler.next().saturating_duration_since(now));
+            let timeout = timeout.into_iter().chain(sample).min();
+            let ready = self.watch(timeout, said.closed, signals.as_ref());
+            let is = |what| ready.contains(&what);
+            if is(Watched::Control) {
+                let (heard, along) = receive_with(self.control.as_fd());
+                if let (Ok(Some(message)), Some(along)) = (&heard, along) {
+                    self.take(*message, along, &mut said);
+                }
+                said.hear(heard);
+            }
+            if is(Watched::Input) {
                 self.feed = std::mem::replace(&mut self.feed, Feed::None).pump();
             }
-            for ((drain, buffer), ready) in
-                self.drains.iter_mut().zip(&mut buffers).zip(ready.output)
-            {
-                if ready && drain.pump(&mut chunk, buffer) {
+            let drains = self.drains.iter_mut().zip(&mut buffers);
+            for (number, (drain, buffer)) in drains.enumerate() {
+                if is(Watched::Output(number)) && drain.pump(&mut chunk, buffer) {
                     last_output = Instant::now();
                 }
             }
-            let done = self.drains.iter().all(|drain| matches!(drain, Drain::None));
+            if let Some(terminal) = &mut self.terminal {
+                if (is(Watched::Inner) || is(Watched::Screen)) && terminal.show() {
+                    last_output = Instant::now();
+                }
+                terminal.hand_over();
+                let asked = match is(Watched::Keys) {
+                    true => terminal.type_in(&mut patience),
+                    false => Asked::Nothing,
+                };
+                match asked {
+                    Asked::Nothing => {}
+                    Asked::Kill => self.stop().now(),
+                    // To all of our job, as the terminal would.
+                    Asked::Suspend => sleep_job(signals.is_some()),
+                }
+            }
+            if let Some(signals) = signals.as_ref().filter(|_| is(Watched::Signals)) {
+                signals.told(&mut patience).into_iter().for_each(|told| self.obey(told));
+            }
+            let done = self.drains.iter().all(|drain| matches!(drain, Drain::None))
+                && self.terminal.as_ref().is_none_or(Terminal::is_done);
             if said.closed && done {
                 break;
             }
         }
         let ended = self.sandbox.end();
         let duration = self.started.elapsed();
+        self.terminal = None;
         if let Some(mounts) = self.mounts.take() {
             mounts.release();
         }
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
         drop(self.reserved.take());
         let set_aside = self.plan.after().map(after::look_over).unwrap_or_default();
-        let mut outcome = self.outcome(&said, ended, buffers, duration)?;
+        let reached = sampler.map(Sampler::reached).unwrap_or_default();
+        let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         outcome.notes.extend(seen);
         outcome.notes.extend(set_aside);
         Ok(outcome)
     }
 
+    /// Takes a descriptor that came with a message.
+    fn take(&mut self, message: Message, along: OwnedFd, said: &mut Said) {
+        match message {
+            Message::Terminal => {
+                if let Some(terminal) = &mut self.terminal {
+                    terminal.begin(along);
+                }
+            }
+            Message::Listener => said.tracer = Tracer::start(along, &self.plan),
+            Message::Ended(_) => said.tmp = Some(along),
+            Message::Go | Message::Signal(_) | Message::Failed { .. } => {}
+        }
+    }
+
+    /// Does what a signal asks for.
+    fn obey(&mut self, told: Told) {
+        match told {
+            Told::Pass(number) => drop(self.signal(number)),
+            Told::Kill => self.stop().now(),
+            Told::Resize => self.terminal.iter().for_each(Terminal::resize),
+            Told::Suspend => {
+                self.signal(libc::SIGSTOP).ok();
+                self.terminal.iter_mut().for_each(Terminal::suspend);
+                rustix::process::kill_process(rustix::process::getpid(), Signal::STOP).ok();
+                // This thread may run on for a moment; that we were woken is a signal of its own.
+            }
+            Told::Resume => {
+                self.terminal.iter_mut().for_each(Terminal::resume);
+                self.signal(libc::SIGCONT).ok();
+            }
+        }
+    }
+
     fn outcome(
         self,
-        said: &Said,
+        said: Said,
         ended: Option<Ended>,
         buffers: [Buffer; 2],
         duration: Duration,
+        mut reached: Vec<Bound>,
     ) -> Result<Outcome, CannotStart> {
         let end = if let Some((step, errno)) = said.failed {
             let number = usize::try_from(step).unwrap_or(usize::MAX);
@@ -191,6 +286,8 @@ impl Running {
                 0 => End::Exited((status >> 8) & 0xff),
                 signal => End::Signalled(signal),
             }
+        } else if said.limit.is_some() {
+            End::Signalled(libc::SIGKILL)
         } else if self.stop.load(Ordering::SeqCst) {
             End::Stopped
         } else {
@@ -203,49 +300,94 @@ impl Running {
             system: Duration::from_micros(ended.system),
             peak_memory: ended.peak.saturating_mul(1024),
         });
-        let enforced = self.plan.enforced().to_vec();
-        let notes = self.plan.notes().to_vec();
-        Ok(Outcome { end, stdout, stderr, duration, enforced, notes, usage })
+        let bounds = self.plan.bounds();
+        if stdout.truncated() || stderr.truncated() {
+            reached.push(Bound::Output);
+        }
+        let private = self
+            .plan
+            .steps()
+            .iter()
+            .any(|step| matches!(step, Step::Tmpfs { at, .. } if at == "/tmp"));
+        let tmp = said.tmp.filter(|_| private);
+        if bounds.tmp.is_some() && tmp.as_ref().is_some_and(|tmp| touched::is_full(tmp.as_fd())) {
+            reached.push(Bound::Tmp);
+        }
+        Ok(Outcome {
+            limit: said.limit.or_else(|| ended_by(end, &bounds)),
+            end,
+            stdout,
+            stderr,
+            duration,
+            enforced: self.plan.enforced().to_vec(),
+            notes: self.plan.notes().to_vec(),
+            usage,
+            reached,
+            violations: said.tracer.map_or(Violations::Unavailable, Tracer::finish),
+            touched: touched::touched(&self.plan, self.clock),
+            left_in_tmp: tmp.map(|tmp| touched::left(tmp.as_fd())),
+            survivors: if ended.is_some() { Survivors::None } else { Survivors::Unproved },
+        })
     }
 
-    /// Waits until something can be done, or the time is up.
-    fn watch(&self, timeout: Option<Duration>, closed: bool) -> Ready {
-        let mut wanted: Vec<(usize, BorrowedFd<'_>, PollFlags)> = Vec::with_capacity(4);
+    /// Waits until something can be done, or the time is up; returns what can be.
+    fn watch(
+        &self,
+        timeout: Option<Duration>,
+        closed: bool,
+        signals: Option<&Signals>,
+    ) -> Vec<Watched> {
+        let mut wanted: Vec<(Watched, BorrowedFd<'_>, PollFlags)> = Vec::with_capacity(8);
         if !closed {
-            wanted.push((0, self.control.as_fd(), PollFlags::IN));
-            wanted.extend(self.feed.wants().map(|(fd, flags)| (1, fd, flags)));
+            wanted.push((Watched::Control, self.control.as_fd(), PollFlags::IN));
+            wanted.extend(self.feed.wants().map(|(fd, flags)| (Watched::Input, fd, flags)));
         }
         for (number, drain) in self.drains.iter().enumerate() {
-            wanted.extend(drain.wants().map(|fd| (2 + number, fd, PollFlags::IN)));
+            wanted.extend(drain.wants().map(|fd| (Watched::Output(number), fd, PollFlags::IN)));
         }
+        let names = [Watched::Inner, Watched::Keys, Watched::Screen];
+        for (name, wish) in names.into_iter().zip(self.terminal.iter().flat_map(Terminal::wants)) {
+            wanted.extend(wish.map(|(fd, flags)| (name, fd, flags)));
+        }
+        wanted.extend(signals.map(|signals| (Watched::Signals, signals.wants(), PollFlags::IN)));
         let mut watched: Vec<PollFd<'_>> =
             wanted.iter().map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
         let timeout = timeout.map(|time| Timespec {
             tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: time.subsec_nanos().into(),
         });
-        let mut ready = Ready { control: false, input: false, output: [false; 2] };
         if poll(&mut watched, timeout.as_ref()).is_err() {
-            return ready;
+            return Vec::new();
         }
-        for (one, (what, ..)) in watched.iter().zip(&wanted) {
-            let is = !one.revents().is_empty();
-            match what {
-                0 => ready.control = is,
-                1 => ready.input = is,
-                2 => ready.output[0] = is,
-                _ => ready.output[1] = is,
-            }
-        }
-        ready
+        let ready = watched.iter().zip(&wanted).filter(|(one, _)| !one.revents().is_empty());
+        ready.map(|(_, (what, ..))| *what).collect()
     }
 }
 
-/// What can be done now.
-struct Ready {
-    control: bool,
-    input: bool,
-    output: [bool; 2],
+/// What is waited for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Watched {
+    /// The sandbox says something.
+    Control,
+    /// The command can be fed.
+    Input,
+    /// The command has written to a stream.
+    Output(usize),
+    /// The sandbox's terminal.
+    Inner,
+    /// A person typed.
+    Keys,
+    /// The person's terminal can show more.
+    Screen,
+    /// A signal reached us.
+    Signals,
+}
+
+/// Puts this process and its job to sleep, as a terminal would, if it will notice.
+fn sleep_job(attended: bool) {
+    if attended {
+        rustix::process::kill_current_process_group(Signal::TSTP).ok();
+    }
 }
 
 /// What the sandbox has said, and what was done about it.
@@ -254,6 +396,9 @@ struct Said {
     failed: Option<(u32, i32)>,
     ended: Option<i32>,
     over: Option<End>,
+    limit: Option<Bound>,
+    tracer: Option<Tracer>,
+    tmp: Option<OwnedFd>,
     closed: bool,
 }
 
@@ -265,9 +410,27 @@ impl Said {
                 self.failed.get_or_insert((step, errno));
             }
             Ok(Some(Message::Ended(status))) => self.ended = Some(status),
-            Ok(Some(Message::Go | Message::Signal(_))) | Err(Errno::AGAIN) => {}
+            Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal | Message::Listener))
+            | Err(Errno::AGAIN) => {}
             Ok(None) | Err(_) => self.closed = true,
         }
+    }
+}
+
+/// Returns the limit that an end tells of: by itself, or by the number that a shell makes of the
+/// signal that ended its child.
+fn ended_by(end: End, bounds: &Bounds) -> Option<Bound> {
+    let signal = match end {
+        End::TimedOut => return Some(Bound::Time),
+        End::Idle => return Some(Bound::Idle),
+        End::Signalled(signal) => signal,
+        End::Exited(code) => code - 128,
+        End::Stopped | End::NotFound | End::NotStarted(_) => return None,
+    };
+    match signal {
+        libc::SIGXCPU => bounds.cpu.map(|_| Bound::Cpu),
+        libc::SIGXFSZ => bounds.file_size.map(|_| Bound::FileSize),
+        _ => None,
     }
 }
 

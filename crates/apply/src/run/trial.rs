@@ -65,6 +65,7 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
         inside,
         outside: vec![std::os::fd::AsRawFd::as_raw_fd(&control)],
         standard: [null()?, null()?, null()?],
+        terminal: None,
         supervisor: rustix::process::pidfd_open(
             rustix::process::getpid(),
             rustix::process::PidfdFlags::empty(),
@@ -93,6 +94,13 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
             Some((usize::try_from(step).unwrap_or(usize::MAX), errno))
         }
         // It says nothing when all is well, and goes.
-        Some(Message::Go | Message::Signal(_) | Message::Ended(_)) | None => None,
+        Some(
+            Message::Go
+            | Message::Signal(_)
+            | Message::Ended(_)
+            | Message::Terminal
+            | Message::Listener,
+        )
+        | None => None,
     })
 }

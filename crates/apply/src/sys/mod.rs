@@ -18,6 +18,8 @@ pub(crate) mod mount;
 #[cfg(target_os = "linux")]
 pub(crate) mod network;
 #[cfg(target_os = "linux")]
+pub(crate) mod notify;
+#[cfg(target_os = "linux")]
 pub(crate) mod process;
 #[cfg(target_os = "linux")]
 pub(crate) mod restrict;

@@ -72,6 +72,8 @@ pub(crate) fn filter(program: &[Instruction]) -> Result<()> {
 pub(crate) fn limit(resource: Resource, most: u64) -> Result<()> {
     // Never above what we were given ourselves: only root could, and it need not.
     let had = rustix::process::getrlimit(resource).maximum.unwrap_or(u64::MAX);
-    let most = Some(most.min(had));
-    rustix::process::setrlimit(resource, Rlimit { current: most, maximum: most })
+    let most = most.min(had);
+    // At the first bound of time a signal says which it was, at the second nothing is said.
+    let last = if resource == Resource::Cpu { most.saturating_add(1).min(had) } else { most };
+    rustix::process::setrlimit(resource, Rlimit { current: Some(most), maximum: Some(last) })
 }

@@ -1,10 +1,13 @@
 //! Which signals reach this thread, and what they do.
 
 use std::mem;
-use std::os::fd::{FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use rustix::io::Result;
+use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::check;
 
@@ -57,6 +60,90 @@ pub(crate) fn child_ended() -> Result<OwnedFd> {
     check(libc::c_long::from(fd))?;
     // SAFETY: the call succeeded, so this is a new descriptor that nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Signals that are noted in a pipe instead of doing what they did; that is restored at the end.
+#[derive(Debug)]
+pub(crate) struct Caught {
+    before: Vec<(i32, libc::sigaction)>,
+    pipe: &'static (OwnedFd, OwnedFd),
+}
+
+/// Where signals are noted. It is never closed: a handler may be at work in another thread.
+static PIPE: OnceLock<Option<(OwnedFd, OwnedFd)>> = OnceLock::new();
+
+/// The end of the pipe that the handler writes to.
+static NOTE: AtomicI32 = AtomicI32::new(-1);
+
+/// Whether somebody catches signals.
+static HELD: AtomicBool = AtomicBool::new(false);
+
+impl Caught {
+    /// Catches `signals`, but for those that are ignored; nothing if signals are caught already.
+    pub(crate) fn new(signals: &[i32]) -> Option<Self> {
+        let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
+        let pipe = PIPE.get_or_init(|| pipe_with(flags).ok()).as_ref()?;
+        if HELD.swap(true, Ordering::SeqCst) {
+            return None;
+        }
+        NOTE.store(pipe.1.as_raw_fd(), Ordering::SeqCst);
+        let mut caught = Self { before: Vec::with_capacity(signals.len()), pipe };
+        for signal in signals {
+            // SAFETY: an all-zero `sigaction` is a valid one: it asks for the usual.
+            let mut action: libc::sigaction = unsafe { mem::zeroed() };
+            action.sa_flags = libc::SA_RESTART;
+            action.sa_sigaction = note as *const () as usize;
+            // SAFETY: as above.
+            let mut before: libc::sigaction = unsafe { mem::zeroed() };
+            // SAFETY: the call writes what there was to this stack; the null pointer changes
+            // nothing.
+            unsafe { libc::sigaction(*signal, ptr::null(), &raw mut before) };
+            if before.sa_sigaction == libc::SIG_IGN {
+                continue;
+            }
+            // SAFETY: the call reads an action on this stack, whose handler is safe at any moment:
+            // it writes one byte to a descriptor that is never closed, and keeps errno.
+            unsafe { libc::sigaction(*signal, &raw const action, ptr::null_mut()) };
+            caught.before.push((*signal, before));
+        }
+        Some(caught)
+    }
+
+    /// Returns a descriptor that is readable when a signal was caught.
+    pub(crate) fn told(&self) -> BorrowedFd<'_> {
+        self.pipe.0.as_fd()
+    }
+
+    /// Returns the signals since the last time, in order.
+    pub(crate) fn taken(&self) -> Vec<u8> {
+        let mut signals = [0; 64];
+        let read = rustix::io::read(&self.pipe.0, &mut signals).unwrap_or(0);
+        signals.into_iter().take(read).collect()
+    }
+}
+
+impl Drop for Caught {
+    fn drop(&mut self) {
+        for (signal, before) in &self.before {
+            // SAFETY: the call reads an action that it gave us itself.
+            unsafe { libc::sigaction(*signal, ptr::from_ref(before), ptr::null_mut()) };
+        }
+        drop(self.taken());
+        HELD.store(false, Ordering::SeqCst);
+    }
+}
+
+/// Notes a signal. It runs at any moment, in any thread.
+extern "C" fn note(signal: libc::c_int) {
+    let byte = u8::try_from(signal).unwrap_or(0);
+    // SAFETY: the call returns the address of this thread's errno.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: the address is valid for this thread.
+    let before = unsafe { *errno };
+    // SAFETY: the kernel reads one byte on this stack; a full pipe is an error without effect.
+    unsafe { libc::write(NOTE.load(Ordering::SeqCst), (&raw const byte).cast(), 1) };
+    // SAFETY: as above.
+    unsafe { *errno = before };
 }
 
 fn full() -> libc::sigset_t {

@@ -91,13 +91,16 @@ fn a028_memory_stays_bounded_while_a_child_writes_a_lot() {
         line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap()
     };
     let mut place = Place::new();
+    let whole = std::env::var_os("PALISADE_TEST_FULL").is_some();
+    let bytes: u64 = if whole { 10_000_000_000 } else { 300_000_000 };
+    place.order.bounds.time = Some(Duration::from_secs(300));
     for keep in [Kept::Head, Kept::Tail] {
         place.order.bounds.keep = keep;
         let before = peak();
-        let outcome = place.sh("head -c 300000000 /dev/zero; echo $? >&2");
+        let outcome = place.sh(&format!("head -c {bytes} /dev/zero; echo $? >&2"));
         assert_eq!(outcome.end, End::Exited(0), "{}", outcome.stderr.bytes.len());
         assert_eq!(outcome.stdout.bytes.len(), 64 << 10);
-        assert_eq!(outcome.stdout.dropped, 300_000_000 - (64 << 10));
+        assert_eq!(outcome.stdout.dropped, bytes - (64 << 10));
         assert!(peak() - before < 32 << 10, "{} KiB more", peak() - before);
     }
 }
@@ -140,6 +143,48 @@ fn e059_a_bomb_of_processes_ends_within_its_limit_and_leaves_nobody() {
         assert_eq!(outcome.end, End::TimedOut, "{}", all(&outcome));
         assert!(begun.elapsed() < Duration::from_secs(30));
         assert_eq!(out(&place.sh("echo fine")), "fine\n");
+    });
+}
+
+#[test]
+fn the_host_stays_responsive_while_bombs_go_off() {
+    as_both("limits::the_host_stays_responsive_while_bombs_go_off", || {
+        let mut place = Place::new();
+        // Each was shown to hold by a test of its own; the time is the bound around them.
+        let bounds = &mut place.order.bounds;
+        bounds.processes = Some(16);
+        bounds.memory = Some(256 << 20);
+        bounds.open_files = Some(64);
+        bounds.file_size = Some(8 << 20);
+        bounds.tmp = Some(8 << 20);
+        bounds.time = Some(Duration::from_secs(4));
+        let bomb = "import os, threading\n\
+            def each(do):\n\
+            \x20   while True:\n\
+            \x20       try: do()\n\
+            \x20       except (OSError, MemoryError): pass\n\
+            kept = []\n\
+            def files(): kept.append(open('/dev/null'))\n\
+            def disk(): open('/tmp/big', 'ab').write(b'x' * 65536)\n\
+            def flood(): os.write(1, b'x' * 65536)\n\
+            for do in (files, disk, flood): threading.Thread(target=each, args=(do,)).start()\n\
+            each(os.fork)\n";
+        let begun = Instant::now();
+        std::thread::scope(|scope| {
+            let running = scope.spawn(|| place.python(bomb));
+            let mut slowest = Duration::ZERO;
+            while !running.is_finished() {
+                let asked = Instant::now();
+                let answer = std::process::Command::new("/bin/true").status().unwrap();
+                assert!(answer.success());
+                slowest = slowest.max(asked.elapsed());
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            let outcome = running.join().unwrap();
+            assert!(outcome.limit.is_some(), "{:?} {:?}", outcome.end, outcome.limit);
+            assert!(slowest < Duration::from_secs(5), "{slowest:?}");
+        });
+        assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
     });
 }
 

@@ -17,10 +17,14 @@ mod launch;
 mod limits;
 mod network;
 mod odd;
+mod outcome;
 mod paths;
+mod policy;
 mod replaced;
 mod soak;
 mod streams;
+mod terminal;
+mod work;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -33,7 +37,7 @@ use palisade_plan::policy::decide::{Asked, Call, Judge, Permit, Verdict};
 use palisade_plan::policy::jail::NoLookup;
 use palisade_plan::policy::policy::{NetworkMode, Require};
 use palisade_plan::seccomp::Nesting;
-use palisade_plan::{Bounds, Order, build};
+use palisade_plan::{Bounds, Caches, Order, Trace, build};
 use palisade_testkit::{Project, ordinary_user};
 
 /// Runs a body as whoever runs the tests and, if that is root, as an ordinary user too. `name` is
@@ -84,6 +88,8 @@ impl Place {
             nesting: Nesting::Off,
             require: Require::Full,
             // Far above what any test takes: a hung one ends, a slow machine does not matter.
+            caches: Caches::Off,
+            trace: Trace::Off,
             bounds: Bounds { time: Some(Duration::from_secs(60)), ..Bounds::default() },
         };
         Self { project, home, order }

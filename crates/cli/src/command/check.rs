@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
 pub(super) use report::{carets, json, one};
-pub(super) use tool::told as told_tool;
+pub(super) use tool::{note, told as told_tool};
 
 /// Decide whether a command or a tool call may run, and say why not
 ///
@@ -25,7 +25,8 @@ pub(super) use tool::told as told_tool;
 /// it names and everything it runs in turn is held against the policy, and the strictest finding
 /// is the verdict. Of a tool call every path, patch and command in its arguments is.
 ///
-/// Exit codes: 0 allow, 3 ask, 126 deny, 125 a policy file cannot be used, 2 wrong usage.
+/// Exit codes: 0 allow, 3 ask, 126 deny, 2 wrong usage, 125 nothing was decided: a policy file, the
+/// project or the folder cannot be used.
 ///
 /// Example: palisade check --shell 'git status && rm -rf /'
 #[derive(Debug, clap::Args)]
@@ -35,10 +36,13 @@ pub(crate) struct CheckArgs {
 
     /// Read requests from standard input, one JSON object a line, and answer each with one
     ///
-    /// A request is {"id","kind":"command","cmd","shell","root"}, {"id","kind":"path","path",
-    /// "root"}, {"id","kind":"patch","patch","root"}, {"id","kind":"url","url" or "host","allow"},
-    /// {"id","kind":"policy","policy","cmd"} or {"id","kind":"toolcall","name","arguments","root"};
-    /// an answer {"id","verdict","code"}. The root need not exist.
+    /// A request is {"id","kind":"command","cmd" or "argv","shell","root","cwd"}, {"id","kind":
+    /// "path","path","root"}, {"id","kind":"patch","patch","root"}, {"id","kind":"url","url" or
+    /// "host","allow"}, {"id","kind":"policy","policy","cmd"} or {"id","kind":"toolcall","name",
+    /// "arguments","root"}; an answer {"id","verdict","code","message"}. Without "shell", or where
+    /// it is true, "cmd" is shell text; where it is false, "cmd" is split into words. The root need
+    /// not exist, and without "cwd" the command runs there. Keys that mean nothing here are told as
+    /// "ignored".
     #[arg(long, conflicts_with_all = ["shell", "argv", "tool", "json"])]
     jsonl: bool,
 
@@ -67,16 +71,17 @@ impl CheckArgs {
         }
         let (session, cwd) = self.asking.open()?;
         let guard = ManuallyDrop::new(Guard::new(session));
-        let command = self.asking.command();
+        let command = self.asking.command()?;
         let verdict = command.asked(|asked| guard.decide(asked, &cwd));
         match self.format() {
             Format::Human => {
                 super::warn(ui, session);
                 ui.data(&report::human(&verdict, &command.text()))?;
+                super::doubt(ui, &command);
             }
             Format::Json => {
                 let mut told = json(&verdict, &command.text());
-                told["warnings"] = super::warnings(session);
+                told["warnings"] = super::warnings_with(session, &command);
                 ui.json(&told)?;
             }
         }

@@ -11,7 +11,10 @@ use crate::args::Output;
 use crate::asking::{Asking, GivenTool};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::ui::{Format, Ui};
+use crate::ui::{Format, Ui, cut};
+
+/// How much of a line is shown.
+const WIDE: usize = 160;
 
 /// Tell step by step how a command or a tool call is decided
 ///
@@ -45,16 +48,17 @@ impl ExplainArgs {
         }
         let (session, cwd) = self.asking.open()?;
         let guard = Guard::new(session);
-        let command = self.asking.command();
+        let command = self.asking.command()?;
         let (verdict, steps) = command.asked(|asked| guard.explain(asked, &cwd));
         match self.format() {
             Format::Human => {
                 super::warn(ui, session);
                 ui.data(&human(&verdict, &steps, &command.text()))?;
+                super::doubt(ui, &command);
             }
             Format::Json => {
                 let mut told = programs(&verdict, &steps, &command.text());
-                told["warnings"] = super::warnings(session);
+                told["warnings"] = super::warnings_with(session, &command);
                 ui.json(&told)?;
             }
         }
@@ -95,7 +99,7 @@ fn human_tool(verdict: &ToolVerdict, seen: &[Seen]) -> String {
     for (at, seen) in seen.iter().enumerate() {
         let Seen { what, pointer, text, answer } = seen;
         let line = text.lines().next().unwrap_or_default();
-        let (what, pointer, line) = (what.word(), visible(pointer), visible(line));
+        let (what, pointer, line) = (what.word(), visible(pointer), cut(&visible(line), WIDE));
         out.push_str(&format!("{}. {answer}  {what} in {pointer}: {line}\n", at + 1));
     }
     let told = verdict.findings.iter().map(|finding| (finding.reason.answer.word(), finding));
@@ -104,20 +108,27 @@ fn human_tool(verdict: &ToolVerdict, seen: &[Seen]) -> String {
         let message = visible(&finding.reason.message);
         out.push_str(&format!("   {word}: {message} [{}]\n", finding.reason.code));
     }
-    out.push_str(&format!("the call was: {}\n", verdict.outcome));
+    let outcome = check::note(verdict).unwrap_or("the arguments were judged");
+    out.push_str(&format!("outcome: {outcome} [{}]\n", verdict.outcome));
     out.push_str(&format!("verdict: {}\n", verdict.answer));
     out
 }
 
 fn human(verdict: &Verdict, steps: &[Step], text: &str) -> String {
-    let mut out = String::new();
+    let (mut out, mut said) = (String::new(), Vec::new());
     for (at, step) in steps.iter().enumerate() {
-        out.push_str(&format!("{}. {}  {}\n", at + 1, step.answer(), visible(&step.command)));
+        let shown = cut(&visible(&step.command), WIDE);
+        out.push_str(&format!("{}. {}  {shown}\n", at + 1, step.answer()));
         for reason in &step.reasons {
             let told = check::carets(reason, text);
+            // What a command does is often done by one that it starts, and found there as well.
+            if said.contains(&told) {
+                continue;
+            }
             for line in told.trim().lines() {
                 out.push_str(&format!("     {line}\n"));
             }
+            said.push(told);
         }
     }
     out.push_str(&format!("verdict: {}\n", verdict.answer()));

@@ -2,16 +2,20 @@
 
 pub(crate) mod check;
 pub(crate) mod completions;
+pub(crate) mod demo;
 pub(crate) mod explain;
 pub(crate) mod man;
 mod markdown;
+pub(crate) mod plan;
 pub(crate) mod policy;
+pub(crate) mod run;
 pub(crate) mod trust;
 
 use palisade::{Session, Warning};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Cli, Command};
+use crate::asking::Given;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Color, Format, Ui};
@@ -20,10 +24,13 @@ use crate::ui::{Color, Format, Ui};
 pub(crate) fn run(cli: &Cli) -> Exit {
     let ui = Ui::new(cli.color);
     let (format, result) = match &cli.command {
+        Command::Run(args) => (args.format(), args.run(&ui)),
         Command::Check(args) => (args.format(), args.run(&ui)),
+        Command::Plan(args) => (args.format(), args.run(&ui)),
         Command::Explain(args) => (args.format(), args.run(&ui)),
         Command::Policy(command) => (command.format(), command.run(&ui)),
         Command::Trust(args) => (args.format(), args.run(&ui)),
+        Command::Demo(args) => (Format::Json, args.run(&ui)),
         Command::Completions(args) => (Format::Human, args.run(&ui)),
         Command::Man(args) => (Format::Human, args.run(&ui)),
         Command::MarkdownHelp => (Format::Human, markdown::run(&ui)),
@@ -67,7 +74,24 @@ fn warn(ui: &Ui, session: &Session) {
     }
 }
 
-/// Tells a program the same.
+/// Says what else may have been meant.
+fn doubt(ui: &Ui, command: &Given) {
+    if let Some(doubt) = command.doubt() {
+        ui.say(&format!("note: {doubt}"));
+        ui.say("hint: did you mean --shell?");
+    }
+}
+
+/// Tells a program the same as a person, of the session and of the command.
+fn warnings_with(session: &Session, command: &Given) -> Json {
+    let mut told = warnings(session);
+    if let (Some(told), Some(doubt)) = (told.as_array_mut(), command.doubt()) {
+        told.push(json!({ "code": "one-word", "message": doubt }));
+    }
+    told
+}
+
+/// Tells a program what a person should know of a session.
 fn warnings(session: &Session) -> Json {
     let warning =
         |warning: &Warning| json!({ "code": warning.code(), "message": warning.to_string() });

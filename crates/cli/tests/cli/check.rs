@@ -178,3 +178,121 @@ fn a_broken_policy_decides_nothing() {
         assert!(ran.stdout.is_empty() && ran.stderr.contains("netwerk"), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn what_is_no_text_is_called_that() {
+    let world = World::new();
+    for given in [&["check", "--", "ls"][..], &["check", "--shell"], &["explain", "--shell"]] {
+        let mut odd = world.command(PALISADE);
+        let ran = world.finish(odd.args(given).arg(OsStr::from_bytes(b"ls \xff\xfe")));
+        assert_eq!(ran.code, Some(126), "{given:?}: {}", ran.stdout);
+        assert!(ran.stdout.contains("[not-text, structure]"), "{given:?}: {}", ran.stdout);
+        assert!(ran.stdout.contains('\u{fffd}') && !ran.stdout.contains("U+"), "{}", ran.stdout);
+    }
+    let numbers = json!({ "id": 1, "argv": ["ls", 7], "root": "/srv/x" });
+    let ran = world.run_with_input(format!("{numbers}\n").as_bytes(), &["check", "--jsonl"]);
+    assert!(ran.stdout.contains("a word of `argv` is no text"), "{}", ran.stdout);
+}
+
+#[test]
+fn one_word_with_blanks_is_a_program_and_a_question_back() {
+    let world = World::new();
+    for command in ["check", "explain"] {
+        let ran = world.run(&[command, "--", "rm -rf /etc"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stdout);
+        assert!(ran.stderr.contains("hint: did you mean --shell?"), "{}", ran.stderr);
+        let told = world.json(&[command, "--json", "--", "rm -rf /etc"]);
+        assert_eq!(told["warnings"][0]["code"], "one-word", "{told}");
+        let ran = world.run(&[command, "--", "ls", "a b"]);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{command}");
+    }
+}
+
+#[test]
+fn shell_text_may_come_from_standard_input() {
+    let world = World::new();
+    for (text, code) in [("ls\n", 0), ("cat <<E\n$(rm -rf /etc)\nE\n", 126), ("", 126)] {
+        let ran = world.run_with_input(text.as_bytes(), &["check", "--shell", "-"]);
+        assert_eq!(ran.code, Some(code), "{text:?}: {}{}", ran.stdout, ran.stderr);
+    }
+    let long = format!("ls {}", "a".repeat(70_000));
+    let ran = world.run_with_input(long.as_bytes(), &["check", "--shell", "-"]);
+    assert_eq!(ran.code, Some(126), "{}", ran.stdout);
+}
+
+#[test]
+fn what_is_long_does_not_flood_the_terminal() {
+    let world = World::new();
+    let word = "a".repeat(60_000);
+    for text in [
+        format!("rm -rf /etc/{word}"),
+        format!("echo {word}; rm -rf /etc; echo {word}"),
+        format!("{word}{word}"),
+        format!("echo $(({word}"),
+    ] {
+        for command in ["check", "explain"] {
+            let ran = world.run_with_input(text.as_bytes(), &[command, "--shell", "-"]);
+            assert_ne!(ran.code, Some(0), "{command}");
+            assert!(ran.stdout.len() < 3_000, "{command}: {} bytes", ran.stdout.len());
+            assert!(ran.stdout.contains('…') && ran.stdout.contains('^'), "{}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn a_request_is_told_what_was_wrong_and_what_was_ignored() {
+    let world = World::new();
+    #[rustfmt::skip]
+    let cases = [
+        (json!({ "id": 1, "cmd": "touch x", "root": "/srv/x", "cwd": "/etc" }),     "deny",  "/message", "outside"),
+        (json!({ "id": 1, "cmd": "touch x", "root": "/srv/x", "cwd": "/srv/x/a" }), "allow", "/verdict", "allow"),
+        (json!({ "id": 1, "cmd": "ls", "root": "/srv/x", "cwd": "a" }),             "deny",  "/message", "`cwd` is no absolute path"),
+        (json!({ "id": 1, "cmd": "ls", "root": "/srv/x", "workdir": "/etc" }),      "allow", "/ignored/0", "workdir"),
+        (json!({ "id": 1, "cmd": "ls", "root": "/srv/x", "shell": "yes" }),         "deny",  "/message", "`shell` is neither"),
+        (json!({ "id": 1, "root": "/srv/x" }),                                      "deny",  "/message", "`cmd` is no text"),
+        (json!({ "id": 1, "cmd": "ls", "root": "x" }),                              "deny",  "/message", "absolute"),
+        (json!({ "id": 1, "kind": "path", "path": "../y", "root": "/srv/x" }),      "deny",  "/message", "outside"),
+        (json!({ "id": 1, "kind": "odd" }),                                         "deny",  "/message", "`odd`"),
+        (json!({ "id": 1, "kind": "url", "url": "file:///x" }),                     "deny",  "/message", ""),
+    ];
+    for (request, verdict, pointer, part) in cases {
+        let ran = world.run_with_input(format!("{request}\n").as_bytes(), &["check", "--jsonl"]);
+        let answer: Json = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(answer["verdict"], verdict, "{request}: {answer}");
+        let told = answer.pointer(pointer).and_then(Json::as_str);
+        assert!(told.is_some_and(|told| told.contains(part)), "{request}: {answer}");
+    }
+}
+
+#[test]
+fn a_folder_of_the_system_is_no_project_without_a_word() {
+    let world = World::new();
+    let ran = world.run(&["check", "--root", "/etc", "--cwd", "/etc", "--", "ls"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stdout);
+    assert!(ran.stderr.contains("`/etc`, a part of the system"), "{}", ran.stderr);
+    assert_eq!(world.run(&["check", "--", "ls"]).stderr, "");
+}
+
+#[test]
+fn explaining_says_a_reason_once_and_listening_is_not_called_a_back_door() {
+    let world = World::new();
+    let ran = world.run(&["explain", "--shell", "timeout 5 env A=1 sh -c 'rm -rf /etc'"]);
+    assert_eq!(ran.stdout.matches("[outside-root, path]").count(), 1, "{}", ran.stdout);
+    let ran = world.run(&["check", "--shell", "nc -l 8080"]);
+    assert!(ran.code == Some(3) && ran.stdout.contains("[listens, argv]"), "{}", ran.stdout);
+    let ran = world.run(&["check", "--shell", "nc -l -e /bin/sh 8080"]);
+    assert!(ran.code == Some(126) && ran.stdout.contains("[backdoor, argv]"), "{}", ran.stdout);
+    let ran = world.run(&["check", "--shell", "echo x > /dev/tcp/example.com/80"]);
+    assert!(ran.code == Some(126) && ran.stdout.contains("is a connection"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("files.write"), "{}", ran.stdout);
+}
+
+#[test]
+fn broken_arguments_of_a_tool_are_shown_with_the_place() {
+    let world = World::new();
+    let ran = world.run(&["check", "--tool", "write_file", "--args", r#"{"path": 'a'}"#]);
+    assert_eq!(ran.code, Some(126), "{}", ran.stdout);
+    let shown = "  {\"path\": 'a'}\n           ^\n";
+    assert!(ran.stdout.contains(shown), "{}", ran.stdout);
+    assert!(ran.stdout.contains("hint: give an object as JSON writes it"), "{}", ran.stdout);
+}

@@ -109,6 +109,7 @@ fn same(shown: &str, line: &str) -> bool {
 fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("README.md") >= 1);
     assert!(replay("docs/guide/getting-started.md") >= 8);
+    assert!(replay("docs/guide/run.md") >= 12);
     assert!(replay("docs/guide/deciding.md") >= 20);
     assert!(replay("docs/guide/other-systems.md") >= 8);
     assert!(replay("docs/guide/tool-calls.md") >= 12);
@@ -178,7 +179,7 @@ fn the_guide_lists_every_reason_code_and_no_other() {
 #[test]
 fn the_guide_lists_every_code_of_tool_calls_and_no_other() {
     let mut codes = BTreeSet::new();
-    for name in ["arguments", "mod", "path", "verdict", "walk", "walk/commands"] {
+    for name in ["arguments", "mod", "path", "verdict", "walk", "walk/commands", "walk/paths"] {
         let text = document(&format!("crates/policy/src/interception/{name}.rs"));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         for before in ["reason(\"", "reason( \"", "about(\"", "fault(\"", "Self::"] {
@@ -209,7 +210,7 @@ fn the_readme_has_exactly_two_set_up_commands() {
         .filter(|(language, _)| language == "sh")
         .flat_map(|(_, lines)| lines)
         .collect();
-    let wanted = ["cargo run --release -p palisade-cli -- policy show", "cargo test --workspace"];
+    let wanted = ["cargo install --locked --path crates/cli", "cargo test --workspace"];
     assert_eq!(set_up, wanted);
 }
 

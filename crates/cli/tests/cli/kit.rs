@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
 
 use palisade_testkit::{Home, Project};
 use serde_json::Value as Json;
@@ -12,6 +15,28 @@ use serde_json::Value as Json;
 pub(crate) struct World {
     pub(crate) home: Home,
     pub(crate) project: Project,
+    pub(crate) person: Person,
+}
+
+/// Who runs the binary.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Person {
+    /// Whoever runs the tests.
+    Ours,
+    /// An ordinary user, who owns the project and the home.
+    Nobody,
+}
+
+/// The uid and gid of an ordinary user, who owns nothing else.
+const NOBODY: u32 = 65534;
+
+/// Tells a body of what whoever runs the tests sees and, if that is root, of what an ordinary user
+/// does.
+pub(crate) fn as_both(body: impl Fn(World)) {
+    body(World::new());
+    if rustix::process::geteuid().is_root() {
+        body(World { person: Person::Nobody, ..World::new() });
+    }
 }
 
 /// What a run of the binary left behind; paths of the test read as `/home/dev` and
@@ -28,7 +53,7 @@ impl World {
     }
 
     pub(crate) fn of(project: Project) -> Self {
-        Self { home: Home::new(), project }
+        Self { home: Home::new(), project, person: Person::Ours }
     }
 
     /// Makes a project whose own policy is `text`.
@@ -40,7 +65,7 @@ impl World {
 
     /// Gives the user a policy.
     pub(crate) fn user_policy(self, text: &str) -> Self {
-        Self { home: self.home.file(".config/palisade/policy.yaml", text), project: self.project }
+        Self { home: self.home.file(".config/palisade/policy.yaml", text), ..self }
     }
 
     /// Writes a file of the project.
@@ -53,6 +78,23 @@ impl World {
     /// Prepares a program in the project, with the person's environment.
     pub(crate) fn command(&self, program: &str) -> Command {
         let mut command = Command::new(program);
+        if self.person == Person::Nobody {
+            // The folder of the binary is often one that only root may enter.
+            static COPY: OnceLock<(Project, PathBuf)> = OnceLock::new();
+            let (_, copy) = COPY.get_or_init(|| {
+                let folder = Project::new().file("palisade", fs::read(PALISADE).unwrap());
+                let copy = folder.path("palisade");
+                for path in [folder.root(), &copy] {
+                    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+                }
+                (folder, copy)
+            });
+            if program == PALISADE {
+                command = Command::new(copy);
+            }
+            [self.home.root(), self.project.root()].into_iter().for_each(give_away);
+            command.uid(NOBODY).gid(NOBODY);
+        }
         command.env_clear().envs(self.home.env()).current_dir(self.project.root());
         command.stdin(Stdio::null());
         command
@@ -109,6 +151,19 @@ impl World {
             code: output.status.code(),
             stdout: text(&output.stdout),
             stderr: text(&output.stderr),
+        }
+    }
+}
+
+/// Gives a folder and everything in it to the ordinary user.
+fn give_away(folder: &Path) {
+    chown(folder, Some(NOBODY), Some(NOBODY)).unwrap();
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if entry.file_type().unwrap().is_dir() {
+            give_away(&path);
+        } else {
+            std::os::unix::fs::lchown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
         }
     }
 }

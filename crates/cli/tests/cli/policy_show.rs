@@ -121,7 +121,7 @@ fn a069_show_is_the_status_of_agentaos_sandbox() {
     let sandbox = |text: &str| {
         let world = World::new();
         let home = world.home.file(".agentao/sandbox.json", text);
-        World { home: home.file(".agentao/profiles/mine.sb", TIGHT), project: world.project }
+        World { home: home.file(".agentao/profiles/mine.sb", TIGHT), ..world }
     };
     let show = ["policy", "show", "--policy", "agentao:"];
     let world = sandbox(

@@ -34,7 +34,7 @@ fn usage_is_explained_and_ends_with_2() {
     let help = world.run(&["--help"]);
     assert_eq!(help.code, Some(0));
     assert!(!help.stdout.contains("markdown-help"), "{}", help.stdout);
-    for wanted in ["Nothing is confined yet", "PALISADE_PRESET", "/etc/palisade/policy.yaml"] {
+    for wanted in ["walls that the kernel holds", "PALISADE_PRESET", "/etc/palisade/policy.yaml"] {
         assert!(help.stdout.contains(wanted), "{wanted}: {}", help.stdout);
     }
 }
@@ -51,7 +51,7 @@ fn completions_and_the_manual_know_every_command() {
     let page = world.run(&["man"]).stdout;
     assert_eq!(world.run(&["man", "--dir", "."]).code, Some(0));
     assert_eq!(std::fs::read_to_string(world.project.path("palisade.1")).unwrap(), page);
-    for wanted in ["PALISADE_ROOT", ".SH ENVIRONMENT", ".SH FILES", "Nothing is confined yet"] {
+    for wanted in ["PALISADE_ROOT", ".SH ENVIRONMENT", ".SH FILES", "walls that the kernel holds"] {
         assert!(page.contains(wanted), "{wanted}: {page}");
     }
     assert!(!page.contains(".SH EXTRA"), "{page}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::name::PathPattern;
 
 use super::hide::{Group, Hidden, groups, overlay};
-use super::{CannotPlan, Owners, inside, is_folder};
+use super::{CannotPlan, Owners, caches, inside, is_folder};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
 use crate::names::Exactly;
@@ -35,6 +35,8 @@ pub(super) struct Files {
     pub(super) sealed: Vec<PathBuf>,
     pub(super) cwd: PathBuf,
     pub(super) after: Option<After>,
+    /// Says to tools where their caches are.
+    pub(super) environment: Vec<(String, String)>,
 }
 
 impl Files {
@@ -49,6 +51,7 @@ impl Files {
             sealed: vec!["/".into()],
             cwd: cwd(order, facts)?,
             after: None,
+            environment: Vec::new(),
         };
         let devices = inside::keep_devices(&mut made.keeps);
         let readable = named(&order.readable, facts);
@@ -117,6 +120,11 @@ impl Files {
         inside::machine(owners, facts, &mut made.steps);
         made.steps.extend(inside::hosts(order, facts));
         made.place(overlays, &emptied, attach, facts);
+        let cached = caches::plan(order, facts, owners, made.keeps.len());
+        made.keeps.extend(cached.keeps);
+        made.steps.extend(cached.steps);
+        made.writable.extend(cached.writable);
+        made.environment = cached.environment;
         for at in masked {
             let folder = facts.place(&at).is_none_or(|place| is_folder(place.leads_to));
             let shape = if folder { Shape::Folder } else { Shape::File };
@@ -146,7 +154,11 @@ impl Files {
         hidden: &[&Place],
     ) -> Result<Vec<&'f Place>, CannotPlan> {
         let mut trees: Vec<&Place> = Vec::new();
-        for path in &order.write {
+        let shared = caches::shared(order);
+        for path in order.write.iter().chain(&shared) {
+            if shared.contains(path) && facts.place(path).is_none_or(|place| !place.exists()) {
+                continue;
+            }
             let Some(place) = facts.place(path).filter(|place| place.leads_to != Kind::Absent)
             else {
                 let message = format!("`{}` is to be writable, and is not there", path.display());

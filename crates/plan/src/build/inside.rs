@@ -103,8 +103,9 @@ pub(super) fn hosts(order: &Order, facts: &Facts) -> Option<Step> {
 }
 
 /// Returns the command, and where its program is looked for.
-pub(super) fn exec(order: &Order) -> Step {
+pub(super) fn exec(order: &Order, caches: Vec<(String, String)>) -> Step {
     let mut environment = order.environment.clone();
+    environment.extend(caches);
     let tmp = ("TMPDIR".to_owned(), "/tmp".to_owned());
     environment.retain(|(name, _)| *name != tmp.0);
     environment.push(tmp);

@@ -1,5 +1,6 @@
 //! From what is wanted and what there is to a list of steps.
 
+pub(crate) mod caches;
 mod files;
 mod hide;
 mod inside;
@@ -13,7 +14,7 @@ use palisade_policy::decide::Permit;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched, Trial};
-use crate::order::Order;
+use crate::order::{Order, Trace};
 use crate::plan::{Enforced, Layer, Plan, Strength};
 use crate::seccomp::{Arch, Nesting};
 use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Reached, Step};
@@ -110,7 +111,10 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         network: reached(order.network),
         nesting: order.nesting,
     });
-    steps.push(inside::exec(order));
+    if order.trace == Trace::Writes {
+        steps.push(Step::TraceWrites(arch));
+    }
+    steps.push(inside::exec(order, files.environment));
 
     let enforced = [
         (Layer::Namespaces, namespaces_hold(order)),
@@ -127,6 +131,11 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
     let after = files.after.filter(|_| facts.searched == Searched::Whole);
     Ok(Plan { steps, enforced, notes: files.notes, bounds: order.bounds, after })
+}
+
+/// Returns the names of the folders that a store of caches has (see [`Caches`](crate::Caches)).
+pub fn cache_names() -> Vec<String> {
+    caches::names().collect()
 }
 
 /// Says whether the walls that every plan needs can be had. A level below `full` is not a plan of
@@ -275,7 +284,8 @@ fn limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength
     }
     if let Some(memory) = bounds.memory {
         limits.push(Limit::Data(memory));
-        strength.lacks("memory: bounded for each process, not for all together".into());
+        strength
+            .lacks("memory: the sum of all processes is sampled; the kernel bounds each".into());
     }
     if let Some(cpu) = bounds.cpu {
         limits.push(Limit::CpuSeconds(cpu.as_secs().max(1)));

@@ -11,7 +11,7 @@ use palisade_policy::policy::{NetworkMode, Require};
 
 use super::*;
 use crate::facts::{Kernel, Mount, Place};
-use crate::order::Bounds;
+use crate::order::{Bounds, Caches, Trace};
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
 
@@ -45,6 +45,8 @@ fn order() -> Order {
         network: NetworkMode::DenyAll,
         nesting: Nesting::Off,
         require: Require::Full,
+        caches: Caches::Off,
+        trace: Trace::Off,
         bounds: Bounds {
             time: Some(Duration::from_secs(30)),
             processes: Some(256),
@@ -223,4 +225,55 @@ fn names_that_do_not_exist_are_kept_at_the_top_and_in_repositories() {
     facts.places.retain(|place| !place.path.starts_with("/home/dev/app/.git/hooks"));
     let told: Vec<String> = kept(&facts);
     assert_eq!(told, [format!("reserve {app}/.bashrc {app}/.claude {app}/sub/.git/hooks")]);
+}
+
+#[test]
+fn tools_write_to_a_layer_of_the_project_or_elsewhere_but_never_to_the_real_home() {
+    let store = || Caches::Private { store: Some("/home/dev/.state/app".into()) };
+    let planned = |caches: Caches, there: &[(&str, Kind)], passed: &[&str]| {
+        let (mut order, mut facts) = (order(), facts(Privilege::Ordinary));
+        order.caches = caches;
+        order.environment.extend(passed.iter().map(|name| ((*name).into(), "caller".into())));
+        facts.places.extend(there.iter().map(|(path, kind)| place(path, *kind)));
+        facts.places.sort_by(|a, b| a.path.cmp(&b.path));
+        let plan = build(&permit(), &order, &facts).unwrap();
+        let Some(Step::Exec { environment, .. }) = plan.steps().last() else {
+            panic!("no command")
+        };
+        let told = |name: &str| {
+            let found = environment.iter().find(|(had, _)| had == name);
+            found.map_or("-".to_owned(), |(_, value)| value.clone())
+        };
+        let text = plan.to_string();
+        let lines = text.lines().filter(|line| line.contains(".cargo") || line.contains(".state"));
+        let lines: Vec<_> = lines
+            .filter(|line| !line.starts_with("landlock"))
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
+        (lines.join("; "), told("XDG_CACHE_HOME"), told("CARGO_HOME"))
+    };
+    let marker = ("/home/dev/app/Cargo.toml", Kind::File);
+    let layers = [
+        marker,
+        ("/home/dev/.state/app/cargo", Kind::Folder),
+        ("/home/dev/.state/app/cache", Kind::Folder),
+    ];
+    let plain = "keep %7 /home/dev/.cargo read deep owner=same; attach %7 /home/dev/.cargo";
+    let own = "/home/dev/.state/app/cache/upper";
+    let (text, cache, cargo) = planned(store(), &layers, &[]);
+    assert!(text.contains("keep %9 /home/dev/.state/app/cache write alone owner=same"), "{text}");
+    assert!(
+        text.ends_with("attach %9 /home/dev/.state/app/cache; cache %10 /home/dev/.cargo"),
+        "{text}"
+    );
+    assert_eq!((cache.as_str(), cargo.as_str()), (own, "-"), "what exists stays where it is");
+    let (_, cache, _) = planned(store(), &layers, &["XDG_CACHE_HOME"]);
+    assert_eq!(cache, "caller", "what the caller says is kept");
+    let none = |caches: Caches| planned(caches, &[], &[]);
+    assert_eq!(none(store()), (plain.into(), "-".into(), "-".into()), "nothing calls for it");
+    let (text, cache, _) = planned(Caches::Private { store: None }, &[marker], &[]);
+    assert_eq!((text.as_str(), cache.as_str()), (plain, "/tmp/.cache/cache"), "in memory");
+    assert_eq!(planned(Caches::Off, &layers, &[]), (plain.into(), "-".into(), "-".into()));
+    let (text, ..) = planned(Caches::Shared, &[], &[]);
+    assert!(text.contains("/home/dev/.cargo write deep"), "{text}");
 }

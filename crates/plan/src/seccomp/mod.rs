@@ -7,9 +7,11 @@ mod compile;
 mod table;
 #[cfg(test)]
 mod tests;
+mod trace;
 
 pub use compile::{Instruction, compile};
 pub use table::{NEWEST, RULES};
+pub use trace::{Last, TRACED, Traced, trace};
 
 /// A processor whose system call numbers are known.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -126,3 +126,29 @@ fn no_call_has_two_rules() {
         assert_eq!(numbers.len(), all);
     }
 }
+
+#[test]
+fn tracing_tells_of_writes_and_refuses_nothing() {
+    const TELL: u32 = 0x7fc0_0000;
+    for arch in [Arch::X86_64, Arch::Aarch64] {
+        let program = trace(arch);
+        assert!(program.len() < 256);
+        for number in 0..=NEWEST {
+            let told = TRACED.iter().any(|call| call.number(arch) == Some(number));
+            // Every flag of an open is set, then none.
+            let (all, _) = run(&program, arch.audit(), number, [u64::MAX; 6]);
+            assert_eq!(all, if told { TELL } else { ALLOW }, "{number}");
+            let (none, _) = run(&program, arch.audit(), number, [0; 6]);
+            let is_open =
+                number == if arch == X86 { 257 } else { 56 } || (arch == X86 && number == 2);
+            assert_eq!(none, if told && !is_open { TELL } else { ALLOW }, "{number}");
+        }
+    }
+    let program = trace(X86);
+    for (flags, told) in
+        [(0, false), (0x80000, false), (1, true), (2, true), (0x40, true), (0x200, true)]
+    {
+        let (answer, _) = run(&program, X86.audit(), 257, [0, 0, flags, 0, 0, 0]);
+        assert_eq!(answer == TELL, told, "{flags:#x}");
+    }
+}

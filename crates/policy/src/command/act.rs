@@ -154,6 +154,8 @@ pub enum Concern {
     Exfiltrates,
     /// Opens a way in: a shell that listens or calls back.
     Backdoor,
+    /// Waits for others to connect.
+    Listens,
     /// Evaluates text that is built at run time.
     Evaluates,
     /// Hides what it does (encoded code, odd spellings).

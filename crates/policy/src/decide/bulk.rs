@@ -5,7 +5,8 @@ use super::strict::versionless;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Act, Arg, Certainty, Concern, Run};
-use crate::jail::{Entry, Last, Standing, is_kept_by_git};
+use crate::jail::{Entry, Last, Standing, is_any_name, is_kept_by_git};
+use crate::name::Step;
 use crate::text::Span;
 
 /// Programs that make or mark a folder, and put nothing into it; git knows what it does.
@@ -24,8 +25,12 @@ impl Walk<'_> {
                 arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(flag)
             })
         };
-        let lost = match versionless(name) {
-            "find" | "gfind" => has("-delete") && !is_narrowed(args) && self.starts_at_root(args),
+        let plain = versionless(name);
+        let lost = match plain {
+            "find" | "gfind" => {
+                let is_narrowed = || is_narrowed(args, &["-delete"]);
+                has("-delete") && !is_narrowed() && self.starts_at_root(args)
+            }
             "rsync" => {
                 let deletes = args.iter().any(|arg| arg.text.starts_with("--del"));
                 let tries = has("--dry-run") || flags('n');
@@ -60,7 +65,7 @@ impl Walk<'_> {
         if lost {
             self.raise(Concern::LosesWork, span);
         }
-        let unpacks = match versionless(name) {
+        let unpacks = match plain {
             "tar" | "bsdtar" | "gtar" => {
                 // The first word may be a bundle of options without a dash.
                 let bundle = args.first().filter(|first| !first.text.contains(['.', '/']));
@@ -75,7 +80,8 @@ impl Walk<'_> {
         if unpacks {
             self.members(args);
         }
-        if MAKE_FOLDERS.contains(&name) {
+        let writes = acts.iter().any(|act| matches!(act, Act::Write(_)));
+        if !writes || MAKE_FOLDERS.contains(&name) {
             return;
         }
         let replaces = flags('T') || has("--no-target-directory");
@@ -181,13 +187,23 @@ impl Walk<'_> {
     pub(super) fn is_everything(&self, path: &Arg<'_>) -> bool {
         path.certainty == Certainty::Pattern
             && path.text.contains('*')
+            && !self.is_part(path)
             && self.every_place(path, Last::Keep).iter().any(|place| self.empties(&place.path))
+    }
+
+    /// Whether a word stands for a part of the project that a search found.
+    pub(super) fn is_part(&self, word: &Arg<'_>) -> bool {
+        self.fed.as_ref().is_some_and(|fed| fed.is_part(&word.text))
+    }
+
+    /// Whether what a search finds for the programs it starts is a part of the project.
+    pub(super) fn takes_part(&self, args: &[Arg<'_>]) -> bool {
+        is_narrowed(args, &["-exec", "-execdir", "-ok", "-okdir"]) || !self.starts_at_root(args)
     }
 
     /// Whether a pattern, made absolute, matches all that lies in the project's root.
     pub(super) fn empties(&self, path: &str) -> bool {
-        let below = path.strip_prefix(self.judge.root()).and_then(|rest| rest.strip_prefix('/'));
-        below.is_some_and(|below| below.split('/').all(is_any_name))
+        self.judge.ground().empties(path)
     }
 
     fn is_root(&self, path: &Arg<'_>) -> bool {
@@ -228,34 +244,56 @@ pub(super) enum Reach {
     Folder,
 }
 
-/// `*`, `**`, `?*`, `*.*`: every name, or nearly.
-fn is_any_name(name: &str) -> bool {
-    name.contains('*') && name.chars().all(|c| matches!(c, '*' | '?' | '.'))
-}
-
 /// `000`, `a-rwx`: modes that shut their owner out.
 fn is_shut(mode: &str) -> bool {
     mode.len() >= 3 && mode.bytes().all(|byte| byte == b'0')
         || matches!(mode, "a-rwx" | "a=" | "ugo-rwx" | "u-rwx")
 }
 
-/// Whether a search deletes only what has a certain name, or nothing in it.
-fn is_narrowed(args: &[Arg<'_>]) -> bool {
+/// Whether a search does something only with what has a certain name, or with nothing in it.
+fn is_narrowed(args: &[Arg<'_>], deeds: &[&str]) -> bool {
     const TESTS: [&str; 8] =
         ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];
-    let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
+    let words = of_search(args, deeds);
     let mut branches = words.split(|word| matches!(*word, "-o" | "-or" | ","));
     branches.all(|branch| {
         let narrows = |at: usize, word: &str| {
             let negated = at.checked_sub(1).and_then(|before| branch.get(before));
             let tests = TESTS.contains(&word)
                 && branch.get(at + 1).is_some_and(|value| {
-                    !value.split('/').all(|name| name == "." || is_any_name(name))
+                    let is_any = |name: &str| name == "." || is_any_name(name);
+                    // Unlike a shell's, a wildcard of a search may be a dot.
+                    let may_be = |name: &str, git| Step::pattern(name).may_be(git);
+                    let is_git = |name: &str| {
+                        !is_any(name) && (may_be(name, ".git") || may_be(name, "_git"))
+                    };
+                    let names = || value.split('/');
+                    !names().all(is_any) && !names().any(is_git) && !value.contains(".git")
                 });
             (tests || word == "-empty")
                 && !negated.is_some_and(|word| matches!(*word, "!" | "-not"))
         };
-        !branch.contains(&"-delete")
-            || branch.iter().enumerate().any(|(at, word)| narrows(at, word))
+        // What stands behind the deed comes too late.
+        let deed = branch.iter().position(|word| deeds.contains(word));
+        deed.is_none_or(|deed| {
+            branch.iter().take(deed).enumerate().any(|(at, word)| narrows(at, word))
+        })
     })
+}
+
+/// Returns the words of a search without those of the programs that it starts, but for what it is
+/// asked about.
+fn of_search<'a>(args: &'a [Arg<'_>], deeds: &[&str]) -> Vec<&'a str> {
+    let mut words = Vec::with_capacity(args.len());
+    let mut rest = args.iter().map(|arg| &*arg.text);
+    while let Some(word) = rest.next() {
+        let starts = matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");
+        if !starts || deeds.contains(&word) {
+            words.push(word);
+        }
+        if starts {
+            rest.by_ref().find(|word| matches!(*word, ";" | "+"));
+        }
+    }
+    words
 }

@@ -160,8 +160,9 @@ fn is_too_deep(text: &str) -> bool {
 
 /// What is not read at all, however well it is written.
 fn is_refusal(code: &str) -> bool {
-    matches!(
+    let is_unseen = matches!(
         code,
         "too-long" | "too-deep" | "too-many-commands" | "control-character" | "invisible-character"
-    )
+    );
+    is_unseen || code == "not-text"
 }

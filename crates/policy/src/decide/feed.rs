@@ -47,6 +47,7 @@ pub(super) struct Feed {
     /// What the name of each item matches, if that was asked for.
     names: Option<String>,
     rounds: Rounds,
+    spread: Spread,
 }
 
 /// How often a command is started for what it is fed.
@@ -67,6 +68,19 @@ pub(super) struct Fed {
     pub(super) lists: Lists,
     /// What the last part of each name matches, if that was asked for.
     pub(super) names: Option<String>,
+    pub(super) spread: Spread,
+    /// The names from other folders that are searched.
+    pub(super) others: Vec<String>,
+}
+
+/// How much of the project a list may name.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Spread {
+    /// All of it.
+    #[default]
+    Whole,
+    /// What has a certain name, or lies in a certain folder.
+    Part,
 }
 
 /// What kind of files a list names.
@@ -124,7 +138,10 @@ impl Walk<'_> {
                     items = vec![secret];
                 }
                 let (lists, names) = (self.lists_of(name, args), only_name(args));
-                Feed { mark: Some("{}".into()), items, end, lists, names, rounds: Rounds::Once }
+                let (mark, rounds) = (Some("{}".into()), Rounds::Once);
+                let is_part = name.ends_with("find") && self.takes_part(args);
+                let spread = if is_part { Spread::Part } else { Spread::Whole };
+                Feed { mark, items, end, lists, names, rounds, spread }
             }
             _ => {
                 let mark = mark(args);
@@ -148,7 +165,8 @@ impl Walk<'_> {
                 };
                 let each = mark.is_some() || args.iter().any(some);
                 let rounds = if each { Rounds::Each } else { Rounds::Once };
-                Feed { mark, items, end, lists: self.lists, names: None, rounds }
+                let (lists, names, spread) = (self.lists, None, Spread::Whole);
+                Feed { mark, items, end, lists, names, rounds, spread }
             }
         }
     }
@@ -165,9 +183,10 @@ impl Walk<'_> {
                 above.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
         });
-        let other = names_others(args);
-        let text = format!("{home}/{SECRET}");
-        (wide && !other).then_some(Value { text, certainty: Certainty::Pattern })
+        (wide && !names_others(args)).then(|| {
+            let text = format!("{home}/{SECRET}");
+            Value { text, certainty: Certainty::Pattern }
+        })
     }
 
     /// Returns what kind of files a command lists.
@@ -203,11 +222,25 @@ impl Walk<'_> {
     }
 }
 
+impl Fed {
+    /// Whether a word stands for names that were found, and those are a part of the project.
+    pub(super) fn is_part(&self, word: &str) -> bool {
+        let is_found = self.text == word || self.others.iter().any(|other| other == word);
+        is_found && self.spread == Spread::Part
+    }
+}
+
 impl Feed {
     /// Returns what is known of what is fed.
     pub(super) fn fed(&self) -> Option<Fed> {
         let item = self.items.first().filter(|item| item.certainty == Certainty::Pattern)?;
-        Some(Fed { text: item.text.clone(), lists: self.lists, names: self.names.clone() })
+        Some(Fed {
+            text: item.text.clone(),
+            lists: self.lists,
+            names: self.names.clone(),
+            spread: self.spread,
+            others: self.items.iter().skip(1).map(|item| item.text.clone()).collect(),
+        })
     }
 
     /// Returns the command with what it is fed: once for each item that is known and has its place.

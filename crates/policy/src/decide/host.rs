@@ -63,6 +63,11 @@ impl Judge {
     }
 }
 
+/// Whether Bash opens no file at a path, but a connection.
+pub(super) fn is_connection(path: &str) -> bool {
+    path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
+}
+
 /// Services of clouds that give whoever asks from the machine the keys of its owner.
 const METADATA: [&str; 7] = [
     "100.100.100.200",

@@ -253,6 +253,7 @@ impl Walk<'_> {
             | Concern::Kernel
             | Concern::Exfiltrates
             | Concern::Backdoor
+            | Concern::Listens
             | Concern::Evaluates
             | Concern::Obfuscates
             | Concern::Spawns

@@ -7,13 +7,14 @@ use super::Style;
 use super::concern;
 use super::disk::Source;
 use super::feed::below;
+use super::host::is_connection;
 use super::printed::is_made;
 use super::program::is_installed;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Holed as _, Language, Run, code};
-use crate::jail::{self, How, Last, Spelling, Standing, of_repository};
+use crate::jail::{self, How, Last, Need, Spelling, Standing, of_repository};
 use crate::text::Span;
 
 /// A text of which nothing is known.
@@ -164,7 +165,7 @@ impl Walk<'_> {
             return self.code_from_input(language, file.span, input);
         }
         match &*file.text {
-            text if text.starts_with("/dev/tcp/") || text.starts_with("/dev/udp/") => {
+            text if is_connection(text) => {
                 return self.raise(Concern::Backdoor, file.span);
             }
             text if text.starts_with("/dev/fd/") => {
@@ -378,11 +379,16 @@ impl Walk<'_> {
         let last = if matches!(deed, Deed::Delete(_)) { Last::Keep } else { Last::Follow };
         let place = ground.place_with(&path.text, cwd, &self.sight(), how(path, last));
         let jailed = self.judge.style == Style::Runner && place.standing != Standing::Device;
-        let answer = match (if jailed { place.inside() } else { jail::Answer::Yes }, deed) {
-            (jail::Answer::Yes, Deed::Read) => place.may_read(),
-            (jail::Answer::Yes, Deed::Write) => place.may_write(),
-            (jail::Answer::Yes, Deed::Delete(_)) => place.may_delete(),
-            (refused, _) => refused,
+        let need = match deed {
+            Deed::Read => Need::Read,
+            Deed::Write => Need::Write,
+            Deed::Delete(_) => Need::Delete,
+        };
+        let answer = match if jailed { place.inside() } else { jail::Answer::Yes } {
+            jail::Answer::Yes => place.may(need),
+            refused @ (jail::Answer::No(_) | jail::Answer::Unclear(_) | jail::Answer::Shared) => {
+                refused
+            }
         };
         let shown = || self.shown(path);
         let reason = |answer, code, message, origin, hint: Option<&str>| Reason {
@@ -417,13 +423,16 @@ impl Walk<'_> {
             jail::Answer::Yes
                 if matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree))
                     && path.certainty == Certainty::Pattern
+                    && !self.is_part(path)
                     && self.empties(&place.path) =>
             {
                 let message = format!("`{}` is all that lies in the project", shown());
                 let hint = Some("name what is to go");
                 Some(reason(self.asking(), "bulk-delete", message, None, hint))
             }
-            jail::Answer::Yes if self.feeding > 0 && matches!(deed, Deed::Delete(_)) => {
+            jail::Answer::Yes
+                if self.feeding > 0 && matches!(deed, Deed::Delete(_)) && !self.is_part(path) =>
+            {
                 let message = "deletes or moves files that only running finds".to_owned();
                 Some(reason(self.asking(), "bulk-delete", message, None, None))
             }
@@ -435,6 +444,11 @@ impl Walk<'_> {
                         format!("`{}` lies in a temporary folder, and is removed", shown());
                     reason(self.asking(), "deletes-temp", message, None, None)
                 })
+            }
+            jail::Answer::No(refused) if is_connection(&path.text) => {
+                let message = format!("`{}` is a connection to another machine", shown());
+                let hint = Some("use a program for that, whose host network.allow can list");
+                Some(reason(Answer::Deny, refused.why.code(), message, None, hint))
             }
             jail::Answer::No(refused) if self.only_perhaps(path, refused.why, cwd) => {
                 let message = format!("`{}` may name what {}", shown(), refused.why);

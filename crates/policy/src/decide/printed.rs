@@ -43,8 +43,9 @@ impl Walk<'_> {
             "date" | "nproc" | "hostname" | "whoami" | "uname" | "id" | "wc" | "arch" => {
                 args.iter().all(|arg| !arg.text.contains('/')).then(Value::token)
             }
-            "find" if listed(name, args).is_some() => {
-                self.finds_secrets(args).or_else(|| listed(name, args))
+            "find" => {
+                let listed = listed(name, args)?;
+                Some(self.finds_secrets(args).unwrap_or(listed))
             }
             _ => picked(name, args, input).or_else(|| listed(name, args)),
         }

@@ -4,7 +4,7 @@ use super::Style;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, HOLE, Holed as _};
-use crate::jail::{Entry, Standing};
+use crate::jail::{Entry, Standing, is_on_windows};
 use crate::text::{Span, byte};
 
 /// Folders whose programs the machine's owner installed.
@@ -34,9 +34,10 @@ impl Walk<'_> {
     ) -> Option<(&'p str, Option<String>)> {
         let text = &*program.text;
         let name = byte::behind_last(text, b'/').trim();
-        let foreign = is_windows_path(text);
+        let foreign = is_on_windows(text);
         let name = if foreign { byte::behind_last(name, b'\\') } else { name };
-        let nothing = text.contains('/') || program.certainty == Certainty::Known;
+        let by_path = byte::has(text, b'/');
+        let nothing = by_path || program.certainty == Certainty::Known;
         // What starts programs without a shell may still hand these words to one.
         let odd = self.judge.style == Style::Runner
             && (text.trim() != text || text.starts_with('-') || text.contains('='))
@@ -65,7 +66,7 @@ impl Walk<'_> {
             self.report(dynamic(program, self.asking()));
         } else if foreign {
             self.report(foreign_program(program, self.asking()));
-        } else if text.contains('/') {
+        } else if by_path {
             real = self.located(program, name);
         }
         Some((name, real))
@@ -167,13 +168,6 @@ fn foreign_program(program: &Arg<'_>, answer: Answer) -> Reason {
         origin: None,
         hint: Some("use an installed program, or one of the project".into()),
     }
-}
-
-/// Whether a program is named as Windows names them: `C:\Windows\x`, `C:/Windows/x`, `\\host\x`.
-fn is_windows_path(text: &str) -> bool {
-    let drive =
-        matches!(text.as_bytes(), [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic());
-    drive || text.starts_with(r"\\") || text.starts_with(r"\??\")
 }
 
 pub(super) fn is_installed(path: &str, home: Option<&str>) -> bool {

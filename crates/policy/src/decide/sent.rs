@@ -17,26 +17,33 @@ const READERS: [&str; 17] = [
 const FILTERS: [&str; 6] = ["awk", "cut", "grep", "jq", "sed", "tr"];
 /// Programs that ask other machines, and are given no address.
 const ASKERS: [&str; 7] = ["dig", "drill", "host", "http", "nslookup", "ping", "xh"];
-/// Programs that send the files of items such as `@file`.
-const ITEMS: [&str; 5] = ["curlie", "http", "httpie", "https", "xh"];
 
 /// Returns the places of words in which a substitution prints what a file holds.
 pub(super) fn carried(words: &[Word<'_>]) -> Vec<Span> {
     let carries = |piece: &Piece<'_>| matches!(piece, Piece::Command(list, _) if prints(list));
-    let words = words.iter().filter(|word| word.pieces.iter().any(carries));
-    words.map(|word| word.span).collect()
+    let mut places = Vec::new();
+    for word in words {
+        if word.pieces.iter().any(carries) {
+            places.push(word.span);
+        }
+    }
+    places
 }
 
 impl Walk<'_> {
     /// Judges what the words of a command carry to another machine.
     pub(super) fn carries(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
-        let connects = acts.iter().filter_map(Act::host).any(|host| !is_own_machine(host));
-        let carried = args.iter().find(|arg| self.carried.contains(&arg.span));
-        if let Some(arg) = carried.filter(|_| connects || ASKERS.contains(&name)) {
+        let connects = || acts.iter().filter_map(Act::host).any(|host| !is_own_machine(host));
+        let carried = match self.carried.is_empty() {
+            true => None, // nearly always
+            false => args.iter().find(|arg| self.carried.contains(&arg.span)),
+        };
+        if let Some(arg) = carried.filter(|_| connects() || ASKERS.contains(&name)) {
             self.raise(Concern::Exfiltrates, arg.span);
         }
         match versionless(name) {
-            name if ITEMS.contains(&name) => {
+            // Programs that send the files of items such as `@file`.
+            "curlie" | "http" | "httpie" | "https" | "xh" => {
                 let own = |arg: &Arg<'_>| is_own_machine(&arg.text) || arg.text.starts_with(':');
                 let sent = |arg: &&Arg<'_>| {
                     arg.text.len() > 1 && arg.text.starts_with('@') || arg.text.contains("=@")

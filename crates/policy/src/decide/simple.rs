@@ -156,7 +156,8 @@ impl Walk<'_> {
         let feed = feeds.then(|| self.feed(name, args, &acts, input));
         let outer_feed = std::mem::replace(&mut self.feed, feed);
         let manner = self.note_manner(name, args, &acts, input, span);
-        let effect = if byte::has(&program.text, b'/') { Effect::Own } else { Effect::of(name) };
+        let by_path = byte::has(&program.text, b'/');
+        let effect = if by_path { Effect::Own } else { Effect::of(name) };
         let (environment, child_speech) = (self.environment, self.child_speech);
         let given = self.given.len();
         if acts.iter().any(|act| matches!(act, Act::Run(_))) {
@@ -196,7 +197,7 @@ impl Walk<'_> {
             Effect::Here => {}
             Effect::Trap => self.trap(args, &before),
         }
-        if !byte::has(&program.text, b'/') {
+        if !by_path {
             self.builtin(name, args, input);
             self.invoke(name, args, span, input);
         }
@@ -335,7 +336,7 @@ impl Effect {
 /// Leaves out a shell's options that turn something off, `+x` and `+o NAME`: what they say changes
 /// nothing about what runs, and options may follow them.
 fn without_plus<'a, 't>(name: &str, args: &'a [Arg<'t>]) -> Cow<'a, [Arg<'t>]> {
-    let plus = |arg: &Arg<'_>| arg.text.starts_with('+');
+    let plus = |arg: &Arg<'_>| arg.text.as_bytes().first() == Some(&b'+');
     if !args.iter().any(plus) || !SHELLS.contains(&versionless(name)) {
         return Cow::Borrowed(args);
     }

@@ -61,7 +61,7 @@ impl Walk<'_> {
             "ruby" => Some(Language::Ruby),
             _ => None,
         };
-        for pair in args.windows(2) {
+        for pair in args.windows(2).filter(|_| language.is_some()) {
             if let (Some(language), [flag, code]) = (language, pair)
                 && is_numbered_bundle(&flag.text)
             {
@@ -69,7 +69,9 @@ impl Walk<'_> {
             }
         }
         // `bash +c` runs its argument as `-c` does; no such flag has a use.
-        let odd = |arg: &&Arg<'_>| arg.text.starts_with('+') && arg.text.contains(['c', 's']);
+        let odd = |arg: &&Arg<'_>| {
+            arg.text.as_bytes().first() == Some(&b'+') && arg.text.contains(['c', 's'])
+        };
         if let Some(arg) = args.iter().find(odd).filter(|_| SHELLS.contains(&versionless(name))) {
             self.ask("unclear", "an option that turns code on in an odd spelling", arg.span);
         }
@@ -210,10 +212,12 @@ impl Judge {
 
 /// Returns a name without its version: `python3.12` is `python`.
 pub(super) fn versionless(name: &str) -> &str {
-    // Nearly every name ends in another letter.
+    // Nearly every name ends otherwise.
     let ends = matches!(
-        name.bytes().next_back(),
-        Some(b'0'..=b'9' | b'.' | b'-' | b'd' | b'e' | b'm' | b't')
+        name.as_bytes(),
+        [.., b'0'..=b'9' | b'.' | b'-']
+            | [.., b'0'..=b'9', b'd' | b'm' | b't']
+            | [.., b'.', b'e', b'x', b'e']
     );
     if !ends {
         return name;

@@ -6,7 +6,7 @@ use crate::layer::{Layer, Origin};
 use crate::permission::Source;
 use crate::text::Span;
 
-/// What holds for one call. Ordered: of two verdicts the stricter stands.
+/// What was decided about one call. Where several have a say, the strictest [`Answer`] holds.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// It may run.
@@ -17,11 +17,11 @@ pub enum Verdict {
     Deny(Vec<Reason>),
 }
 
-/// Proof that a call was decided. Only deciding makes one.
+/// Proof that a call was decided. Only deciding makes one, and a person's yes to what it asks.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Permit(Source);
 
-/// How strict an answer is.
+/// How strict an answer is: of two the greater holds.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Answer {
     /// It may run.
@@ -97,6 +97,15 @@ impl Verdict {
             origin: None,
             hint: None,
         }])
+    }
+
+    /// Returns the permit that a person's yes makes of an ask. A denial nobody can lift.
+    pub fn confirmed(&self) -> Option<Permit> {
+        match self {
+            Self::Allow(permit) => Some(permit.clone()),
+            Self::Ask(_) => Some(Permit(self.source())),
+            Self::Deny(_) => None,
+        }
     }
 
     /// Returns how strict it is.

@@ -6,6 +6,8 @@
 
 use std::borrow::Cow;
 
+use crate::text::Span;
+
 /// Longest arguments that are read, in bytes.
 pub const MAX_TEXT: usize = 8 << 20;
 /// Deepest nesting of lists and objects.
@@ -16,6 +18,7 @@ const MAX_NODES: usize = 100_000;
 /// Everything that stands in a JSON text, in its order.
 #[derive(Debug, Default)]
 pub(super) struct Arguments<'t> {
+    pub(super) text: &'t str,
     pub(super) nodes: Vec<Node<'t>>,
     /// The first thing that was wrong; what stands behind it may be missing.
     pub(super) fault: Option<Fault>,
@@ -53,6 +56,8 @@ pub(super) struct Fault {
     pub(super) code: &'static str,
     pub(super) message: &'static str,
     pub(super) kind: FaultKind,
+    /// The byte at which it was noticed.
+    pub(super) at: usize,
 }
 
 /// Who refuses them.
@@ -64,9 +69,34 @@ pub(super) enum FaultKind {
     Excess,
 }
 
+impl Fault {
+    /// Returns the place in the text that is at fault: one character, the last one if more was to
+    /// come.
+    pub(super) fn span(self, text: &str) -> Span {
+        let last = text.trim_end().char_indices().next_back().map_or(0, |(at, _)| at);
+        let start = (0..=self.at.min(last)).rev().find(|at| text.is_char_boundary(*at));
+        let start = start.unwrap_or_default();
+        let width =
+            text.get(start..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        Span::new(start, start + width)
+    }
+
+    /// Returns what to do about it.
+    pub(super) fn hint(self) -> &'static str {
+        match self.code {
+            "arguments-duplicate-key" => "name each parameter once",
+            "arguments-unreadable" => {
+                "give an object as JSON writes it: {\"path\": \"src/main.rs\"}"
+            }
+            _ => "make several calls of it",
+        }
+    }
+}
+
 impl<'t> Arguments<'t> {
     pub(super) fn read(text: &'t str) -> Self {
-        let mut reader = Reader { text, at: 0, found: Self::default(), open: Vec::new() };
+        let found = Self { text, ..Self::default() };
+        let mut reader = Reader { text, at: 0, found, open: Vec::new() };
         if text.len() > MAX_TEXT {
             reader.fault("arguments-too-long", "the arguments are too long", FaultKind::Excess);
         } else {
@@ -353,7 +383,7 @@ impl<'t> Reader<'t> {
     }
 
     fn fault(&mut self, code: &'static str, message: &'static str, kind: FaultKind) -> Stuck {
-        let fault = Fault { code, message, kind };
+        let fault = Fault { code, message, kind, at: self.at };
         // The worst is kept, and of equals the first.
         let known = self.found.fault;
         if known.is_none_or(|known| known.kind == FaultKind::Broken && kind == FaultKind::Excess) {

@@ -63,16 +63,32 @@ impl Looking<'_> {
                     found.push((at, self.with_arguments(at, text)));
                 }
             }
+            (Part::Shell, Value::Text(text)) => {
+                // With a command beside it, a shell's name is only that.
+                let alone = self.beside(at, is_main).is_none();
+                let runs = if is_shell(text) {
+                    alone && self.beside(at, is_arguments).is_some()
+                } else {
+                    self.sort == Sort::Shell || text.trim().contains(char::is_whitespace)
+                };
+                if runs {
+                    found.push((at, self.with_arguments(at, text)));
+                }
+            }
             (Part::Code, Value::Text(text)) => found.push((at, self.code(at, text))),
             (Part::Lines, Value::Text(text)) => found.push((at, Found::Shell(text.to_string()))),
             (Part::Arguments | Part::Input, _) if self.beside(at, is_main).is_some() => {}
+            (Part::Arguments, _) if self.beside(at, |part| part == Part::Shell).is_some() => {}
             (Part::Arguments | Part::Input, Value::Text(text)) => {
                 found.push((at, Found::Shell(text.to_string())));
             }
             (Part::Lines, Value::List) => {
                 self.list(at, found, |words| vec![Found::Shell(words.join("\n"))]);
             }
-            (Part::Whole | Part::Arguments | Part::Input | Part::Code, Value::List) => {
+            (
+                Part::Whole | Part::Shell | Part::Arguments | Part::Input | Part::Code,
+                Value::List,
+            ) => {
                 self.list(at, found, readings);
             }
         }
@@ -106,7 +122,6 @@ impl Looking<'_> {
     }
 
     fn with_arguments(&self, at: usize, program: &str) -> Found {
-        let is_arguments = |part| part == Part::Arguments;
         let Some((other, node)) = self.beside(at, is_arguments) else {
             return Found::Shell(program.to_owned());
         };
@@ -213,6 +228,21 @@ impl Looking<'_> {
 
 fn is_main(part: Part) -> bool {
     matches!(part, Part::Whole | Part::Lines | Part::Code)
+}
+
+fn is_arguments(part: Part) -> bool {
+    part == Part::Arguments
+}
+
+/// Whether a text names a shell, and nothing for it to do.
+fn is_shell(text: &str) -> bool {
+    const SHELLS: [&str; 10] =
+        ["ash", "bash", "cmd", "dash", "fish", "ksh", "powershell", "pwsh", "sh", "zsh"];
+    const FOLDERS: [&str; 5] = ["", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
+    let (folder, name) = text.trim().rsplit_once('/').unwrap_or(("", text.trim()));
+    let name = name.to_ascii_lowercase();
+    let name = name.strip_suffix(".exe").unwrap_or(&name);
+    FOLDERS.contains(&folder) && (SHELLS.contains(&name) || matches!(name, "" | "default"))
 }
 
 /// Returns what a list of words may mean: arguments, or text for a shell.

@@ -255,6 +255,7 @@ impl Interception {
             passed: Vec::new(),
             judged: 0,
             commands: 0,
+            patches: 0,
             seen,
         };
         verdict.outcome = self.look(&mut walk, call, attention);
@@ -309,17 +310,26 @@ impl Interception {
             Attention::Intercepted(_) => walk.text(call.arguments),
         }
         let is_shell = walk.aim == Aim::Change(Sort::Shell);
-        let found = if is_shell { walk.commands } else { walk.judged };
+        let applies = walk.aim == Aim::Change(Sort::Patch) && tool::applies(call.tool);
+        let (found, hint) = if is_shell {
+            (walk.commands, "name it in a parameter such as `command`")
+        } else if applies {
+            // A path tells where a patch lies or what it is for, and not what it does.
+            (walk.patches, "put its text into a parameter such as `patch`")
+        } else {
+            (walk.judged, "name the file in a parameter such as `path`")
+        };
         if found > 0 || !walk.findings.is_empty() {
             return Outcome::Judged;
         }
-        let (message, hint) = if is_shell {
-            ("the call names no command", "name it in a parameter such as `command`")
+        let mut nothing = if is_shell {
+            reason("no-paths", Axis::Path, "the call names no command".to_owned())
+        } else if applies {
+            reason("no-patch", Axis::Path, "the call holds no patch".to_owned())
         } else {
-            let hint = "name the file in a parameter such as `path`";
-            ("the call names no path, no patch and no command", hint)
+            let message = "the call names no path, no patch and no command".to_owned();
+            reason("no-paths", Axis::Path, message)
         };
-        let mut nothing = reason("no-paths", Axis::Path, message.to_owned());
         nothing.hint = Some(hint.to_owned());
         walk.doubt(nothing, String::new(), call.tool);
         Outcome::NothingFound

@@ -53,6 +53,8 @@ pub(super) enum Part {
     Whole,
     /// Several commands, one after the other.
     Lines,
+    /// The shell that reads it; some call the command itself so.
+    Shell,
     /// What follows the program.
     Arguments,
     /// What may be a command if nothing else is.
@@ -67,10 +69,13 @@ pub(super) enum Part {
 const PERHAPS: [&str; 4] = ["image", "source", "src", "target"];
 
 /// Names that are looked at though no list has them, where they hold what looks like a path.
-const BESIDES: [&str; 32] = [
+const BESIDES: [&str; 38] = [
+    "abspath",
     "base",
+    "basename",
     "chdir",
     "copy_to",
+    "dirname",
     "dst",
     "folder",
     "from",
@@ -91,11 +96,14 @@ const BESIDES: [&str; 32] = [
     "outfile",
     "output",
     "parent",
+    "pathname",
     "pwd",
+    "relpath",
     "rename_to",
     "root",
     "save_as",
     "save_to",
+    "subdir",
     "symlink",
     "to",
     "wd",
@@ -124,6 +132,12 @@ impl Parameters {
             return Holds::Command(part);
         }
         let role = role(&key, last);
+        // What is to go may be told by a pattern; elsewhere one says what to look for in files.
+        if matches!(last, "pattern" | "patterns")
+            && matches!(sort, Sort::Delete | Sort::Move | Sort::Copy)
+        {
+            return Holds::Path(Role::Source);
+        }
         if self.listed.iter().any(|name| ends_with(&key, name)) {
             let word = last.strip_suffix('s').unwrap_or(last);
             return if PERHAPS.contains(&word) { Holds::Perhaps(role) } else { Holds::Path(role) };
@@ -149,6 +163,32 @@ impl Parameters {
         }
     }
 
+    /// Whether a parameter is a file's name, which another one may put a folder in front of.
+    pub(super) fn is_name(key: &str) -> bool {
+        const NAMES: [&str; 7] =
+            ["basename", "entry", "file", "filename", "name", "pathname", "relpath"];
+        NAMES.contains(&last_word(&folded(key)))
+    }
+
+    /// Whether an object under this key is something to write, and its keys are no paths.
+    pub(super) fn is_prose(key: &str) -> bool {
+        const PROSE: [&str; 12] = [
+            "body",
+            "content",
+            "data",
+            "env",
+            "environment",
+            "headers",
+            "json",
+            "metadata",
+            "schema",
+            "text",
+            "value",
+            "variables",
+        ];
+        PROSE.contains(&&*folded(key))
+    }
+
     /// Whether a text under this key may be JSON that the tool reads in turn.
     pub(super) fn may_nest(key: &str) -> bool {
         const NESTING: [&str; 10] = [
@@ -171,6 +211,11 @@ fn command(key: &str, sort: Sort) -> Option<Part> {
     let part = match key {
         "command" | "cmd" | "argv" | "shell_command" | "command_line" | "cmdline" => Part::Whole,
         "commands" | "cmds" => Part::Lines,
+        "shell" => Part::Shell,
+        "bash" | "powershell" | "pwsh" | "sh" | "terminal" | "zsh" if sort == Sort::Shell => {
+            Part::Shell
+        }
+        "exec" | "execute" | "run" if sort == Sort::Shell => Part::Whole,
         "program" | "executable" | "binary" | "exe" | "file" if sort == Sort::Shell => Part::Whole,
         "pre" | "pre_command" | "post" | "post_command" if sort == Sort::Shell => Part::Lines,
         "script" | "code" if sort == Sort::Shell => Part::Code,
@@ -192,8 +237,8 @@ fn command(key: &str, sort: Sort) -> Option<Part> {
 
 fn role(key: &str, last: &str) -> Role {
     match last {
-        "cwd" | "workdir" | "directory" | "dir" | "folder" | "base" | "chdir" | "parent"
-        | "pwd" | "wd" | "workspace" => Role::Folder,
+        "cwd" | "workdir" | "directory" | "dir" | "dirname" | "folder" | "base" | "chdir"
+        | "parent" | "pwd" | "subdir" | "wd" | "workspace" => Role::Folder,
         "source" | "src" | "from" | "glob" | "globs" | "include" | "input" => Role::Source,
         _ if key.starts_with("source_") || key.starts_with("src_") || key.starts_with("old_") => {
             Role::Source

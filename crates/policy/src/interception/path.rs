@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use crate::jail::{Astray, WindowsRoot};
+use crate::jail::{Astray, WindowsRoot, behind_drive, is_on_windows};
 
 /// Why a text is no path that can be judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -207,8 +207,7 @@ fn others(text: &str, count: Count, system: System) -> Vec<Result<String, Flaw>>
         out.extend(decoded(trimmed).map(Ok));
     }
     if system == System::Unix {
-        let is_native = trimmed.starts_with(r"\??\") || trimmed.starts_with(r"\\");
-        if is_drive(trimmed) || is_native {
+        if is_drive(trimmed) || is_on_windows(trimmed) {
             out.push(Err(Flaw::Foreign));
         }
         if trimmed.contains('\\') {
@@ -304,7 +303,9 @@ fn is_uri(text: &str, scheme: &str) -> bool {
 
 /// Whether a text starts with a drive of Windows.
 fn is_drive(text: &str) -> bool {
-    let [letter, b':', rest @ ..] = text.as_bytes() else { return false };
-    let separated = matches!(rest.first(), None | Some(b'/' | b'\\'));
-    letter.is_ascii_alphabetic() && (separated || rest.contains(&b'\\') || rest.starts_with(b".."))
+    let Some(rest) = behind_drive(text) else { return false };
+    rest.is_empty()
+        || rest.starts_with(['/', '\\'])
+        || rest.contains('\\')
+        || rest.starts_with("..")
 }

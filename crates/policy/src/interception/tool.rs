@@ -143,6 +143,18 @@ pub(super) fn names(tool: &str) -> Vec<Cow<'_, str>> {
     names
 }
 
+/// Whether a tool finds files by a pattern of their names. Others search files for one.
+pub(super) fn finds(tool: &str) -> bool {
+    let word = folded(base(tool));
+    word.split('_').any(|part| matches!(part, "find" | "glob"))
+        || matches!(&*word, "file_search" | "list_files" | "search_files")
+}
+
+/// Whether a tool does nothing but apply a patch.
+pub(super) fn applies(tool: &str) -> bool {
+    folded(base(tool)).starts_with("apply")
+}
+
 /// Whether a tool is a shell by its name, intercepted or not.
 pub(super) fn is_shell(name: &str) -> bool {
     let base = base(name);

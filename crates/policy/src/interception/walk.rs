@@ -2,24 +2,26 @@
 
 mod commands;
 mod hosts;
+mod patches;
+mod paths;
 
-use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::sync::OnceLock;
 
 use serde_json::{Map, Value as Json};
 
-use super::arguments::{Arguments, FaultKind, Step, Value};
+use super::arguments::{Arguments, FaultKind, Node, Step, Value};
 use super::command::Found;
 use super::parameter::{Holds, Parameters, Role};
-use super::path::{Count, Flaw, looks_like_path, readings};
-use super::tool::Sort;
+use super::path::{Count, looks_like_path};
+use super::spelling::{folded, last_word};
+use super::tool::{self, Sort};
 use super::verdict::Finding;
 use super::{Dangers, Seen, What};
 use crate::decide::{Answer, Axis, Judge, Reason, Verdict};
 use crate::effort::Effort;
-use crate::jail::{self, How, Last, Lookup, Refusal, Spelling, WindowsRoot, is_kept_by_git};
-use crate::patch::{self, Naming, Touched};
+use crate::jail::{Lookup, WindowsRoot};
+use crate::patch::Naming;
 use crate::text::{Span, visible};
 
 /// What is looked for in the arguments of one call, and what was found.
@@ -51,6 +53,8 @@ pub(super) struct Walk<'w> {
     pub(super) judged: usize,
     /// How many of them were commands.
     pub(super) commands: usize,
+    /// How many of them were patches.
+    pub(super) patches: usize,
     pub(super) seen: Option<Vec<Seen>>,
 }
 
@@ -101,10 +105,13 @@ impl<'w> Walk<'w> {
 
     fn tree(&mut self, arguments: &Arguments<'_>, prefix: &str, depth: usize, top: Holds) {
         if let Some(fault) = arguments.fault {
+            let span = fault.span(arguments.text);
+            let hint = Some(fault.hint().to_owned());
             let reason = reason(fault.code, Axis::Structure, fault.message.to_owned());
+            let reason = Reason { span, hint, ..reason };
             match fault.kind {
-                FaultKind::Excess => self.refuse(reason, prefix.to_owned(), "", None),
-                FaultKind::Broken => self.doubt(reason, prefix.to_owned(), ""),
+                FaultKind::Excess => self.refuse(reason, prefix.to_owned(), arguments.text, None),
+                FaultKind::Broken => self.doubt(reason, prefix.to_owned(), arguments.text),
             }
         }
         match arguments.nodes.first().map(|node| &node.value) {
@@ -117,7 +124,8 @@ impl<'w> Walk<'w> {
             Some(Value::Text(_) | Value::Plain(_) | Value::List) => {
                 let message = "the arguments are no object".to_owned();
                 let reason = reason("arguments-not-object", Axis::Structure, message);
-                self.doubt(reason, prefix.to_owned(), "");
+                let hint = Some("name each value: {\"path\": \"src/main.rs\"}".to_owned());
+                self.doubt(Reason { hint, ..reason }, prefix.to_owned(), arguments.text);
             }
         }
         let holds = self.holds(arguments, top);
@@ -127,9 +135,8 @@ impl<'w> Walk<'w> {
         for (at, (node, holds_)) in arguments.nodes.iter().zip(&holds).enumerate() {
             let pointer = || format!("{prefix}{}", arguments.pointer(at));
             let within = holds.get(node.parent).copied().unwrap_or(Holds::Nothing);
-            if let (Step::Key(key), Holds::Path(role) | Holds::Perhaps(role)) = (&node.step, within)
-                && *holds_ == Holds::Nothing
-                && key.contains(['/', '\\', '~'])
+            if let Step::Key(key) = &node.step
+                && let Some(role) = self.key_role(arguments, node, within)
             {
                 self.path(key, role, Count::One, &pointer); // `files: {"a/b": …}`
             }
@@ -155,6 +162,8 @@ impl<'w> Walk<'w> {
                         matches!(&node.step, Step::Key(key) if Parameters::may_nest(key));
                     if is_json && may_nest {
                         self.nested(text, &pointer(), depth, *holds_);
+                    } else if matches!(self.sort(), Sort::Move | Sort::Copy) && is_far(text) {
+                        self.path(text, Role::Target, Count::One, &pointer); // `{"a": "/b"}`
                     }
                 }
             }
@@ -184,6 +193,7 @@ impl<'w> Walk<'w> {
             let within = holds.get(node.parent).copied().unwrap_or(Holds::Nothing);
             holds.push(match &node.step {
                 Step::Top => top,
+                Step::Key(key) if self.finds() && is_pattern(key) => Holds::Path(Role::Source),
                 Step::Key(key) => self.parameters.holds(key, within, self.sort()),
                 Step::Item(_) => within,
             });
@@ -191,171 +201,25 @@ impl<'w> Walk<'w> {
         holds
     }
 
-    fn patch_or_path(&mut self, text: &str, pointer: &dyn Fn() -> String, naming: Naming) {
-        let first = text.trim_start();
-        let starts = ["---", "***", "diff ", "Index:", "@@"].iter().any(|it| first.starts_with(it));
-        if starts || first.contains('\n') {
-            self.patch(text, pointer(), naming);
-        } else {
-            self.path(text, Role::Source, Count::One, pointer);
-        }
+    /// Whether the tool only looks for files, by patterns of their names.
+    fn finds(&self) -> bool {
+        self.aim == Aim::Read && tool::finds(self.tool())
     }
 
-    fn patch(&mut self, text: &str, pointer: String, naming: Naming) {
-        let outer = self.found.take();
-        for cwd in self.all_folders() {
-            // One folder in which it is denied is enough; one in which it is asked is not.
-            if self.found == Some(Answer::Deny) || !self.effort.spend(16 + text.len() / 64) {
-                break;
+    /// Returns what happens at the path that a key is; none if it is none.
+    fn key_role(&self, arguments: &Arguments<'_>, node: &Node<'_>, within: Holds) -> Option<Role> {
+        let Step::Key(key) = &node.step else { return None };
+        let parent = arguments.nodes.get(node.parent).map(|parent| &parent.step);
+        let is_prose = matches!(parent, Some(Step::Key(key)) if Parameters::is_prose(key));
+        match within {
+            Holds::Path(role) | Holds::Perhaps(role) => {
+                let is_path = key.contains(['/', '\\', '~']) || key.starts_with('.');
+                is_path.then_some(role)
             }
-            let ground = self.judge.ground();
-            let verdict = patch::judge_within(self.effort, text, naming, ground, &cwd, self.lookup);
-            // Blocks to search and replace name no file; another parameter does, and is judged.
-            let is_other = verdict.reasons().iter().all(|reason| reason.code == "patch-unknown");
-            if naming == Naming::InPatch || !is_other {
-                self.take(&verdict, &pointer, text);
-                self.judged += 1;
-            }
-        }
-        if self.windows.is_some() {
-            self.patched_on_windows(text, &pointer);
-        }
-        self.note(What::Patch, &pointer, text);
-        self.found = self.found.max(outer);
-    }
-
-    /// Judges the names in a patch as Windows reads them, too.
-    fn patched_on_windows(&mut self, text: &str, pointer: &str) {
-        let touched = patch::read(text).map(|patch| patch.touched).unwrap_or_default();
-        for path in touched.iter().flat_map(Touched::readings) {
-            self.path(&path, Role::Target, Count::One, &|| pointer.to_owned());
-        }
-    }
-
-    fn path(&mut self, text: &str, role: Role, count: Count, pointer: &dyn Fn() -> String) {
-        self.judged += 1;
-        if self.effort.is_spent() {
-            return;
-        }
-        let outer = self.found.take();
-        let (paths, flaw) = readings(text, count, self.windows);
-        self.effort.spend(4 * paths.len() + text.len() / 16);
-        let (whatever, unusable) = self.worst(&paths, role);
-        if let Some((reason, path)) = whatever {
-            let path = if is_outside(reason.code) { Some(shown(text, path)) } else { None };
-            self.refuse(reason, pointer(), text, path);
-        }
-        // Whatever denies is enough; a question is not, if there is more to be said.
-        let flaw = flaw.filter(|_| self.found != Some(Answer::Deny));
-        let about_flaw = |flaw: Flaw| about(flaw.code(), text, flaw.message());
-        match flaw {
-            // Reading elsewhere is no matter of the project.
-            Some(Flaw::Foreign | Flaw::Variable) if self.aim == Aim::Read => {}
-            Some(flaw @ (Flaw::Foreign | Flaw::Variable | Flaw::Excess)) => {
-                self.refuse(about_flaw(flaw), pointer(), text, Some(text.to_owned()));
-            }
-            Some(Flaw::Alias) => self.refuse(about_flaw(Flaw::Alias), pointer(), text, None),
-            Some(flaw @ (Flaw::Blank | Flaw::Nul)) => {
-                self.doubt(about_flaw(flaw), pointer(), text);
-            }
-            None => {}
-        }
-        if let Some(reason) = unusable.filter(|_| flaw.is_none())
-            && self.found != Some(Answer::Deny)
-        {
-            self.doubt(reason, pointer(), text);
-        }
-        if self.seen.is_some() {
-            self.note(What::Path, &pointer(), text);
-        }
-        self.found = self.found.max(outer);
-    }
-
-    /// Returns what is worst about all readings of a path in all folders: with its reading what any
-    /// mode refuses, and what only strict mode does.
-    fn worst<'p>(
-        &self,
-        paths: &'p [Cow<'_, str>],
-        role: Role,
-    ) -> (Option<(Reason, &'p str)>, Option<Reason>) {
-        let mut whatever: Option<(Reason, &str)> = None;
-        let mut unusable = None;
-        for path in paths {
-            let is_fixed = path.starts_with(['/', '~']);
-            let others = if is_fixed { &[] } else { &*self.folders };
-            for cwd in [self.cwd].into_iter().chain(others.iter().map(|cwd| &**cwd)) {
-                if !self.effort.spend(1 + path.len() / 64) {
-                    return (whatever, unusable);
-                }
-                match self.refused(path, role, cwd) {
-                    Some(Refused::Whatever(reason)) if reason.answer == Answer::Deny => {
-                        return (Some((reason, path)), unusable);
-                    }
-                    Some(Refused::Whatever(reason)) => {
-                        whatever = whatever.or(Some((reason, path)));
-                    }
-                    Some(Refused::Unusable(reason)) => unusable = unusable.or(Some(reason)),
-                    None => {}
-                }
-            }
-        }
-        (whatever, unusable)
-    }
-
-    fn refused(&self, path: &str, role: Role, cwd: &str) -> Option<Refused> {
-        let (last, need) = match (self.aim, role) {
-            (Aim::Read, _) => (Last::Follow, Need::Seen),
-            (Aim::Change(Sort::Delete), Role::Target | Role::Source)
-            | (Aim::Change(Sort::Move), Role::Source) => (Last::Keep, Need::Delete),
-            (Aim::Change(_), Role::Folder | Role::Source) => (Last::Follow, Need::Read),
-            (Aim::Change(_), Role::Target) => (Last::Follow, Need::Write),
-        };
-        let how = How { last, spelling: Spelling::Plain };
-        let place = self.judge.ground().place_with(path, cwd, self.lookup, how);
-        let inside = match need {
-            Need::Seen => jail::Answer::Yes,
-            Need::Read | Need::Write | Need::Delete => place.granted(),
-        };
-        let answer = match inside {
-            jail::Answer::Yes => match need {
-                Need::Seen | Need::Read => place.may_read(),
-                Need::Write => place.may_write(),
-                Need::Delete => place.may_delete(),
-            },
-            outside @ (jail::Answer::No(_) | jail::Answer::Unclear(_) | jail::Answer::Shared) => {
-                outside
-            }
-        };
-        match answer {
-            jail::Answer::Yes
-                if matches!(need, Need::Write | Need::Delete) && is_kept_by_git(&place.path) =>
-            {
-                Some(Refused::Whatever(about("loses-work", path, "is for git alone to write")))
-            }
-            jail::Answer::Yes => None,
-            jail::Answer::No(refused) => {
-                let reason = Reason {
-                    origin: refused.origin.cloned(),
-                    hint: refused.why.hint().map(str::to_owned),
-                    ..about(refused.why.code(), path, &refused.why.to_string())
-                };
-                let is_unusable = refused.why == Refusal::Impossible;
-                Some(if is_unusable {
-                    Refused::Unusable(reason)
-                } else {
-                    Refused::Whatever(reason)
-                })
-            }
-            jail::Answer::Unclear(doubt) => {
-                let reason = about(doubt.code(), path, &doubt.to_string());
-                let is_secret = doubt == jail::Doubt::Secret;
-                let answer = if is_secret { Answer::Ask } else { Answer::Deny };
-                Some(Refused::Whatever(Reason { answer, ..reason }))
-            }
-            jail::Answer::Shared => {
-                let what = "has other names, perhaps outside the project";
-                let reason = about("shared-file", path, what);
-                Some(Refused::Whatever(Reason { answer: Answer::Ask, ..reason }))
+            Holds::Uri(_) | Holds::Patch | Holds::Command(_) | Holds::Nothing => {
+                // No parameter has such a name.
+                let is_path = key.contains(['/', '\\']) || key.starts_with(['~', '.']);
+                (is_path && !is_prose).then_some(Role::Target)
             }
         }
     }
@@ -434,30 +298,24 @@ impl<'w> Walk<'w> {
     }
 }
 
-/// What must be allowed at a path.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Need {
-    /// Reading, wherever it lies.
-    Seen,
-    Read,
-    Write,
-    Delete,
-}
-
-/// A path that is refused.
-enum Refused {
-    /// In any mode.
-    Whatever(Reason),
-    /// In strict mode: no program could use it.
-    Unusable(Reason),
-}
-
 /// Returns how many paths a text may hold, by the name of its parameter.
 fn count(arguments: &Arguments<'_>, at: usize) -> Count {
     match arguments.nodes.get(at).map(|node| &node.step) {
         Some(Step::Key(key)) if key.ends_with(['s', 'S']) || key.ends_with("ist") => Count::Several,
         Some(Step::Key(_) | Step::Item(_) | Step::Top) | None => Count::One,
     }
+}
+
+/// Whether a text can only be a path, and one that is written out.
+fn is_far(text: &str) -> bool {
+    let text = text.trim();
+    let climbs = text.split(['/', '\\']).any(|name| name == "..");
+    (text.starts_with(['/', '~', '\\']) || climbs || is_file_uri(text)) && looks_like_path(text)
+}
+
+/// Whether a parameter holds patterns of what is looked for.
+fn is_pattern(key: &str) -> bool {
+    matches!(last_word(&folded(key)), "pattern" | "patterns")
 }
 
 fn is_file_uri(text: &str) -> bool {
@@ -467,11 +325,6 @@ fn is_file_uri(text: &str) -> bool {
 /// Whether a reason says that a path is outside.
 fn is_outside(code: &str) -> bool {
     matches!(code, "outside-root" | "link-leads-outside" | "cwd-outside" | "path-foreign")
-}
-
-/// The path to show: as it was written, unless it is one of several in a text.
-fn shown(text: &str, path: &str) -> String {
-    if text.contains(['\n', ',']) { path.to_owned() } else { text.to_owned() }
 }
 
 /// Returns the text that a place points into: of a long one only that place.

@@ -113,6 +113,14 @@ impl Ground {
         &self.root
     }
 
+    /// Returns whether a pattern, made absolute, matches all that lies in the project root.
+    pub(crate) fn empties(&self, path: &str) -> bool {
+        below(path, &self.root).is_some_and(|below| {
+            let below = below.trim_matches('/');
+            !below.is_empty() && below.split('/').all(is_any_name)
+        })
+    }
+
     /// Returns where `path` leads for a program in the folder `cwd`.
     pub fn place(&self, path: &str, cwd: &str, lookup: &dyn Lookup) -> Place<'_> {
         self.place_with(path, cwd, lookup, How::default())
@@ -218,7 +226,7 @@ impl Ground {
             Standing::Granted
         } else if TEMP.iter().any(|folder| is_under(path, folder)) {
             Standing::Temp
-        } else if DEVICES.contains(&path) {
+        } else if path.starts_with("/dev/") && DEVICES.contains(&path) {
             Standing::Device
         } else {
             Standing::Outside(self.region(path))
@@ -226,7 +234,8 @@ impl Ground {
     }
 
     fn region(&self, path: &str) -> Region {
-        let first = path.split('/').nth(1).unwrap_or_default();
+        let names = path.strip_prefix('/').unwrap_or_default();
+        let first = byte::split_once(names, b'/').map_or(names, |(first, _)| first);
         let near_home =
             self.home.as_deref().is_some_and(|home| is_under(path, home) || is_under(home, path));
         if first.is_empty() {
@@ -287,6 +296,11 @@ impl Ground {
             granted.chain(TEMP).chain([self.root.as_str()]).chain(self.home.as_deref());
         folders.any(|folder| holds(path, folder, spelling))
     }
+}
+
+/// `*`, `**`, `?*`, `*.*`: every name, or nearly.
+pub(crate) fn is_any_name(name: &str) -> bool {
+    name.contains('*') && name.chars().all(|c| matches!(c, '*' | '?' | '.'))
 }
 
 /// Without the index, which is longer than any message.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use smallvec::SmallVec;
+
 use super::fold::fold;
 use crate::key::Sourced;
 use crate::layer::Origin;
@@ -22,6 +24,16 @@ pub(super) struct Marks {
     inner: Keys,
     /// Patterns that no plain component gives away.
     keyless: Vec<usize>,
+}
+
+/// Places of patterns that may match: nearly always few.
+type Candidates = SmallVec<[usize; 16]>;
+
+/// What the letters of a name are known to be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Letters {
+    Ascii,
+    Any,
 }
 
 /// What a pattern is for.
@@ -145,27 +157,38 @@ impl Marks {
     }
 
     /// Returns the places of the patterns that may match; of nearly every path there are none.
-    fn candidates(&self, path: &str, spelling: Spelling) -> Vec<usize> {
-        let is_wild = |name: &str| spelling == Spelling::Pattern && has_wildcard(name);
-        // A name that says nothing at either end may be nearly any of them.
-        let says_nothing = |name: &str| {
-            let says = |byte: Option<u8>| byte.is_some_and(|byte| !is_special(byte));
-            is_wild(name) && !says(name.bytes().next()) && !says(name.bytes().next_back())
-        };
-        if spelling == Spelling::Pattern && components(path).any(says_nothing) {
-            return (0..self.marks.len()).collect();
-        }
-        let mut found = self.keyless.clone();
-        for name in components(path) {
-            match is_wild(name) {
-                true => self.last.find_like(name, &mut found),
-                false => self.last.find(name, &mut found),
+    fn candidates(&self, path: &str, spelling: Spelling) -> Candidates {
+        let mut found = Candidates::from_slice(&self.keyless);
+        if spelling == Spelling::Plain || !has_wildcard(path) {
+            let letters = if path.is_ascii() { Letters::Ascii } else { Letters::Any };
+            let mut last = "";
+            for name in components(path) {
+                self.last.find(name, letters, &mut found);
+                last = name;
             }
-        }
-        let name = byte::behind_last(path, b'/');
-        match is_wild(name) {
-            true => self.inner.find_like(name, &mut found),
-            false => self.inner.find(name, &mut found),
+            self.inner.find(last, letters, &mut found);
+        } else {
+            // A name that says nothing at either end may be nearly any of them.
+            let says_nothing = |name: &str| {
+                let says = |byte: Option<u8>| byte.is_some_and(|byte| !is_special(byte));
+                has_wildcard(name) && !says(name.bytes().next()) && !says(name.bytes().next_back())
+            };
+            if components(path).any(says_nothing) {
+                // Of these, the ones that begin with another plain name are none.
+                let top = components(path).next().filter(|name| !is_unsettled(name)).map(fold);
+                let begins = |mark: &Mark| match (mark.pattern.first_plain_name(), &top) {
+                    (Some(first), Some(top)) => first == &**top,
+                    (None, _) | (_, None) => true,
+                };
+                let places = self.marks.iter().enumerate().filter(|(_, mark)| begins(mark));
+                return places.map(|(place, _)| place).collect();
+            }
+            let mut last = "";
+            for name in components(path) {
+                self.last.find_either(name, &mut found);
+                last = name;
+            }
+            self.inner.find_either(last, &mut found);
         }
         if found.len() > 1 {
             found.sort_unstable();
@@ -187,10 +210,18 @@ impl Keys {
         }
     }
 
-    fn find(&self, name: &str, found: &mut Vec<usize>) {
+    /// Finds a name, or those that a shell's pattern may match.
+    fn find_either(&self, name: &str, found: &mut Candidates) {
+        match has_wildcard(name) {
+            true => self.find_like(name, found),
+            false => self.find(name, Letters::Any, found),
+        }
+    }
+
+    fn find(&self, name: &str, letters: Letters, found: &mut Candidates) {
         let (word, bit) = slot(name);
         // Folding changes neither ends nor length of an ASCII name.
-        if self.noted.get(word).is_none_or(|word| word & bit == 0) && name.is_ascii() {
+        if letters == Letters::Ascii && self.noted.get(word).is_none_or(|word| word & bit == 0) {
             return;
         }
         let name = fold(name);
@@ -201,7 +232,7 @@ impl Keys {
     }
 
     /// Finds the names that a shell's pattern may match.
-    fn find_like(&self, pattern: &str, found: &mut Vec<usize>) {
+    fn find_like(&self, pattern: &str, found: &mut Candidates) {
         let pattern = fold(pattern);
         // Most are told by what the pattern begins and ends with, without reading all of it.
         let (start, end) = (
@@ -229,6 +260,11 @@ impl Keys {
 /// Returns whether a shell would take a character of `text` for a wildcard.
 pub(super) fn has_wildcard(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'['))
+}
+
+/// Returns whether a name is more than what it says, for a shell.
+pub(super) fn is_unsettled(name: &str) -> bool {
+    name.bytes().any(is_special)
 }
 
 /// Returns whether a byte means something in a shell's pattern.

@@ -29,13 +29,15 @@ mod windows;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use ground::is_any_name;
 pub use ground::{Ground, How};
 pub use lookup::{Entry, Listing, Lookup, Named, NamedKind, NoLookup};
 pub use marks::Spelling;
-pub use place::{Answer, Doubt, Place, Refusal, Refused, Region, Route, Standing};
+pub use place::{Answer, Doubt, Need, Place, Refusal, Refused, Region, Route, Standing};
 pub(crate) use repository::{is_kept_by_git, of_repository};
 pub use walk::Last;
 pub use windows::{Astray, WindowsRoot};
+pub(crate) use windows::{behind_drive, is_on_windows};
 
 /// Whether a path stays in a project, by its text alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

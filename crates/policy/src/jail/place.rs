@@ -118,6 +118,17 @@ pub enum Answer<'p> {
     Shared,
 }
 
+/// What is to be done at a place.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Need {
+    /// See what lies there.
+    Read,
+    /// Create or change it.
+    Write,
+    /// Remove it or move it away, with all in it.
+    Delete,
+}
+
 /// A refusal, with what a message needs.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Refused<'p> {
@@ -175,6 +186,23 @@ impl<'g> Place<'g> {
             | Standing::Device
             | Standing::Outside(_)
             | Standing::Unknowable(_) => self.inside(),
+        }
+    }
+
+    /// Returns whether something may be done here by those whom walls hold.
+    pub fn may(&self, need: Need) -> Answer<'_> {
+        match need {
+            Need::Read => self.may_read(),
+            Need::Write => self.may_write(),
+            Need::Delete => self.may_delete(),
+        }
+    }
+
+    /// Returns whether something may be done here by those who work outside the walls.
+    pub fn may_outside_walls(&self, need: Need) -> Answer<'_> {
+        match self.granted() {
+            Answer::Yes => self.may(need),
+            outside @ (Answer::No(_) | Answer::Unclear(_) | Answer::Shared) => outside,
         }
     }
 

@@ -10,8 +10,15 @@ pub(super) fn is_under(path: &str, folder: &str) -> bool {
 
 /// Returns what comes after `folder` in `path`, without the slash between them.
 pub(super) fn below<'p>(path: &'p str, folder: &str) -> Option<&'p str> {
-    let rest = path.strip_prefix(folder.trim_end_matches('/'))?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
+    // `/` is the only folder that is written with a slash behind it.
+    let length = folder.len() - usize::from(folder.as_bytes().last() == Some(&b'/'));
+    // Nearly every path is told by what stands where the folder would end.
+    match path.as_bytes().get(length) {
+        None | Some(b'/') => {}
+        Some(_) => return None,
+    }
+    let rest = path.strip_prefix(folder.get(..length)?)?;
+    Some(rest.strip_prefix('/').unwrap_or(rest))
 }
 
 /// Appends `names` to the normal path `path`, resolving `.` and `..` by text.

@@ -11,7 +11,7 @@ use crate::text::byte;
 const MOST_LINKS: u8 = 40;
 
 /// What happens to a link at the end of a path.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Last {
     /// It is followed, as open(2) does.
     #[default]
@@ -174,6 +174,10 @@ impl<'a> Walk<'a> {
     /// Understands the names in `/proc` and `/dev` that stand for something of the process that
     /// uses them. A look-up would answer for this process instead.
     fn enter_kernel_files(&mut self, folder: usize) -> bool {
+        // Nearly every path lies elsewhere.
+        if !matches!(self.path.as_bytes(), [b'/', b'd' | b'p', ..]) {
+            return false;
+        }
         let (above, name) = self.path.split_at(folder);
         let name = name.trim_start_matches('/');
         match (above, name) {

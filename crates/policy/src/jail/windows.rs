@@ -113,6 +113,21 @@ impl WindowsRoot {
     }
 }
 
+/// Returns what stands behind a drive of Windows: `\x` of `C:\x`, `x` of `C:x`; none without one.
+pub(crate) fn behind_drive(text: &str) -> Option<&str> {
+    let (drive, rest) = text.split_at_checked(2)?;
+    matches!(drive.as_bytes(), [letter, b':'] if letter.is_ascii_alphabetic()).then_some(rest)
+}
+
+/// Whether a path can only be one of Windows: `C:\x`, `C:/x`, `\\host\x`.
+pub(crate) fn is_on_windows(text: &str) -> bool {
+    match text.as_bytes() {
+        [letter, b':', b'/' | b'\\', ..] => letter.is_ascii_alphabetic(),
+        [b'\\', b'\\', ..] | [b'\\', b'?', b'?', b'\\', ..] => true,
+        _ => false,
+    }
+}
+
 /// What a path starts with, and the names behind it.
 enum Start {
     /// A drive or a share.

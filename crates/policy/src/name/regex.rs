@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use fancy_regex::{Expr, Regex, RegexBuilder};
 
-use super::regex_cost::Cost;
+use super::regex_cost::{Cost, MOST_WEIGHT, weight};
 use super::regex_plain::is_plain;
 use super::{Invalid, escape, quote};
 
@@ -100,6 +100,11 @@ impl FromStr for Pattern {
         if text.len() > LONGEST {
             let problem = format!("the regex {} is longer than 16 KiB", quote(text));
             return Err(Invalid::new("regex-length", problem));
+        }
+        if weight(text) > MOST_WEIGHT {
+            let problem = format!("the regex {} would take too long to compile", quote(text));
+            let hint = "repeat less, or write several rules";
+            return Err(Invalid::new("regex-size", problem).with_hint(hint));
         }
         let not_a_regex = |error: fancy_regex::Error| {
             let cause = escape(&error.to_string());
@@ -257,7 +262,7 @@ mod tests {
             assert!(invalid.problem().contains(&format!("`{text}`")), "{invalid}");
         }
         assert_eq!("(".repeat(200).parse::<Pattern>().unwrap_err().code(), "regex");
-        assert_eq!("((a{999}){999}){999}".parse::<Pattern>().unwrap_err().code(), "regex");
+        assert_eq!("((a{999}){999}){999}".parse::<Pattern>().unwrap_err().code(), "regex-size");
         assert_eq!("a".repeat(16_385).parse::<Pattern>().unwrap_err().code(), "regex-length");
     }
 }

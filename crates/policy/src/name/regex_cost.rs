@@ -21,6 +21,9 @@ const FEW: usize = 3;
 /// More of them are not told apart.
 const MANY: usize = 1 << 20;
 
+/// What is heavier takes more than some milliseconds to compile.
+pub(super) const MOST_WEIGHT: usize = 8_000;
+
 impl Cost {
     pub(super) fn of(pattern: &str) -> Self {
         let turns = ["(?=", "(?!", "(?<", "(?>", "(?(", "(?P=", "\\k", "\\g", "++", "*+", "?+"];
@@ -42,6 +45,67 @@ impl Cost {
         let each = if self.places > FEW { self.places.saturating_mul(4) } else { 1 };
         let once = length.saturating_mul(self.turns.max(1)).saturating_mul(each);
         (READ / once.max(1)).clamp(2, 20_000)
+    }
+}
+
+/// Returns about how many microseconds compiling a pattern takes, told by its text: so much for
+/// each letter and class, as often as it is repeated.
+pub(super) fn weight(pattern: &str) -> usize {
+    // Every letter becomes a class of its cases.
+    let case = if pattern.contains("(?i") { 3 } else { 1 };
+    let mut groups = vec![0_usize];
+    let mut last = 0_usize;
+    let mut chars = pattern.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '\\' => {
+                last = class(chars.next());
+                add(&mut groups, last);
+            }
+            '[' => {
+                last = 4;
+                let mut inside = chars.next_if_eq(&'^').is_some();
+                while let Some(c) = chars.next() {
+                    match c {
+                        ']' if inside => break,
+                        '\\' => last += class(chars.next()),
+                        _ => last += 1,
+                    }
+                    inside = true;
+                }
+                add(&mut groups, last);
+            }
+            '(' => groups.push(4),
+            ')' => {
+                last = if groups.len() > 1 { groups.pop().unwrap_or_default() } else { 0 };
+                add(&mut groups, last);
+            }
+            '{' => {
+                let more = last.saturating_mul(times(&mut chars).saturating_sub(1));
+                last = last.saturating_add(more).min(MANY);
+                add(&mut groups, more);
+            }
+            '.' => {
+                last = 8;
+                add(&mut groups, last);
+            }
+            _ => {
+                last = 1;
+                add(&mut groups, last);
+            }
+        }
+    }
+    let sum = groups.iter().fold(0_usize, |sum, group| sum.saturating_add(*group));
+    sum.saturating_mul(case).min(MANY)
+}
+
+/// What an escaped character weighs: some are classes of a great many.
+fn class(escaped: Option<char>) -> usize {
+    match escaped {
+        Some('p' | 'P') => 150,
+        Some('w' | 'W' | 'b' | 'B') => 60,
+        Some('d' | 'D' | 's' | 'S' | 'h' | 'H') => 10,
+        Some(_) | None => 1,
     }
 }
 
@@ -118,6 +182,34 @@ fn times(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_takes_long_to_compile_is_heavy_and_ordinary_rules_are_not() {
+        let words = |count: usize| {
+            let words: Vec<String> = (0..count).map(|at| format!("word{at}")).collect();
+            words.join("|")
+        };
+        for heavy in [
+            words(1_500),
+            format!("(?i){}", words(500)),
+            r"[\p{L}\p{N}\p{S}]".repeat(100),
+            r"(?=\w{300})\w{300}".to_owned(),
+            "((((a{10}){10}){10}){10})".to_owned(),
+            "x{99999999999999999999}".to_owned(),
+        ] {
+            assert!(weight(&heavy) > MOST_WEIGHT, "{heavy}: {}", weight(&heavy));
+        }
+        for light in [
+            words(200),
+            r"(?i)^(git|ls)\s+[\w./-]{1,20}$".to_owned(),
+            r"\brm\s+(-[a-zA-Z]*[rf][a-zA-Z]*\s+)+(/|~|\$HOME)".to_owned(),
+            "[]a]]".to_owned(),
+            "[".to_owned(),
+            ")".to_owned(),
+        ] {
+            assert!(weight(&light) <= MOST_WEIGHT, "{light}: {}", weight(&light));
+        }
+    }
 
     #[test]
     fn what_matches_much_and_what_is_counted_weighs() {

@@ -7,7 +7,7 @@ use super::planted::Planted;
 use super::{Deed, Form, Target, Touched, read};
 use crate::decide::{Answer, Axis, Reason, Verdict};
 use crate::effort::{Counted, Effort};
-use crate::jail::{self, Ground, How, Last, Lookup, Place, Spelling};
+use crate::jail::{self, Ground, How, Last, Lookup, Need, Place, Spelling};
 use crate::text::{Span, visible};
 
 /// Whether whoever applies a patch is told the file another way.
@@ -86,31 +86,11 @@ struct Question<'q> {
     cwd: &'q str,
 }
 
-/// What must be allowed at a path.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-enum Need {
-    Read,
-    Write,
-    /// Writing the name itself, and not what a link there leads to.
-    Name,
-    Delete,
-}
-
 impl Question<'_> {
     fn refused(&self, lookup: &dyn Lookup) -> Option<Reason> {
-        let refused = needs(self.touched).iter().find_map(|need| {
-            let last = match need {
-                Need::Read | Need::Write => Last::Follow,
-                Need::Name | Need::Delete => Last::Keep,
-            };
-            let place = self.place(self.path, self.cwd, last, lookup);
-            self.reason(place.granted()).or_else(|| {
-                self.reason(match need {
-                    Need::Read => place.may_read(),
-                    Need::Write | Need::Name => place.may_write(),
-                    Need::Delete => place.may_delete(),
-                })
-            })
+        let refused = needs(self.touched).iter().find_map(|(need, last)| {
+            let place = self.place(self.path, self.cwd, *last, lookup);
+            self.reason(place.may_outside_walls(*need))
         });
         refused.or_else(|| match target(self.touched)? {
             Target::Text(text) => self.leads_out(text, lookup),
@@ -134,7 +114,7 @@ impl Question<'_> {
             message: format!("`{}` {}", visible(self.path), jail::Refusal::LinkLeadsOutside),
             ..reason
         };
-        self.reason(place.granted()).map(outside).or_else(|| self.reason(place.may_read()))
+        self.reason(place.granted()).map(outside).or_else(|| self.reason(place.may(Need::Read)))
     }
 
     fn place(&self, path: &str, cwd: &str, last: Last, lookup: &dyn Lookup) -> Place<'_> {
@@ -162,18 +142,19 @@ impl Question<'_> {
     }
 }
 
-/// Returns what must be allowed.
-fn needs(touched: &Touched) -> &'static [Need] {
+/// Returns what must be allowed, and whether a link at the end is followed.
+fn needs(touched: &Touched) -> &'static [(Need, Last)] {
     match (&touched.deed, touched.form) {
         (Deed::Create | Deed::Change | Deed::MoveTo | Deed::CopyTo | Deed::Mode, _) => {
-            &[Need::Write]
+            &[(Need::Write, Last::Follow)]
         }
-        (Deed::Link(_), _) => &[Need::Name],
-        (Deed::CopyFrom, _) => &[Need::Read],
-        (Deed::Unlink, _) | (Deed::Delete, Form::Whole) => &[Need::Delete],
+        // The name itself is written, and not what a link there leads to.
+        (Deed::Link(_), _) => &[(Need::Write, Last::Keep)],
+        (Deed::CopyFrom, _) => &[(Need::Read, Last::Follow)],
+        (Deed::Unlink, _) | (Deed::Delete, Form::Whole) => &[(Need::Delete, Last::Keep)],
         // A diff that takes all lines away writes to what it finds, if more is left.
         (Deed::Delete, Form::Prefixed | Form::Git) | (Deed::MoveFrom, _) => {
-            &[Need::Delete, Need::Write]
+            &[(Need::Delete, Last::Keep), (Need::Write, Last::Follow)]
         }
     }
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Unreadable;
 use super::line::Line;
+use crate::jail::behind_drive;
 use crate::text::Span;
 
 /// A name in a header, free of quotes.
@@ -149,9 +150,7 @@ pub(super) fn readings(path: &str, strips: Strips) -> Vec<String> {
         stripped(path, strips).for_each(&mut add);
     }
     // `C:\x` lies in no project, and `C:x` is a folder of its own only here.
-    if let [letter, b':', ..] = slashed.as_bytes()
-        && letter.is_ascii_alphabetic()
-    {
+    if behind_drive(&slashed).is_some() {
         add(&format!("/{slashed}"));
     }
     // An empty name is judged too: it is refused.

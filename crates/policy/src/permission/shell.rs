@@ -173,6 +173,7 @@ fn is_explicit(reason: &Reason) -> bool {
             | "too-long"
             | "too-many-commands"
             | "control-character"
+            | "not-text"
             | "invisible-character"
             | "host-denied"
             | "guard"

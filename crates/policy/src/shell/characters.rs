@@ -3,6 +3,10 @@
 use super::{Found, Unparsed};
 use crate::text::{Span, hides};
 
+/// Stands for bytes that are no text, which no command may contain; as long as the character by
+/// which they are shown.
+pub const UNDECODED: char = '\u{FDD2}';
+
 /// Refuses what a person cannot see or a shell and its reader take differently: control characters
 /// other than tab and newline, separators, bidirectional and invisible characters, noncharacters.
 ///
@@ -18,6 +22,14 @@ pub fn check_characters(text: &str) -> Result<(), Unparsed> {
     let refused = |c: char| !matches!(c, '\t' | '\n') && (hides(c) || is_noncharacter(c));
     let found = text.char_indices().find(|&(at, c)| refused(c) && !joins_picture(text, at, c));
     let Some((at, found)) = found else { return Ok(()) };
+    if found == UNDECODED {
+        return Err(Unparsed {
+            code: "not-text",
+            message: "bytes that are no text (UTF-8) stand in the command".to_owned(),
+            span: Span::new(at, at + found.len_utf8()),
+            found: Found::Reading,
+        });
+    }
     let (code, kind) = match found.is_control() {
         true => ("control-character", "a control"),
         false => ("invisible-character", "an invisible"),

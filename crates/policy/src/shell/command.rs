@@ -57,7 +57,9 @@ impl<'t> Parser<'_, 't> {
         let mut lost = false;
         loop {
             self.blanks();
-            if let Some(redirection) = self.redirection()? {
+            // Nearly every word begins with none of these.
+            let may_redirect = matches!(self.peek(), b'<' | b'>' | b'&' | b'{' | b'0'..=b'9');
+            if may_redirect && let Some(redirection) = self.redirection()? {
                 redirections.push(redirection);
                 arrays = ArrayAllowed::No;
                 // Behind an assignment and a redirection bash expects a plain word.
@@ -111,6 +113,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Refuses a plain `in` where bash still waits for the one of a loop.
+    #[inline]
     pub(super) fn check_in(&self, word: &Word<'_>, at: usize) -> Parsed<()> {
         if self.scope.has(Scope::AWAITS_IN) && word.plain() == Some("in") {
             return Err(self.unsupported("`in` behind a loop without one", at));
@@ -119,6 +122,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Tells whether a word begins here.
+    #[inline]
     pub(super) fn word_begins(&mut self) -> bool {
         match self.peek() {
             b'<' | b'>' => self.sees(b"<(") || self.sees(b">("),

@@ -188,6 +188,7 @@ impl<'s, 't> Parser<'s, 't> {
     }
 
     /// Returns a part of the text, borrowed if it stands in the original.
+    #[inline]
     pub(super) fn slice(&self, from: usize, to: usize) -> Cow<'t, str> {
         match self.origin {
             Origin::Verbatim(text) => Cow::Borrowed(text.get(from..to).unwrap_or_default()),

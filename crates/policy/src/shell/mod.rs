@@ -30,7 +30,7 @@ mod word;
 mod tests;
 
 pub use ast::*;
-pub use characters::check_characters;
+pub use characters::{UNDECODED, check_characters};
 use cursor::Parser;
 pub use walk::Part;
 

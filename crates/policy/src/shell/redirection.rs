@@ -69,6 +69,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Refuses `{name[…]}` in front of `<` or `>` where its subscript is more than a plain word.
+    #[inline]
     pub(super) fn check_element(&self, start: usize) -> Parsed<()> {
         if !matches!(self.byte(self.at), b'<' | b'>') {
             return Ok(());

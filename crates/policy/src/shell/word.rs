@@ -63,6 +63,7 @@ struct Draft<'t> {
 
 impl<'t> Word<'t> {
     /// Returns the text of a word in which nothing is quoted or expanded.
+    #[inline]
     pub(super) fn plain(&self) -> Option<&str> {
         match self.pieces.as_slice() {
             [Piece::Literal(text)] => Some(text),

@@ -1,14 +1,19 @@
 //! Looking for one ASCII character in a short text, where the general search of `str` costs more
 //! than the looking itself.
 
+/// Every byte of a word set to one, and to its highest bit.
+const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
+const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
+
 /// Returns where a text first has an ASCII character.
 pub(crate) fn find(text: &str, wanted: u8) -> Option<usize> {
     text.bytes().position(|byte| byte == wanted)
 }
 
-/// Returns whether a text has an ASCII character.
+/// Returns whether a text has a byte.
 pub(crate) fn has(text: &str, wanted: u8) -> bool {
-    text.bytes().any(|byte| byte == wanted)
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    words.iter().any(|word| holds(*word, wanted)) || rest.contains(&wanted)
 }
 
 /// Splits a text at the first of an ASCII character.
@@ -21,4 +26,34 @@ pub(crate) fn split_once(text: &str, wanted: u8) -> Option<(&str, &str)> {
 pub(crate) fn behind_last(text: &str, wanted: u8) -> &str {
     let at = text.bytes().rposition(|byte| byte == wanted);
     at.and_then(|at| text.get(at + 1..)).unwrap_or(text)
+}
+
+/// Returns whether one of eight bytes is the wanted one, without looking at them one by one: the
+/// lowest byte that becomes zero borrows from its highest bit.
+fn holds(word: [u8; 8], wanted: u8) -> bool {
+    let word = u64::from_ne_bytes(word) ^ (ONES * u64::from(wanted));
+    word.wrapping_sub(ONES) & !word & HIGHS != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_is_found_wherever_it_stands() {
+        for length in 0..40_usize {
+            let text = "\u{7f}".repeat(length);
+            assert_eq!((find(&text, b'~'), has(&text, b'~')), (None, false), "{length}");
+            for at in 0..length {
+                let text = format!("{}~{}", &text[..at], &text[at + 1..]);
+                assert_eq!(
+                    (find(&text, b'~'), has(&text, b'~')),
+                    (Some(at), true),
+                    "{length} {at}"
+                );
+                assert_eq!(behind_last(&text, b'~').len(), length - at - 1);
+            }
+        }
+        assert!(has("é", 0xC3) && has("0123456789é", 0xA9) && !has("0123456789é", 0x29));
+    }
 }

@@ -4,6 +4,8 @@ use palisade::policy::decide::{Answer, Axis, Reason, Verdict};
 use palisade::policy::text::visible;
 use serde_json::{Value as Json, json};
 
+use crate::ui::cut;
+
 /// Tells a person.
 pub(super) fn human(verdict: &Verdict, text: &str) -> String {
     let mut out = format!("{}\n", verdict.answer());
@@ -18,7 +20,7 @@ pub(in crate::command) fn carets(reason: &Reason, text: &str) -> String {
     let mut out = format!(
         "\n{}: {} [{}, {}]\n",
         reason.answer,
-        visible(&reason.message),
+        cut(&visible(&reason.message), MESSAGE),
         reason.code,
         reason.axis
     );
@@ -28,9 +30,9 @@ pub(in crate::command) fn carets(reason: &Reason, text: &str) -> String {
     let line_end = text[start..].find('\n').map_or(text.len(), |at| start + at);
     let end = reason.span.end().clamp(start, line_end);
     let end = (end..=line_end).find(|at| text.is_char_boundary(*at)).unwrap_or(line_end);
-    let before = visible(&text[line_start..start]);
-    let marked = visible(&text[start..end]);
-    let after = visible(&text[end..line_end]);
+    let before = last(&visible(&text[line_start..start]), BESIDE);
+    let marked = cut(&visible(&text[start..end]), MARKED);
+    let after = cut(&visible(&text[end..line_end]), BESIDE);
     let width = marked.chars().count().max(1);
     out.push_str(&format!("  {before}{marked}{after}\n"));
     let indent = before.chars().count();
@@ -42,6 +44,20 @@ pub(in crate::command) fn carets(reason: &Reason, text: &str) -> String {
         out.push_str(&format!("  hint: {}\n", visible(hint)));
     }
     out
+}
+
+/// How much is shown of a message, of the marked part of a line, and of what stands beside it.
+const MESSAGE: usize = 400;
+const MARKED: usize = 120;
+const BESIDE: usize = 80;
+
+/// Returns the end of a long line, and says that there is more.
+fn last(line: &str, most: usize) -> String {
+    let length = line.chars().count();
+    match length.checked_sub(most + 1) {
+        None => line.to_owned(),
+        Some(more) => format!("…{}", line.chars().skip(more + 1).collect::<String>()),
+    }
 }
 
 /// Tells a program.

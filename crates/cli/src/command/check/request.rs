@@ -35,6 +35,11 @@ impl<'l> Request<'l> {
         Some(Self { members })
     }
 
+    /// Returns the names of all members.
+    pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.members.keys().map(String::as_str)
+    }
+
     /// Returns a member as it is written.
     pub(super) fn written(&self, key: &str) -> &'l str {
         self.members.get(key).map_or("", |(_, written)| written)

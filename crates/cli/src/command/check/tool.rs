@@ -37,13 +37,7 @@ pub(super) fn run(
 /// Tells a person.
 fn human(verdict: &ToolVerdict) -> String {
     let mut out = String::new();
-    let note = match verdict.outcome {
-        Outcome::Disabled => Some("the proxy intercepts no call: `tools.enabled` is false"),
-        Outcome::Excluded => Some("the policy leaves this tool alone: `tools.exclude`"),
-        Outcome::NotIntercepted => Some("this tool is none of those that are intercepted"),
-        Outcome::NothingFound | Outcome::Judged => None,
-    };
-    if let Some(note) = note {
+    if let Some(note) = note(verdict) {
         out.push_str(&format!("note: {note}\n"));
     }
     for finding in &verdict.findings {
@@ -57,6 +51,22 @@ fn human(verdict: &ToolVerdict) -> String {
         out.push_str("  hint: `tools.strict` refuses such calls\n");
     }
     out
+}
+
+/// Returns what a person should know of a call that was not judged, or not in full.
+pub(in crate::command) fn note(verdict: &ToolVerdict) -> Option<&'static str> {
+    let mut told = verdict.findings.iter().chain(&verdict.passed);
+    let is_unknown = told.any(|finding| finding.reason.code == "tool-unknown");
+    match verdict.outcome {
+        Outcome::Disabled => Some("the proxy judges no call: `tools.enabled` is false"),
+        Outcome::Excluded => Some("the policy leaves this tool alone: `tools.exclude`"),
+        Outcome::NotIntercepted if is_unknown => Some("the arguments were not judged"),
+        Outcome::NotIntercepted => {
+            Some("this tool is not known to change anything: only what it may not see is judged")
+        }
+        Outcome::NothingFound => Some("nothing to judge was found in the arguments"),
+        Outcome::Judged => None,
+    }
 }
 
 fn one(finding: &Finding) -> String {

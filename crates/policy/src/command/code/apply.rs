@@ -6,7 +6,8 @@ use super::names::{Bound, Tail};
 use super::scan::Scan;
 use super::stream::{Range, Stream};
 use super::value::Sort;
-use crate::command::{Act, Arg, Concern, Extent, Run};
+use crate::command::{Act, Arg, Certainty, Concern, Extent, Run};
+use crate::jail::is_any_name;
 
 impl<'t> Scan<'t, '_> {
     /// Says what a call does. Without arguments the function is not called but handed on.
@@ -42,9 +43,9 @@ impl<'t> Scan<'t, '_> {
                 self.path(&call, to, Act::Write);
             }
             Meaning::Delete(place, extent) => {
-                self.path(&call, place, |arg| Act::Delete(arg, extent));
+                self.path(&call, place, |arg| deletion(arg, extent));
             }
-            Meaning::DeleteAll(extent) => self.paths(&call, |arg| Act::Delete(arg, extent)),
+            Meaning::DeleteAll(extent) => self.paths(&call, |arg| deletion(arg, extent)),
             Meaning::Dial(place) if self.out.socket => self.connect(&call, place),
             Meaning::Dial(_) => {}
             Meaning::Enter(place) => self.path(&call, place, Act::Enter),
@@ -361,6 +362,15 @@ impl Called<'_, '_> {
     pub(super) fn spreads(&self) -> bool {
         self.args.iter().any(|part| self.stream.is(part.0, "*") || self.stream.is(part.0, "..."))
     }
+}
+
+/// Every file that is found, without a folder in front of it, is every file; and code asks nobody
+/// about write protection.
+fn deletion(arg: Arg<'_>, extent: Extent) -> Act<'_> {
+    let is_every = arg.certainty == Certainty::Pattern
+        && arg.text.split('/').all(|name| name == "." || is_any_name(name));
+    let forced = is_every && extent == Extent::Single;
+    Act::Delete(arg, if forced { Extent::Forced } else { extent })
 }
 
 fn is_option(stream: &Stream<'_>, range: Range) -> bool {

@@ -1,5 +1,7 @@
 //! Where copies, moved files and links land: `cp a d` writes `d`, and `d/a` if `d` is a folder.
 
+use smallvec::SmallVec;
+
 use super::general;
 use super::grammar::Role;
 use crate::command::{Act, Arg, Certainty, Holed as _};
@@ -7,7 +9,8 @@ use crate::command::{Act, Arg, Certainty, Holed as _};
 /// What is brought to a place, and which place that is.
 #[derive(Debug, Default)]
 pub(super) struct Landing<'t> {
-    sources: Vec<(Arg<'t>, Source)>,
+    /// Words, by their places: most commands bring nothing anywhere, and need none of them.
+    sources: SmallVec<[(usize, Source); 4]>,
     into: Option<Arg<'t>>,
     /// The same, where it can only be a folder.
     folder: Option<Arg<'t>>,
@@ -21,11 +24,11 @@ enum Source {
 }
 
 impl<'t> Landing<'t> {
-    /// Notes a word that matters here.
-    pub(super) fn note(&mut self, role: Role, word: impl Fn() -> Option<Arg<'t>>) {
+    /// Notes a word that matters here: the one at `at` of all.
+    pub(super) fn note(&mut self, role: Role, at: usize, all: &[Arg<'t>]) {
         let source = match role {
             Role::Into => {
-                self.into = word();
+                self.into = all.get(at).cloned();
                 return;
             }
             Role::Read | Role::RemoteRead | Role::Delete(_) => Source::Content,
@@ -53,7 +56,7 @@ impl<'t> Landing<'t> {
             | Role::Sub
             | Role::Inner(_) => return,
         };
-        self.sources.extend(word().map(|word| (word, source)));
+        self.sources.push((at, source));
     }
 
     /// Notes a folder that an option names.
@@ -62,15 +65,16 @@ impl<'t> Landing<'t> {
     }
 
     /// Adds the names that are written below the place, and the links that are made.
-    pub(super) fn conclude(self, acts: &mut Vec<Act<'t>>) {
+    pub(super) fn conclude(self, all: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
         let is_single = self.sources.len() == 1;
-        for (word, source) in self.sources {
+        for (at, source) in self.sources {
+            let Some(word) = all.get(at) else { continue };
             let below = match self.folder.as_ref().or(self.into.as_ref()) {
                 Some(into) if general::is_remote(into) => continue,
-                Some(into) => landed(into, &word),
+                Some(into) => landed(into, word),
                 None if source == Source::Content => continue,
                 // `ln -s x/y` makes `y` here.
-                None => landed(&Arg::known(".", word.span), &word),
+                None => landed(&Arg::known(".", word.span), word),
             };
             acts.extend(below.clone().map(Act::Write));
             let may_be_file = is_single && self.folder.is_none();
@@ -79,9 +83,9 @@ impl<'t> Landing<'t> {
             let Some(name) = name else { continue };
             match source {
                 Source::Content => {}
-                Source::Linked => acts.push(Act::Link { target: word, name }),
+                Source::Linked => acts.push(Act::Link { target: word.clone(), name }),
                 Source::Symlinked => {
-                    acts.push(Act::Link { target: seen_from(&name, word), name });
+                    acts.push(Act::Link { target: seen_from(&name, word.clone()), name });
                 }
             }
         }

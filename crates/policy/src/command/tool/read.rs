@@ -10,7 +10,7 @@ use super::splice;
 use super::table;
 use super::variable;
 use crate::command::{Act, Arg, Concern, Holed as _, Run};
-use crate::text::Span;
+use crate::text::{Span, byte};
 
 /// Adds what `args` do to `acts`. `at` is where the command's name stands.
 pub(super) fn read<'t>(
@@ -89,7 +89,7 @@ impl<'t> Reader<'_, 't> {
                     }
                     let slot = self.operand_slot(&seen, index);
                     self.raise(slot.concern, at, acts);
-                    landing.note(slot.role, || self.args.get(at).cloned());
+                    landing.note(slot.role, at, self.args);
                     self.beside(slot.role, at, acts);
                     if self.word(slot.role, at, acts) {
                         break;
@@ -98,7 +98,7 @@ impl<'t> Reader<'_, 't> {
                 }
             }
         }
-        landing.conclude(acts);
+        landing.conclude(self.args, acts);
         self.conclude(&seen, acts);
     }
 
@@ -310,9 +310,8 @@ impl<'t> Reader<'_, 't> {
         let Some(rest) = role.rest() else {
             apply(role, arg.clone(), acts);
             // `python manage.py …`, `sh configure …`: a tool that is known is read by its own row.
-            let name = arg.text.rsplit('/').next().unwrap_or_default();
             if matches!(role, Role::Script(_))
-                && let Some(grammar) = table::grammar(name)
+                && let Some(grammar) = table::grammar(byte::behind_last(&arg.text, b'/'))
             {
                 self.nested(grammar, at + 1, acts);
                 return true;

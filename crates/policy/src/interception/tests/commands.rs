@@ -44,7 +44,7 @@ fn a154_a_command_is_judged_even_where_the_folder_is_inside() {
         let verdict = hook(tool, json!({ "command": command, name: folder }));
         assert_eq!(verdict.answer, answer, "{tool} {name}={folder}: {because}");
     }
-    let verdict = hook("bash", json!({ "cwd": "src", "run": "rm -rf /etc" }));
+    let verdict = hook("bash", json!({ "cwd": "src", "note": "rm -rf /etc" }));
     assert_eq!(codes(&verdict), ["no-paths"], "a folder is no command");
 }
 

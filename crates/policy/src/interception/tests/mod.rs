@@ -3,6 +3,7 @@
 mod broken;
 mod commands;
 mod danger;
+mod disguises;
 mod patches;
 mod paths;
 mod property;

@@ -34,7 +34,8 @@ fn a145_every_documented_tool_is_intercepted_and_tools_that_read_are_not() {
     for tool in DOCUMENTED_TOOLS {
         let verdict = world.proxied(tool, json!({ "path": "/etc/x" }));
         assert_eq!((verdict.answer, verdict.outcome), (Deny, Outcome::Judged), "{tool}");
-        let verdict = world.proxied(tool, json!({ "path": "src/x" }));
+        let diff = "--- a/src/x\n+++ b/src/x\n@@ -1 +1 @@\n-a\n+b\n";
+        let verdict = world.proxied(tool, json!({ "path": "src/x", "diff": diff }));
         assert_eq!((verdict.answer, verdict.outcome), (Allow, Outcome::Judged), "{tool}");
     }
     for tool in ["read_file", "list_files", "list_dir", "list_directory", "grep", "search_files"] {

@@ -1,11 +1,11 @@
 //! The commands of a call, and the folders that they may run in.
 
-use super::super::arguments::{Arguments, Value};
+use super::super::arguments::{Arguments, Node, Step, Value};
 use super::super::command::{self, Found};
-use super::super::parameter::{Holds, Role};
+use super::super::parameter::{Holds, Parameters, Role};
 use super::super::path::{Count, readings};
 use super::super::{Dangers, What, tool};
-use super::{Walk, reason};
+use super::{Aim, Walk, reason};
 use crate::decide::{Answer, Asked, Axis, Call, Reason, Running};
 use crate::jail;
 use crate::patch::{self, Naming};
@@ -18,6 +18,8 @@ const STEP: usize = 8;
 impl Walk<'_> {
     /// Notes the folders that the call names, in every reading, and returns those in which its
     /// commands are known to run. A model may name a folder that its tool does not heed.
+    ///
+    /// Where one parameter is a file's name, any other path may be the folder in front of it.
     pub(super) fn find_folders(
         &mut self,
         arguments: &Arguments<'_>,
@@ -25,12 +27,19 @@ impl Walk<'_> {
         prefix: &str,
     ) -> Vec<String> {
         let mut honoured = Vec::new();
+        let name =
+            |node: &Node<'_>| matches!(&node.step, Step::Key(key) if Parameters::is_name(key));
+        let named = arguments.nodes.iter().any(name);
         for (at, (node, holds)) in arguments.nodes.iter().zip(holds).enumerate() {
-            let (Value::Text(text), Holds::Path(Role::Folder) | Holds::Perhaps(Role::Folder)) =
+            let (Value::Text(text), Holds::Path(role) | Holds::Perhaps(role)) =
                 (&node.value, holds)
             else {
                 continue;
             };
+            let before_name = named && matches!(node.step, Step::Key(_)) && !name(node);
+            if *role != Role::Folder && !before_name {
+                continue;
+            }
             let known = prefix.is_empty() && tool::honours(self.tool(), &arguments.pointer(at));
             if self.effort.is_spent() {
                 break;
@@ -43,10 +52,15 @@ impl Walk<'_> {
                     break;
                 }
                 let place = self.judge.ground().place(&path, self.cwd, self.lookup);
-                if !matches!(place.granted(), jail::Answer::Yes) {
+                // What is outside is refused by itself, but to those who only read.
+                let counts = match self.aim {
+                    Aim::Read => place.path.starts_with('/'),
+                    Aim::Change(_) => matches!(place.granted(), jail::Answer::Yes),
+                };
+                if !counts {
                     continue;
                 }
-                if known && is_plain {
+                if known && is_plain && *role == Role::Folder {
                     honoured.push(place.path.clone());
                 }
                 if place.path != self.cwd && !self.folders.contains(&place.path) {

@@ -94,6 +94,14 @@ impl PathPattern {
         })
     }
 
+    /// Returns the first component, if it has no wildcards.
+    pub(crate) fn first_plain_name(&self) -> Option<&str> {
+        match self.parts.first() {
+            Some(Part::Name(name)) => Some(name),
+            Some(Part::Deep | Part::Glob(_) | Part::Parent) | None => None,
+        }
+    }
+
     /// Returns whether no name has a wildcard in it; `**` stands between names.
     pub(crate) fn is_plain(&self) -> bool {
         self.parts.iter().all(|part| match part {

@@ -160,9 +160,9 @@ fn socat<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         "unix-listen" | "unix-l" | "unix-recv" | "unix-sendto" => {
             let end = tail.text.find(',').unwrap_or(tail.text.len());
             acts.extend(head(&tail, end).map(Act::Write));
-            acts.push(Act::Raise(Concern::Backdoor, arg.span));
+            acts.push(Act::Raise(Concern::Listens, arg.span));
         }
-        _ if kind.ends_with("listen") => acts.push(Act::Raise(Concern::Backdoor, arg.span)),
+        _ if kind.ends_with("listen") => acts.push(Act::Raise(Concern::Listens, arg.span)),
         _ if kind.starts_with("tcp")
             || kind.starts_with("udp")
             || kind.starts_with("ssl")

@@ -1,0 +1,320 @@
+//! What tools of a project fetched and built, kept between runs and apart from other projects.
+//!
+//! A [`Store`] has a folder for each project, and in it a layer for each home of tools, which a plan
+//! puts over the real one ([`Caches::Private`](palisade_plan::Caches::Private)). Nothing in it is
+//! ever executed or read outside a sandbox of that project.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use palisade_plan::cache_names;
+use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::io::Errno;
+
+/// The most bytes that all layers together may have, and how often that is looked at.
+const MOST: u64 = 20 << 30;
+const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How many projects may have the same short name.
+const SAME: u32 = 64;
+
+/// How deep a layer may be; what lies deeper is left alone.
+const DEPTH: usize = 256;
+
+/// The layers of all projects of one user.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// The layers of one project. While this is there nobody else has them.
+#[derive(Debug)]
+pub struct Held {
+    folder: PathBuf,
+    lock: OwnedFd,
+}
+
+/// What a store has of one project.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Cached {
+    /// The project.
+    pub root: PathBuf,
+    /// Its folder in the store.
+    pub folder: PathBuf,
+    /// The bytes it takes on the disk.
+    pub bytes: u64,
+    /// When it was used last.
+    pub used: SystemTime,
+}
+
+impl Store {
+    /// Returns the store in `folder`, usually one below the user's state folder. It is made when
+    /// it is needed.
+    pub fn at(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Takes the layers of the project at `root`, which are made if there are none; nothing if
+    /// another run has them: then that one's layers are its own, and this one does without.
+    ///
+    /// # Errors
+    ///
+    /// When the folders cannot be made.
+    pub fn take(&self, root: &Path) -> io::Result<Option<Held>> {
+        make(&self.folder)?;
+        self.trim_at_times();
+        let folder = self.of(root)?;
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let lock = rustix::fs::open(&folder, flags, Mode::empty())?;
+        match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Err(Errno::WOULDBLOCK) => return Ok(None),
+            outcome => outcome?,
+        }
+        for name in cache_names() {
+            make(&folder.join(&name).join("upper"))?;
+            make(&folder.join(&name).join("work"))?;
+        }
+        // Says when it was used last.
+        fs::write(folder.join("root"), root.as_os_str().as_bytes())?;
+        Ok(Some(Held { folder, lock }))
+    }
+
+    /// Returns what there is, by project. An absent store has nothing.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn show(&self) -> io::Result<Vec<Cached>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut all = Vec::new();
+        for entry in entries {
+            let folder = entry?.path();
+            let mark = folder.join("root");
+            let (Ok(root), Ok(stat)) = (fs::read(&mark), fs::symlink_metadata(&mark)) else {
+                continue;
+            };
+            let bytes = open(CWD, folder.as_os_str()).map_or(0, |open| size(open, DEPTH));
+            let root = PathBuf::from(OsStr::from_bytes(&root));
+            all.push(Cached { root, folder, bytes, used: stat.modified()? });
+        }
+        all.sort_by(|a, b| a.root.cmp(&b.root));
+        Ok(all)
+    }
+
+    /// Removes the layers of one project, or of all, and returns how many bytes that freed. Those
+    /// that a run has stay.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be removed.
+    pub fn clear(&self, root: Option<&Path>) -> io::Result<u64> {
+        let mut freed = 0;
+        for cached in self.show()? {
+            if root.is_none_or(|root| root == cached.root) {
+                freed += if remove_project(&cached.folder)? { cached.bytes } else { 0 };
+            }
+        }
+        Ok(freed)
+    }
+
+    /// Removes what was not used for longest, until no more than `most` bytes are left.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::clear`].
+    pub fn trim(&self, most: u64) -> io::Result<()> {
+        let mut all = self.show()?;
+        all.sort_by_key(|cached| cached.used);
+        let mut bytes: u64 = all.iter().map(|cached| cached.bytes).sum();
+        for cached in all {
+            if bytes <= most {
+                break;
+            }
+            if remove_project(&cached.folder)? {
+                bytes = bytes.saturating_sub(cached.bytes);
+            }
+        }
+        Ok(())
+    }
+
+    fn trim_at_times(&self) {
+        let mark = self.folder.join("looked");
+        let last = fs::symlink_metadata(&mark).and_then(|stat| stat.modified());
+        let age = last.ok().and_then(|last| last.elapsed().ok());
+        if age.is_none_or(|age| age > EVERY) && fs::write(&mark, "").is_ok() {
+            // A cache that is too large is no reason not to run.
+            self.trim(MOST).ok();
+        }
+    }
+
+    /// Returns the folder of a project: the one that says so, or the first free one.
+    fn of(&self, root: &Path) -> io::Result<PathBuf> {
+        let name = root.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
+        let name: String = name.chars().take(40).map(plain).collect();
+        let short = short(root.as_os_str().as_bytes());
+        for number in 0..SAME {
+            let folder = self.folder.join(format!("{name}-{short:016x}-{number}"));
+            match fs::read(folder.join("root")) {
+                Ok(had) if had == root.as_os_str().as_bytes() => return Ok(folder),
+                Ok(_) => {}
+                Err(_) => {
+                    make(&folder)?;
+                    fs::write(folder.join("root"), root.as_os_str().as_bytes())?;
+                    return Ok(folder);
+                }
+            }
+        }
+        Err(io::Error::other("too many projects share a short name"))
+    }
+}
+
+impl Held {
+    /// Returns the folder with the layers, for [`Caches::Private`](palisade_plan::Caches::Private).
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // Closing would not do: a child of another thread may have a copy for a moment.
+        rustix::fs::flock(&self.lock, FlockOperation::Unlock).ok();
+    }
+}
+
+/// Makes a folder for its owner alone, and those above it that are missing.
+fn make(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Returns a short number for a text: equal texts have equal ones, and few others do.
+fn short(text: &[u8]) -> u64 {
+    text.iter().fold(0xcbf2_9ce4_8422_2325, |sum: u64, byte| {
+        (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
+    })
+}
+
+/// Removes a project's folder; `false` if a run has it.
+fn remove_project(folder: &Path) -> io::Result<bool> {
+    let open = open(CWD, folder.as_os_str())?;
+    match rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive) {
+        Err(Errno::WOULDBLOCK) => return Ok(false),
+        outcome => outcome?,
+    }
+    empty(open.as_fd(), DEPTH)?;
+    fs::remove_dir(folder)?;
+    Ok(true)
+}
+
+/// Removes everything in a folder. Links are removed, not followed.
+fn empty(folder: BorrowedFd<'_>, depth: usize) -> io::Result<()> {
+    // Tools keep folders that nobody may write, and overlays ones that nobody may read.
+    rustix::fs::fchmod(folder, Mode::RWXU)?;
+    for name in names(folder)? {
+        match rustix::fs::unlinkat(folder, &name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => continue,
+            Err(Errno::ISDIR | Errno::PERM) if depth > 0 => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        rustix::fs::chmodat(folder, &name, Mode::RWXU, AtFlags::empty()).ok();
+        empty(open(folder, &name)?.as_fd(), depth - 1)?;
+        rustix::fs::unlinkat(folder, &name, AtFlags::REMOVEDIR)?;
+    }
+    Ok(())
+}
+
+fn size(folder: OwnedFd, depth: usize) -> u64 {
+    let mut bytes = 0;
+    for name in names(folder.as_fd()).unwrap_or_default() {
+        let Ok(stat) = rustix::fs::statat(&folder, &name, AtFlags::SYMLINK_NOFOLLOW) else {
+            continue;
+        };
+        bytes += u64::try_from(stat.st_blocks).unwrap_or(0).saturating_mul(512);
+        let is_folder = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+        if let Some(depth) = depth.checked_sub(1).filter(|_| is_folder)
+            && let Ok(inner) = open(folder.as_fd(), &name)
+        {
+            bytes += size(inner, depth);
+        }
+    }
+    bytes
+}
+
+fn open(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?)
+}
+
+fn names(folder: BorrowedFd<'_>) -> io::Result<Vec<std::ffi::OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use palisade_testkit::Project;
+
+    use super::*;
+
+    #[test]
+    fn layers_are_kept_by_project_shown_and_cleared() {
+        let (state, outside) = (Project::new(), Project::new().file("kept", "kept"));
+        let store = Store::at(state.path("cache"));
+        assert_eq!(store.show().unwrap(), []);
+        let (one, two) = (Path::new("/home/dev/one"), Path::new("/srv/one"));
+        let held = store.take(one).unwrap().unwrap();
+        let layer = held.folder().join("cargo/upper");
+        fs::write(layer.join("fetched"), vec![1; 100_000]).unwrap();
+        fs::create_dir(layer.join("shut")).unwrap();
+        fs::write(layer.join("shut/file"), "x").unwrap();
+        fs::set_permissions(layer.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
+        std::os::unix::fs::symlink(outside.root(), layer.join("link")).unwrap();
+        assert!(store.take(one).unwrap().is_none(), "one run at a time has them");
+        assert_eq!(store.clear(None).unwrap(), 0, "not while a run has them");
+        assert!(store.take(two).unwrap().is_some(), "another project has others");
+        let folder = held.folder().to_owned();
+        drop(held);
+        assert_eq!(store.take(one).unwrap().unwrap().folder(), folder);
+
+        let shown = store.show().unwrap();
+        let roots: Vec<_> = shown.iter().map(|cached| cached.root.as_path()).collect();
+        assert_eq!(roots, [one, two]);
+        assert!(shown[0].bytes >= shown[1].bytes + 100_000, "{shown:?}");
+        assert!(store.clear(Some(one)).unwrap() >= 100_000);
+        assert!(!folder.exists());
+        assert!(outside.path("kept").exists(), "links are not followed");
+        assert_eq!(store.show().unwrap().len(), 1);
+        store.trim(0).unwrap();
+        assert_eq!(store.show().unwrap(), []);
+    }
+
+    #[test]
+    fn two_projects_with_the_same_short_name_stay_apart() {
+        let state = Project::new();
+        let store = Store::at(state.root().into());
+        let one = store.take(Path::new("/a/app")).unwrap().unwrap();
+        // As if the number of the one were that of the other.
+        fs::write(one.folder().join("root"), "/b/app").unwrap();
+        let two = store.take(Path::new("/a/app")).unwrap().unwrap();
+        assert_ne!(one.folder(), two.folder());
+    }
+}

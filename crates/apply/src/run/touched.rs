@@ -1,0 +1,142 @@
+//! What a command changed that somebody else will execute later, and what it left in /tmp.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use palisade_plan::{Access, Plan, Step};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, Timespec};
+
+use super::outcome::Touched;
+
+/// Files that are executed, or say what is, when somebody works in the folder.
+#[rustfmt::skip]
+const FILES: [(&str, &[&str]); 8] = [
+    ("shell start-up", &[".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".envrc"]),
+    ("package scripts", &["package.json", ".npmrc", ".yarnrc.yml", ".pnpmfile.cjs"]),
+    ("build", &["Makefile", "makefile", "GNUmakefile", "justfile", "build.rs", "build.gradle", "CMakeLists.txt", "Rakefile"]),
+    ("python", &["setup.py", "conftest.py", "noxfile.py", "tox.ini", "pyproject.toml"]),
+    ("ci", &[".gitlab-ci.yml", "Jenkinsfile", "azure-pipelines.yml", ".travis.yml", ".drone.yml"]),
+    ("hook", &[".pre-commit-config.yaml", "lefthook.yml", ".gitmodules"]),
+    ("container", &["Dockerfile", "docker-compose.yml", "compose.yaml"]),
+    ("agent", &["CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".mcp.json"]),
+];
+
+/// Folders of such files.
+const FOLDERS: [(&str, &str); 9] = [
+    ("hook", ".git/hooks"),
+    ("hook", ".husky"),
+    ("ci", ".github/workflows"),
+    ("ci", ".circleci"),
+    ("editor", ".vscode"),
+    ("editor", ".idea"),
+    ("container", ".devcontainer"),
+    ("build", ".cargo"),
+    ("agent", ".claude"),
+];
+
+/// The most names of one folder that are read; in a larger one each name is looked for.
+const MOST: usize = 512;
+
+/// The most files that are listed, and how deep they are looked for.
+const LISTED: usize = 64;
+const DEPTH: usize = 4;
+
+/// Returns what was changed since `since` in the trees that the plan lets be written.
+pub(super) fn touched(plan: &Plan, since: Timespec) -> Vec<Touched> {
+    let trees = plan.steps().iter().filter_map(|step| {
+        let Step::Keep(keep) = step else { return None };
+        (keep.access == Access::Write).then_some(&keep.path)
+    });
+    trees.flat_map(|tree| in_tree(tree, since)).take(LISTED).collect()
+}
+
+fn in_tree(tree: &Path, since: Timespec) -> Vec<Touched> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(folder) = rustix::fs::openat(CWD, tree, flags, Mode::empty()) else { return Vec::new() };
+    let there = names(&folder);
+    let may_be =
+        |name: &str| there.as_ref().is_none_or(|names| names.iter().any(|had| had == name));
+    let changed = |name: &Path| {
+        let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| is_since(&stat, since))
+    };
+    let mut found = Vec::new();
+    for (why, files) in FILES {
+        for name in files.iter().filter(|name| may_be(name) && changed(Path::new(name))) {
+            found.push(Touched { path: tree.join(name), why });
+        }
+    }
+    for (why, below) in FOLDERS {
+        if !may_be(below.split('/').next().unwrap_or_default()) {
+            continue;
+        }
+        let Ok(inner) = rustix::fs::openat(&folder, below, flags, Mode::empty()) else { continue };
+        for name in names(&inner).unwrap_or_default() {
+            let name = Path::new(below).join(OsStr::from_bytes(name.as_bytes()));
+            // Samples are never executed.
+            if name.extension().is_none_or(|end| end != "sample") && changed(&name) {
+                found.push(Touched { path: tree.join(name), why });
+            }
+        }
+    }
+    found
+}
+
+/// Returns the names in a folder, unless there are very many.
+fn names(folder: &OwnedFd) -> Option<Vec<std::ffi::OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder).ok()?.flatten() {
+        if names.len() == MOST {
+            return None;
+        }
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Some(names)
+}
+
+fn is_since(stat: &Stat, since: Timespec) -> bool {
+    let nanos = i64::try_from(stat.st_ctime_nsec).unwrap_or(0);
+    (stat.st_ctime, nanos) >= (since.tv_sec, since.tv_nsec)
+}
+
+/// Returns the files in a private /tmp, which is about to be gone.
+pub(super) fn left(tmp: BorrowedFd<'_>) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    if let Ok(stat) = rustix::fs::fstat(tmp) {
+        list(tmp, Path::new("/tmp"), stat.st_dev, DEPTH, &mut found);
+    }
+    found.sort();
+    found
+}
+
+fn list(folder: BorrowedFd<'_>, path: &Path, device: u64, depth: usize, found: &mut Vec<PathBuf>) {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(open) = rustix::fs::openat(folder, c".", flags, Mode::empty()) else { return };
+    for name in names(&open).unwrap_or_default() {
+        let Ok(stat) = rustix::fs::statat(&open, &name, AtFlags::SYMLINK_NOFOLLOW) else {
+            continue;
+        };
+        // What is mounted there is no part of it, and caches of tools are what they are.
+        if found.len() == LISTED || stat.st_dev != device || (depth == DEPTH && name == ".cache") {
+            continue;
+        }
+        let path = path.join(&name);
+        if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+            found.push(path);
+        } else if depth > 1
+            && let Ok(inner) = rustix::fs::openat(&open, &name, flags, Mode::empty())
+        {
+            list(inner.as_fd(), &path, device, depth - 1, found);
+        }
+    }
+}
+
+/// Returns whether nothing more fits into the filesystem behind `tmp`.
+pub(super) fn is_full(tmp: BorrowedFd<'_>) -> bool {
+    rustix::fs::fstatvfs(tmp).is_ok_and(|stat| stat.f_bavail == 0 && stat.f_blocks > 0)
+}

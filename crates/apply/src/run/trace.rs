@@ -1,0 +1,184 @@
+//! What the command tried to write and will be refused, told before the kernel decides.
+//!
+//! It is a prediction, because the path lies in the command's memory and may change after we read
+//! it; the walls do not depend on it. A thread answers, and each call goes on whatever we found.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Component, Path, PathBuf};
+use std::thread::JoinHandle;
+
+use palisade_plan::seccomp::{Arch, Last, TRACED, Traced};
+use palisade_plan::{Plan, Step};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{Mode, OFlags, ResolveFlags, StatVfsMountFlags};
+use rustix::io::Errno;
+
+use super::outcome::{Violation, Violations};
+use crate::sys::notify::{self, Pending};
+
+/// The most that is reported; the rest is the same again, nearly always.
+const MOST: usize = 256;
+
+/// A thread that is told of writes.
+#[derive(Debug)]
+pub(super) struct Tracer(JoinHandle<Vec<Violation>>);
+
+impl Tracer {
+    /// Starts to listen, if the plan says so.
+    pub(super) fn start(listener: OwnedFd, plan: &Plan) -> Option<Self> {
+        let arch = plan.steps().iter().find_map(|step| {
+            let Step::TraceWrites(arch) = step else { return None };
+            Some(*arch)
+        })?;
+        let known = Known::of(plan);
+        let body = move || attend(&listener, arch, &known);
+        std::thread::Builder::new().name("palisade-trace".into()).spawn(body).ok().map(Self)
+    }
+
+    /// Returns what was found. Everybody in the sandbox must have ended.
+    pub(super) fn finish(self) -> Violations {
+        self.0.join().map_or(Violations::Unavailable, Violations::Predicted)
+    }
+}
+
+/// What the plan says about paths.
+struct Known {
+    protected: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+}
+
+impl Known {
+    fn of(plan: &Plan) -> Self {
+        let mut known = Self { protected: Vec::new(), hidden: Vec::new() };
+        for step in plan.steps() {
+            if let Step::Protect(path) = step {
+                known.protected.push(path.clone());
+            } else if let Step::Cover { at, .. } = step {
+                known.hidden.push(at.clone());
+            } else if let Step::Hide { at, names, .. } = step {
+                known.hidden.extend(names.iter().map(|name| at.join(name)));
+            }
+        }
+        known
+    }
+}
+
+/// Answers until the last process that could ask is gone.
+fn attend(listener: &OwnedFd, arch: Arch, known: &Known) -> Vec<Violation> {
+    notify::hurry(listener.as_fd());
+    let mut found = Vec::new();
+    loop {
+        let mut watched = [PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)];
+        match poll(&mut watched, None) {
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(_) => return found,
+        }
+        let [told] = watched.map(|one| one.revents());
+        if !told.contains(PollFlags::IN) {
+            return found;
+        }
+        // Whoever asked may have been killed in the meantime.
+        let Ok(pending) = notify::receive(listener.as_fd()) else { continue };
+        let calls = TRACED.iter().filter(|call| call.number(arch) == Some(pending.number));
+        let predicted: Vec<_> = calls.filter_map(|call| predict(call, &pending, known)).collect();
+        notify::go_on(listener.as_fd(), &pending).ok();
+        predicted.into_iter().for_each(|one| note(&mut found, one));
+    }
+}
+
+fn note(found: &mut Vec<Violation>, one: Violation) {
+    let same = |had: &Violation| had.operation == one.operation && had.path == one.path;
+    let had = found.iter().position(same).and_then(|at| found.get_mut(at));
+    if let Some(had) = had {
+        had.times += 1;
+    } else if found.len() < MOST {
+        found.push(one);
+    }
+}
+
+/// Says what will be refused about a call, if anything.
+fn predict(call: &Traced, pending: &Pending, known: &Known) -> Option<Violation> {
+    let named = path_of(call, pending)?;
+    let violation = |path: PathBuf, rule, remedy| {
+        Some(Violation { operation: call.operation, path, rule, remedy, times: 1 })
+    };
+    let below = |list: &[PathBuf], path: &Path| list.iter().any(|one| path.starts_with(one));
+    let Some((path, seal)) = place(pending.thread, &named, call.last) else {
+        return below(&known.hidden, &named)
+            .then(|| violation(named, "files.hide", "name it under files.unhide".into()))?;
+    };
+    if seal == Seal::Open {
+        return None;
+    }
+    if below(&known.protected, &path) {
+        let remedy = "it is protected: change it yourself, outside the sandbox".into();
+        return violation(path, "files.protect", remedy);
+    }
+    if below(&known.hidden, &path) {
+        return violation(path, "files.hide", "name it under files.unhide".into());
+    }
+    let folder = path.parent().unwrap_or(&path).display().to_string();
+    violation(
+        path,
+        "files.write",
+        format!("write below the project, or add `{folder}` to files.write"),
+    )
+}
+
+/// Returns the path that a call names, absolute and free of dots.
+fn path_of(call: &Traced, pending: &Pending) -> Option<PathBuf> {
+    let thread = pending.thread;
+    let address = *pending.arguments.get(call.path)?;
+    let mut text = vec![0; 4096];
+    let read = File::open(format!("/proc/{thread}/mem")).ok()?.read_at(&mut text, address).ok()?;
+    text.truncate(read);
+    let end = text.iter().position(|byte| *byte == 0)?;
+    let path = Path::new(OsStr::from_bytes(text.get(..end)?));
+    // An empty path means an open file, which was judged when it was opened.
+    if path.as_os_str().is_empty() {
+        return None;
+    }
+    let folder = call.folder.and_then(|place| pending.arguments.get(place));
+    let base = match folder.map(|number| *number & 0xffff_ffff) {
+        // AT_FDCWD, in the low half.
+        None | Some(0xffff_ff9c) => format!("/proc/{thread}/cwd"),
+        Some(number) => format!("/proc/{thread}/fd/{number}"),
+    };
+    let whole = if path.is_absolute() { path.into() } else { fs::read_link(base).ok()?.join(path) };
+    Some(whole.components().filter(|part| *part != Component::CurDir).collect())
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Seal {
+    Open,
+    ReadOnly,
+}
+
+/// Returns where a path leads inside, and whether that can be written, by the mount it is on.
+fn place(thread: u32, path: &Path, last: Last) -> Option<(PathBuf, Seal)> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let root = rustix::fs::open(format!("/proc/{thread}/root"), flags, Mode::empty()).ok()?;
+    let open = |path: &Path, flags| {
+        rustix::fs::openat2(&root, path, flags, Mode::empty(), ResolveFlags::IN_ROOT)
+    };
+    let end = match last {
+        Last::Followed => flags,
+        Last::Itself => flags | OFlags::NOFOLLOW,
+    };
+    let (found, name) = match open(path, end) {
+        Ok(found) => (found, None),
+        Err(_) => (open(path.parent()?, flags).ok()?, path.file_name()),
+    };
+    let mount = rustix::fs::fstatvfs(&found).ok()?;
+    let seal =
+        if mount.f_flag.contains(StatVfsMountFlags::RDONLY) { Seal::ReadOnly } else { Seal::Open };
+    let number = std::os::fd::AsRawFd::as_raw_fd(&found);
+    let mut real = fs::read_link(format!("/proc/self/fd/{number}")).unwrap_or_else(|_| path.into());
+    real.extend(name);
+    Some((real, seal))
+}

@@ -1,0 +1,204 @@
+//! What an outcome tells beside the command's own words: what it tried, touched, left and met.
+
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use palisade_apply::{Bound, End, Survivors, Violations};
+use palisade_plan::Trace;
+use palisade_testkit::Project;
+
+use crate::{Place, all, as_both, out};
+
+#[test]
+fn writes_that_will_be_refused_are_told_with_their_rule_and_remedy() {
+    as_both("outcome::writes_that_will_be_refused_are_told_with_their_rule_and_remedy", || {
+        let mut place = Place::with(Project::new().file(".git/hooks/pre-commit", "#!/bin/sh\n"));
+        place.order.trace = Trace::Writes;
+        std::os::unix::fs::symlink("/etc", place.project.path("link")).unwrap();
+        let home = place.home.root().display().to_string();
+        let outcome = place.sh(
+            "touch /etc/x; touch /etc/x; echo fine > made; cat made /etc/hostname >/dev/null; \
+             mkdir ~/new; rm .git/hooks/pre-commit; echo x > link/y; echo x > /tmp/z; \
+             cd /usr && touch ./here; echo x > ~/.ssh/id; (exec 3<>/dev/null); true",
+        );
+        assert_eq!(outcome.end, End::Exited(0), "{}", all(&outcome));
+        let Violations::Predicted(found) = &outcome.violations else { panic!("not traced") };
+        let told: Vec<_> = found
+            .iter()
+            .map(|one| (one.operation, one.path.to_str().unwrap(), one.rule, one.times))
+            .collect();
+        let hook = place.project.path(".git/hooks/pre-commit");
+        let expected = [
+            ("open", "/etc/x", "files.write", 2),
+            ("mkdir", &format!("{home}/new"), "files.write", 1),
+            ("remove", hook.to_str().unwrap(), "files.protect", 1),
+            ("open", "/etc/y", "files.write", 1),
+            ("open", "/usr/here", "files.write", 1),
+            ("open", &format!("{home}/.ssh/id"), "files.hide", 1),
+        ];
+        for one in expected {
+            assert!(told.contains(&one), "{one:?} in {told:#?}");
+        }
+        // Programs also try what they do without, like changing times after a failed open.
+        let foreign = |path: &str| !expected.iter().any(|one| one.1 == path);
+        assert!(!told.iter().any(|one| foreign(one.1)), "{told:#?}");
+        assert!(found[0].remedy.contains("add `/etc` to files.write"), "{}", found[0].remedy);
+        assert!(!PathBuf::from("/etc/x").exists());
+        place.order.trace = Trace::Off;
+        let outcome = place.sh("touch /etc/x");
+        assert_eq!(outcome.violations, Violations::Unavailable);
+    });
+}
+
+#[test]
+fn tracing_changes_nothing_for_threads_forks_and_the_killed() {
+    as_both("outcome::tracing_changes_nothing_for_threads_forks_and_the_killed", || {
+        let mut place = Place::new();
+        place.order.trace = Trace::Writes;
+        let script = "import os, threading\n\
+            def work(n):\n\
+            \x20   for i in range(50):\n\
+            \x20       open(f'{n}-{i}', 'w').write('x')\n\
+            \x20       try: open('/etc/x', 'w')\n\
+            \x20       except OSError as e: assert e.errno in (13, 30), e\n\
+            threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]\n\
+            [t.start() for t in threads]; [t.join() for t in threads]\n\
+            if os.fork() == 0: work(9); os._exit(0)\n\
+            os.wait(); print(len(os.listdir('.')))\n";
+        let outcome = place.python(script);
+        assert_eq!(out(&outcome), "451\n", "{}", all(&outcome));
+        let Violations::Predicted(found) = &outcome.violations else { panic!("not traced") };
+        let etc: Vec<_> = found.iter().filter(|one| one.path.ends_with("x")).collect();
+        assert_eq!(etc.iter().map(|one| one.times).sum::<u64>(), 450, "{found:?}");
+        place.order.bounds.time = Some(Duration::from_secs(2));
+        let outcome = place.sh("while :; do echo x > file; done");
+        assert_eq!(outcome.end, End::TimedOut);
+    });
+}
+
+#[test]
+fn files_that_execute_elsewhere_are_told_when_they_were_touched() {
+    as_both("outcome::files_that_execute_elsewhere_are_told_when_they_were_touched", || {
+        let place = Place::with(
+            Project::new()
+                .file("package.json", "{}")
+                .file("Makefile", "all:\n")
+                .file(".github/workflows/old.yml", "on: push\n"),
+        );
+        std::thread::sleep(Duration::from_millis(30));
+        let quiet = place.sh("cat Makefile; echo x > plain.txt");
+        assert_eq!(quiet.touched, [], "{}", all(&quiet));
+        let outcome = place
+            .sh("echo '{}' >> package.json; echo x > .github/workflows/new.yml; echo x > .envrc; \
+             mkdir .husky; echo x > .husky/pre-push; echo x > other");
+        let mut told: Vec<_> = outcome
+            .touched
+            .iter()
+            .map(|one| {
+                (one.path.strip_prefix(place.project.root()).unwrap().to_str().unwrap(), one.why)
+            })
+            .collect();
+        told.sort_unstable();
+        let expected = [
+            (".envrc", "shell start-up"),
+            (".github/workflows/new.yml", "ci"),
+            (".husky/pre-push", "hook"),
+            ("package.json", "package scripts"),
+        ];
+        assert_eq!(told, expected, "{}", all(&outcome));
+    });
+}
+
+#[test]
+fn a197_what_is_left_in_tmp_is_listed_and_a_named_folder_there_is_the_hosts() {
+    as_both(
+        "outcome::a197_what_is_left_in_tmp_is_listed_and_a_named_folder_there_is_the_hosts",
+        || {
+            // A project below /tmp, another folder there that is writable, and one that is missing.
+            let (mut place, build) = (Place::new(), Project::new());
+            assert!(build.root().starts_with("/tmp"), "{}", build.root().display());
+            place.order.write.push(build.root().into());
+            place.order.write.push("/tmp/palisade-no-such-folder".into());
+            let outcome = place.sh(&format!(
+            "echo kept > {}/made; echo lost > /tmp/lost; mkdir -p /tmp/a/b; echo x > /tmp/a/b/c; \
+             mkdir /tmp/empty",
+            build.root().display()
+        ));
+            assert_eq!(fs::read(build.path("made")).unwrap(), b"kept\n", "{}", all(&outcome));
+            assert!(!PathBuf::from("/tmp/lost").exists());
+            let left = outcome.left_in_tmp.clone().unwrap();
+            assert_eq!(left, ["/tmp/a/b/c", "/tmp/lost"].map(PathBuf::from), "{}", all(&outcome));
+            assert!(outcome.notes.iter().any(|note| note.code == "write-absent"));
+            assert_eq!(place.sh("true").left_in_tmp, Some(Vec::new()));
+        },
+    );
+}
+
+#[test]
+fn a176_the_limit_that_ended_a_command_is_named() {
+    as_both("outcome::a176_the_limit_that_ended_a_command_is_named", || {
+        let mut place = Place::new();
+        let bounds = &mut place.order.bounds;
+        bounds.memory = Some(128 << 20);
+        bounds.cpu = Some(Duration::from_secs(1));
+        bounds.file_size = Some(1 << 20);
+        bounds.open_files = Some(64);
+        bounds.tmp = Some(1 << 20);
+        // Touched page by page, by two that each stay below; the bound of each process is above.
+        let outcome = place.python(
+            "import os, time\n\
+             for _ in range(2):\n\
+             \x20   if os.fork() == 0:\n\
+             \x20       x = []\n\
+             \x20       for _ in range(40): x.append(b'x' * (2 << 20)); time.sleep(0.01)\n\
+             \x20       time.sleep(30); os._exit(0)\n\
+             os.wait(); print('never')\n",
+        );
+        assert_eq!(
+            (outcome.limit, outcome.end),
+            (Some(Bound::Memory), End::Signalled(9)),
+            "{}",
+            all(&outcome)
+        );
+        assert_eq!(outcome.survivors, Survivors::None);
+        let outcome = place.sh("while :; do :; done");
+        assert_eq!(
+            (outcome.limit, outcome.end),
+            (Some(Bound::Cpu), End::Signalled(24)),
+            "{}",
+            all(&outcome)
+        );
+        // Three that share the time; no one of them has used it up.
+        place.order.bounds.cpu = Some(Duration::from_secs(2));
+        let outcome = place.sh("for i in 1 2 3 4 5 6; do (while :; do :; done) & done; wait");
+        assert_eq!(outcome.limit, Some(Bound::Cpu), "{}", all(&outcome));
+        let outcome = place.run(&["head", "-c", "3000000", "/dev/zero"]);
+        assert_eq!(outcome.limit, None, "a pipe is no file: {}", all(&outcome));
+        assert_eq!(outcome.reached, [Bound::Output]);
+        let outcome =
+            place.run(&["dd", "if=/dev/zero", "of=big", "bs=1M", "count=3", "status=none"]);
+        assert_eq!(
+            (outcome.limit, outcome.end),
+            (Some(Bound::FileSize), End::Signalled(25)),
+            "{}",
+            all(&outcome)
+        );
+        let outcome = place.python(
+            "import time\n\
+             x = []\n\
+             try:\n\
+             \x20   while True: x.append(open('/dev/null'))\n\
+             except OSError as e: time.sleep(0.5); raise SystemExit(e.errno)\n",
+        );
+        assert_eq!((outcome.limit, outcome.end), (None, End::Exited(24)), "{}", all(&outcome));
+        assert_eq!(outcome.reached, [Bound::OpenFiles]);
+        place.order.bounds.file_size = None;
+        let outcome = place.sh("head -c 3000000 /dev/zero > /tmp/big");
+        assert_eq!(outcome.reached, [Bound::Tmp], "{}", all(&outcome));
+        place.order.bounds.time = Some(Duration::from_secs(1));
+        assert_eq!(place.sh("sleep 100").limit, Some(Bound::Time));
+        let fine = place.sh("echo fine");
+        assert_eq!((fine.limit, fine.reached.len()), (None, 0), "{}", all(&fine));
+    });
+}

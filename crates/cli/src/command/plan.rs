@@ -1,0 +1,75 @@
+//! `palisade plan`: how a command would be confined. Runs nothing.
+
+use palisade::{Planned, Sandbox};
+
+use super::check;
+use crate::args::Output;
+use crate::asking::Commanding;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::{Format, Ui};
+
+/// Show how a command would be confined, step by step
+///
+/// Runs nothing. Prints the very steps that `palisade run` would carry out on this host, in order,
+/// and after them how strongly each layer would hold. Values of variables are not shown.
+///
+/// Exit codes: 0 planned, 125 it cannot be confined as the policy demands, 126 it is denied.
+///
+/// Example: palisade plan -- npm test
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    commanding: Commanding,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+impl PlanArgs {
+    pub(super) fn format(&self) -> Format {
+        self.output.format()
+    }
+
+    pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        if !self.commanding.is_given() {
+            return Ok(super::nothing_asked(ui));
+        }
+        let request = self.commanding.request()?;
+        let cwd = self.commanding.cwd(&request)?;
+        let command = self.commanding.command()?;
+        let text = command.text();
+        let sandbox = Sandbox::new(&request)?;
+        let planned = sandbox.plan(command.job().cwd(cwd))?;
+        let (reasons, exit) = match &planned {
+            Planned::Plan { asks, .. } => (asks, Exit::Success),
+            Planned::Denied(reasons) => (reasons, Exit::Denied),
+        };
+        match self.format() {
+            Format::Human => {
+                super::warn(ui, sandbox.session());
+                for reason in reasons {
+                    ui.say(check::carets(reason, &text).trim_end());
+                }
+                if let Planned::Plan { plan, .. } = &planned {
+                    for note in plan.notes() {
+                        ui.say(&format!("note: {}", note.message));
+                    }
+                    ui.foreign(&plan.to_string())?;
+                }
+            }
+            Format::Json => {
+                let mut told = match &planned {
+                    Planned::Plan { plan, .. } => plan.json(),
+                    Planned::Denied(_) => serde_json::json!({}),
+                };
+                told["denied"] = (exit == Exit::Denied).into();
+                told["reasons"] = reasons.iter().map(|reason| check::one(reason, &text)).collect();
+                told["warnings"] = super::warnings(sandbox.session());
+                told["executed"] = false.into();
+                ui.json(&told)?;
+            }
+        }
+        Ok(exit)
+    }
+}

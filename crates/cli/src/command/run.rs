@@ -1,0 +1,232 @@
+//! `palisade run`: decide, ask, confine, run.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use palisade::policy::name::{EnvName, Period};
+use palisade::policy::text::visible;
+use palisade::{CannotRun, Done, Input, Job, Outcome, Output as Streamed, Sandbox, Signals};
+use serde_json::Value as Json;
+
+use super::check;
+use crate::args::Output;
+use crate::asking::{Commanding, Given};
+use crate::confirm::Terminal;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::{Format, Ui};
+
+/// Run a command behind walls that the kernel holds
+///
+/// Decides first, as `palisade check` does: what is denied is not started, and where the policy
+/// asks, the question is put to you at the terminal; no answer means no. What may run can write to
+/// the project and to private temporary folders alone, does not see credentials, has no network,
+/// and nothing it starts outlives it. A policy file changes any of that; none is needed.
+///
+/// Output is passed on as it comes. With --json it is captured instead, and the one object on
+/// standard output tells everything; --status-fd writes the same object elsewhere.
+///
+/// Exit codes: the command's own; 124 it took too long, 125 it could not be confined or the usage is
+/// wrong, and nothing was run, 126 denied or not confirmed, 127 no such program, 128+n signal n.
+///
+/// Example: palisade run -- cargo test
+#[derive(Debug, clap::Args)]
+pub(crate) struct RunArgs {
+    #[command(flatten)]
+    commanding: Commanding,
+
+    /// Settings file of srt, as `--policy srt:FILE`
+    #[arg(long, value_name = "FILE")]
+    settings: Vec<String>,
+
+    /// Tasks file of Bloom, as `--policy bloom:FILE`
+    #[arg(long, value_name = "FILE")]
+    tasks: Vec<String>,
+
+    /// End the command after this time, such as `30s` or `5m`, if the policy does not earlier
+    #[arg(long, value_name = "TIME")]
+    timeout: Option<Period>,
+
+    /// Hand a variable to the command: yours, or with a value of its own. May be repeated
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    env: Vec<String>,
+
+    /// File that the command reads, instead of standard input
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+
+    /// Write the outcome as JSON to this descriptor, which the command does not see
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..))]
+    status_fd: Option<u32>,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+impl RunArgs {
+    pub(super) fn format(&self) -> Format {
+        self.output.format()
+    }
+
+    pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        if !self.commanding.is_given() {
+            super::nothing_asked(ui);
+            return Ok(Exit::Failed);
+        }
+        let status = self.status_fd.map(status).transpose()?;
+        let ended = self.ran(ui);
+        if let Some(mut status) = status {
+            let told = match &ended {
+                Ok((outcome, _, warnings)) => told(outcome, warnings.clone()),
+                Err(failure) => failure.json(),
+            };
+            writeln!(status, "{told}").map_err(|error| {
+                Failure::io("status-fd", "cannot write the outcome to the descriptor", &error)
+            })?;
+        }
+        let (outcome, text, warnings) = ended?;
+        match self.format() {
+            Format::Json => ui.json(&told(&outcome, warnings))?,
+            Format::Human => tell(ui, &outcome, &text),
+        }
+        Ok(Exit::Ran(outcome.exit_status()))
+    }
+
+    /// Runs the command; returns what became of it, its text, and what should be known of the
+    /// policy.
+    fn ran(&self, ui: &Ui) -> Result<(Outcome, String, Json), Failure> {
+        let mut request = self.commanding.request()?;
+        request.policies.extend(self.settings.iter().map(|file| format!("srt:{file}")));
+        request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
+        let cwd = self.commanding.cwd(&request)?;
+        let sandbox = Sandbox::new(&request)?.confirmer(Terminal);
+        if self.format() == Format::Human {
+            super::warn(ui, sandbox.session());
+        }
+        let warnings = super::warnings(sandbox.session());
+        let command = self.commanding.command()?;
+        let text = command.text();
+        let outcome = sandbox.run(self.job(command, cwd)?)?;
+        Ok((outcome, text, warnings))
+    }
+
+    fn job(&self, command: Given, cwd: String) -> Result<Job, Failure> {
+        let mut job = command.job().cwd(cwd).signals(Signals::PassOn);
+        for given in &self.env {
+            let (name, value) = variable(given)?;
+            if let Some(value) = value {
+                job = job.variable(name, value);
+            }
+        }
+        if let Some(time) = self.timeout {
+            job = job.timeout(time.duration());
+        }
+        job = job.stdin(match &self.stdin {
+            Some(file) => Input::From(opened(file)?),
+            // It was the command's own text.
+            None if self.commanding.is_on_stdin() => Input::Null,
+            // A closed one is nothing to read.
+            None => io::stdin().as_fd().try_clone_to_owned().map_or(Input::Null, Input::From),
+        });
+        Ok(match self.format() {
+            Format::Json => job,
+            Format::Human => {
+                job.stdout(own(io::stdout().as_fd())).stderr(own(io::stderr().as_fd()))
+            }
+        })
+    }
+}
+
+impl Given {
+    /// Returns the job that runs it.
+    pub(super) fn job(self) -> Job {
+        match self {
+            Self::Argv(argv) => Job::argv(argv),
+            Self::Shell(text) => Job::shell(text),
+        }
+    }
+}
+
+/// Tells a person why it did not simply run to its end.
+fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
+    for note in outcome.notes.iter().filter(|note| note.code == "audit") {
+        ui.say(&format!("warning: {}", visible(&note.message)));
+    }
+    let reason = outcome.reason().unwrap_or_default();
+    match (&outcome.result, outcome.code()) {
+        (Done::Denied { reasons } | Done::Unconfirmed { reasons, .. }, code) => {
+            let code = code.unwrap_or("denied");
+            ui.say(&format!("error[{code}]: not run: {}", visible(&reason)));
+            for reason in reasons {
+                ui.say(check::carets(reason, text).trim_end());
+            }
+        }
+        (Done::Ran { .. }, Some(code @ ("timeout" | "idle" | "not-found" | "not-started"))) => {
+            ui.say(&format!("error[{code}]: {}", visible(&reason)));
+        }
+        (Done::Ran { .. }, Some(_) | None) => {}
+    }
+}
+
+fn told(outcome: &Outcome, warnings: Json) -> Json {
+    let mut told = outcome.json();
+    told["warnings"] = warnings;
+    told
+}
+
+/// Reads `NAME` or `NAME=VALUE`. The first is nothing where there is no such variable.
+fn variable(given: &str) -> Result<(String, Option<String>), Failure> {
+    let (name, value) = match given.split_once('=') {
+        Some((name, value)) => (name, Some(value.to_owned())),
+        None => (given, None),
+    };
+    let wrong = |problem: String| {
+        Failure::new("env", problem).hint("write `--env NAME` or `--env NAME=VALUE`")
+    };
+    if let Err(invalid) = name.parse::<EnvName>() {
+        return Err(wrong(format!("--env: {invalid}")));
+    }
+    let value = match value {
+        Some(value) => Some(value),
+        None => match std::env::var(name) {
+            Ok(value) => Some(value),
+            Err(std::env::VarError::NotPresent) => None,
+            Err(std::env::VarError::NotUnicode(_)) => {
+                return Err(wrong(format!("the value of `{name}` is no text")));
+            }
+        },
+    };
+    Ok((name.to_owned(), value))
+}
+
+fn opened(file: &Path) -> Result<OwnedFd, Failure> {
+    File::open(file).map(Into::into).map_err(|error| {
+        Failure::io("stdin", format!("cannot read `{}`", file.display()), &error).file(file)
+    })
+}
+
+/// Returns one of our own descriptors; a closed one is nowhere.
+fn own(stream: impl AsFd) -> Streamed {
+    stream.as_fd().try_clone_to_owned().map_or(Streamed::Null, Streamed::To)
+}
+
+/// Opens a descriptor of ours anew, for writing.
+fn status(number: u32) -> Result<File, Failure> {
+    let path = format!("/proc/self/fd/{number}");
+    OpenOptions::new().append(true).open(path).map_err(|error| {
+        Failure::io("status-fd", format!("cannot write to descriptor {number}"), &error)
+            .hint("open it for writing first, as in `3>outcome.json`")
+    })
+}
+
+impl From<CannotRun> for Failure {
+    fn from(error: CannotRun) -> Self {
+        let mut failure = Self::new(error.code(), error.to_string()).caused_by(&error);
+        if let Some(hint) = error.hint() {
+            failure = failure.hint(hint);
+        }
+        failure
+    }
+}

@@ -1,0 +1,131 @@
+//! What is remembered of a call, and who is asked.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::process::Stdio;
+
+use serde_json::Value as Json;
+
+use crate::kit::{PALISADE, World, as_both};
+use crate::schema::assert_fits;
+
+const ASKS: &str = "\
+audit: { path: ~/log/events.jsonl }
+commands:
+  rules:
+    - { tool: run_shell_command, args: { command: '^git push' }, action: ask }
+";
+
+fn events(world: &World) -> Vec<Json> {
+    let text = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+    let events: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    events.iter().for_each(|event| assert_fits(event, "event.json"));
+    events
+}
+
+fn words(events: &[Json]) -> Vec<String> {
+    let told = |event: &Json| {
+        let name = event["event"].as_str().unwrap();
+        let what = ["verdict", "answer", "exit_code"].iter().find_map(|it| event.get(it)).unwrap();
+        format!("{name} {}", what.to_string().trim_matches('"'))
+    };
+    events.iter().map(told).collect()
+}
+
+#[test]
+fn a042_it_is_decided_then_confirmed_then_confined_and_recorded_in_this_order() {
+    as_both(|world| {
+        let world = world.user_policy(ASKS);
+        assert_eq!(world.run(&["run", "--", "true"]).code, Some(0));
+        assert_eq!(words(&events(&world)), ["decision allow", "run 0"]);
+        assert_eq!(world.run(&["run", "--", "rm", "-rf", "/etc"]).code, Some(126));
+        assert_eq!(words(&events(&world)[2..]), ["decision deny", "run -100"]);
+        let ran = world.run(&["run", "--shell", "git push; touch made"]);
+        assert_eq!(ran.code, Some(126), "{}", ran.stderr);
+        assert!(ran.stderr.contains("error[unconfirmed]"), "{}", ran.stderr);
+        assert!(!world.project.path("made").exists());
+        let asked = &events(&world)[4..];
+        assert_eq!(words(asked), ["decision ask", "confirmation nobody", "run -100"]);
+        assert_eq!(asked[0]["run"], asked[2]["run"], "events of one call belong together");
+        assert_eq!(
+            asked[0]["call"]["hash"], asked[1]["call"],
+            "what was asked is what was decided"
+        );
+        assert_ne!(asked[0]["run"], events(&world)[0]["run"]);
+    });
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_told_once_and_stops_nothing() {
+    as_both(|world| {
+        let world = world.user_policy("audit: { path: /proc/no/such/log }\n");
+        let ran = world.run(&["run", "--", "echo", "hello"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "hello\n"), "{}", ran.stderr);
+        let warned = ran.stderr.matches("warning: cannot record what happens").count();
+        assert_eq!(warned, 1, "{}", ran.stderr);
+        let told = world.json(&["run", "--json", "--", "true"]);
+        assert_eq!(told["notes"][0]["code"], "audit", "{told}");
+    });
+}
+
+#[test]
+fn the_log_cannot_be_changed_by_what_it_tells_of() {
+    as_both(|world| {
+        world.write("log/events.jsonl", "");
+        world.write("change.sh", "echo x >> log/events.jsonl; rm -f log/events.jsonl; exit 0\n");
+        let world = world.user_policy("audit: { path: log/events.jsonl }\n");
+        let ran = world.run(&["run", "--", "sh", "change.sh"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let log = fs::read_to_string(world.project.path("log/events.jsonl")).unwrap();
+        assert_eq!(log.lines().count(), 2, "{log}");
+        assert!(!log.contains("x\n"), "{log}");
+    });
+}
+
+/// Runs `palisade run` at a terminal, types `answer` once it asks, and returns what was shown and
+/// the exit code.
+fn at_terminal(world: &World, answer: &[u8], command: &str) -> (String, Option<i32>) {
+    let program = world.command(PALISADE).get_program().to_str().unwrap().to_owned();
+    let mut script = world.command("script");
+    // What is typed before the question is no answer, so that it is waited for.
+    script.args(["-qec", &format!("{program} run {command}"), "/dev/null"]);
+    script.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = script.env("PATH", "/usr/bin:/bin").env("SHELL", "/bin/sh").spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let (mut shown, mut answered) = (Vec::new(), false);
+    let mut piece = [0; 4096];
+    while let Ok(length @ 1..) = stdout.read(&mut piece) {
+        shown.extend(&piece[..length]);
+        if !answered && String::from_utf8_lossy(&shown).contains("[y/N] ") {
+            stdin.write_all(answer).unwrap();
+            answered = true;
+        }
+    }
+    drop(stdin);
+    (String::from_utf8_lossy(&shown).into_owned(), child.wait().unwrap().code())
+}
+
+#[test]
+fn a_person_at_the_terminal_says_yes_or_no() {
+    as_both(|world| {
+        let rule = ASKS.replace("^git push", "^touch") + "confirm: { timeout: 2s }\n";
+        let world = world.user_policy(&rule);
+        let made = || world.project.path("made").exists();
+        for (answer, runs, recorded) in [
+            (&b"n\n"[..], false, "no"),
+            (b"\n", false, "no"),
+            (b"yes please\n", false, "no"),
+            (b"", false, "timeout"),
+            (b"y\n", true, "yes"),
+        ] {
+            let (shown, code) = at_terminal(&world, answer, "-- touch made 'a b'");
+            assert_eq!(code, Some(if runs { 0 } else { 126 }), "{answer:?}: {shown}");
+            assert_eq!(made(), runs, "{answer:?}: {shown}");
+            assert!(shown.contains("May this run?") && shown.contains("\"a b\""), "{shown}");
+            let events = events(&world);
+            let said = events.iter().rfind(|event| event["event"] == "confirmation").unwrap();
+            assert_eq!((&said["answer"], &said["by"]), (&recorded.into(), &"terminal".into()));
+        }
+    });
+}

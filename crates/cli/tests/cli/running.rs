@@ -1,0 +1,172 @@
+//! `palisade run` towards whoever calls it: streams, descriptors, signals, usage.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value as Json;
+
+use crate::kit::{PALISADE, World, as_both};
+use crate::schema::assert_fits;
+
+#[test]
+fn output_is_passed_on_while_the_command_runs() {
+    as_both(|world| {
+        let mut command = world.command(PALISADE);
+        command.args(["run", "--shell", "echo first; read line; echo $line"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert_eq!(lines.next().unwrap().unwrap(), "first");
+        writeln!(child.stdin.take().unwrap(), "second").unwrap();
+        assert_eq!(lines.next().unwrap().unwrap(), "second");
+        assert!(child.wait().unwrap().success());
+    });
+}
+
+#[test]
+fn input_comes_from_us_or_from_a_file() {
+    as_both(|world| {
+        assert_eq!(world.run_with_input(b"abc", &["run", "--", "cat"]).stdout, "abc");
+        world.write("input", "from a file");
+        let ran = world.run_with_input(b"abc", &["run", "--stdin", "input", "--", "cat"]);
+        assert_eq!(ran.stdout, "from a file");
+        let gone = world.run(&["run", "--stdin", "gone", "--", "cat"]);
+        assert_eq!(gone.code, Some(125));
+        assert!(gone.stderr.contains("error[stdin]: cannot read `gone`"), "{}", gone.stderr);
+        let mut closed = world.command("/bin/sh");
+        let program = world.command(PALISADE).get_program().to_owned();
+        closed.args(["-c", r#"exec "$0" run -- cat <&-"#]).arg(program);
+        assert_eq!(world.finish(&mut closed).code, Some(0), "a closed one is empty");
+    });
+}
+
+#[test]
+fn output_may_be_a_file_and_the_command_gets_no_descriptor_of_it() {
+    as_both(|world| {
+        let file = File::create(world.home.path("out")).unwrap();
+        let mut command = world.command(PALISADE);
+        let shell = "echo hello; readlink /proc/self/fd/1 >&2";
+        command.args(["run", "--shell", shell]).stdout(file).stderr(Stdio::piped());
+        let output = command.spawn().unwrap().wait_with_output().unwrap();
+        assert_eq!(fs::read_to_string(world.home.path("out")).unwrap(), "hello\n");
+        assert!(String::from_utf8_lossy(&output.stderr).starts_with("pipe:"), "{output:?}");
+    });
+}
+
+#[test]
+fn the_outcome_goes_to_a_descriptor_that_the_command_does_not_have() {
+    as_both(|world| {
+        let program = world.command(PALISADE).get_program().to_owned();
+        let run = |script: &str| {
+            let mut shell = world.command("/bin/sh");
+            let script = format!(r#"exec 7>status; exec "$0" run --status-fd {script}"#);
+            world.finish(shell.args(["-c", &script]).arg(&program))
+        };
+        let ran = run("7 --shell 'ls /proc/self/fd; exit 5'");
+        assert_eq!(ran.code, Some(5));
+        assert!(!ran.stdout.contains('7'), "{}", ran.stdout);
+        let status = || {
+            let text = fs::read_to_string(world.project.path("status")).unwrap();
+            serde_json::from_str::<Json>(&text).unwrap_or_else(|_| panic!("{text}"))
+        };
+        assert_fits(&status(), "outcome.json");
+        assert_eq!(status()["exit_code"], 5);
+        assert_eq!(run("7 -- rm -rf /etc").code, Some(126));
+        assert_eq!(status()["exit_code"], -100);
+        assert_eq!(run("7 --policy gone.yaml -- true").code, Some(125));
+        assert_eq!(status()["executed"], false);
+        assert_eq!(run("9 -- touch made").code, Some(125), "nobody opened 9");
+        assert!(!world.project.path("made").exists());
+    });
+}
+
+#[test]
+fn bytes_that_are_no_text_are_encoded() {
+    as_both(|world| {
+        let told = world.json(&["run", "--json", "--shell", r"printf '\377\376\000'"]);
+        assert_fits(&told, "outcome.json");
+        assert_eq!(told["stdout_base64"], "//4A");
+        assert_eq!(told.get("stdout"), None);
+        assert_eq!(told["stderr"], "");
+    });
+}
+
+#[test]
+fn signals_are_passed_on_and_nothing_survives() {
+    as_both(|world| {
+        let shell = "trap 'echo caught; exit 9' TERM; sleep 300 & echo ready; wait";
+        for (signal, code, said) in
+            [(Signal::TERM, Some(9), "caught\n"), (Signal::INT, Some(130), "")]
+        {
+            let mut command = world.command(PALISADE);
+            command.args(["run", "--shell", shell]).stdout(Stdio::piped());
+            let mut child = command.spawn().unwrap();
+            let mut out = BufReader::new(child.stdout.take().unwrap());
+            let mut line = String::new();
+            out.read_line(&mut line).unwrap();
+            assert_eq!(line, "ready\n");
+            let pid = Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+            let begun = Instant::now();
+            kill_process(pid, signal).unwrap();
+            let mut rest = String::new();
+            out.read_to_string(&mut rest).unwrap();
+            assert_eq!((child.wait().unwrap().code(), rest.as_str()), (code, said), "{signal:?}");
+            assert!(begun.elapsed() < Duration::from_secs(20));
+        }
+    });
+}
+
+#[test]
+fn wrong_usage_of_run_ends_with_125() {
+    let world = World::new();
+    let wrong: [&[&str]; 8] = [
+        &["run"],
+        &["run", "ls"],
+        &["run", "--no-such", "--", "ls"],
+        &["run", "--timeout", "soon", "--", "ls"],
+        &["run", "--env", "A B=c", "--", "touch", "made"],
+        &["run", "--status-fd", "1", "--", "ls"],
+        &["run", "--shell", "ls", "--", "ls"],
+        &["run", "--cwd", "gone", "--", "ls"],
+    ];
+    for arguments in wrong {
+        let ran = world.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(125), ""), "{arguments:?}");
+        assert!(ran.stderr.starts_with("error"), "{arguments:?}: {}", ran.stderr);
+    }
+    assert!(!world.project.path("made").exists());
+    let help = world.run(&["run", "--help"]);
+    assert_eq!(help.code, Some(0));
+    assert!(help.stdout.contains("--status-fd"), "{}", help.stdout);
+    let tip = world.run(&["run", "ls", "-la"]).stderr;
+    assert!(tip.contains("put the command after `--`"), "{tip}");
+}
+
+#[test]
+fn a_plan_is_printed_and_nothing_runs() {
+    as_both(|world| {
+        let ran = world.run(&["plan", "--env", "X=1", "--", "touch", "made"]);
+        assert_eq!(ran.code, Some(2), "options of a run are none of a plan");
+        let ran = world.run(&["plan", "--", "touch", "made"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let steps: Vec<&str> = ran.stdout.lines().filter_map(|it| it.split(' ').next()).collect();
+        let place = |name: &str| {
+            let at = steps.iter().position(|step| *step == name);
+            at.unwrap_or_else(|| panic!("{name}: {steps:?}"))
+        };
+        let order = ["namespaces", "identity", "seal-root", "seccomp", "reaper", "enter", "exec"];
+        assert!(order.map(place).is_sorted(), "{steps:?}");
+        assert!(!world.project.path("made").exists());
+        let told = world.json(&["plan", "--json", "--", "touch", "made"]);
+        assert_eq!((&told["executed"], &told["denied"]), (&Json::from(false), &Json::from(false)));
+        assert_eq!(
+            told["steps"].as_array().unwrap().len(),
+            steps.iter().filter(|it| **it != "#").count()
+        );
+        let denied = world.run(&["plan", "--", "rm", "-rf", "/etc"]);
+        assert_eq!((denied.code, denied.stdout.as_str()), (Some(126), ""));
+        assert!(denied.stderr.contains("outside-root"), "{}", denied.stderr);
+    });
+}

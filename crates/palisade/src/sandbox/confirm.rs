@@ -1,0 +1,149 @@
+//! Asking a person.
+
+use std::time::Duration;
+
+pub use palisade_audit::Answered;
+use palisade_policy::decide::{Asked, Reason};
+use palisade_policy::text::visible;
+
+/// The longest question that is put to anybody: what cannot be read cannot be agreed to.
+const LONGEST: usize = 8 << 10;
+
+/// Somebody who can be asked.
+pub trait Confirm: Send + Sync {
+    /// Returns who that is, for the record: `terminal`, say.
+    fn name(&self) -> &str;
+
+    /// Asks. Whatever is not a yes means no.
+    fn ask(&self, question: &Question<'_>) -> Answered;
+}
+
+/// Nobody: every question is answered with no.
+#[derive(Clone, Copy, Debug)]
+pub struct Nobody;
+
+/// What is asked: the very call that runs if the answer is yes.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Question<'a> {
+    /// The call.
+    pub asked: Asked<'a>,
+    /// The folder it runs in.
+    pub cwd: &'a str,
+    /// The project.
+    pub root: &'a str,
+    /// Names of variables that the caller adds.
+    pub variables: &'a [(String, String)],
+    /// Why it is asked.
+    pub reasons: &'a [Reason],
+    /// The hash of the call, as it is recorded.
+    pub hash: &'a str,
+    /// How long an answer may take; silence means no.
+    pub time: Option<Duration>,
+}
+
+impl Confirm for Nobody {
+    fn name(&self) -> &'static str {
+        "nobody"
+    }
+
+    fn ask(&self, _: &Question<'_>) -> Answered {
+        Answered::Nobody
+    }
+}
+
+impl Question<'_> {
+    /// Returns the question for a terminal: every word on a line of its own, everything that a
+    /// terminal would act on or not show spelled out. None if it is too long for anybody to read.
+    pub fn text(&self) -> Option<String> {
+        let mut text = String::from("May this run?\n\n");
+        match self.asked {
+            Asked::Argv(argv) => {
+                for (number, word) in argv.iter().enumerate() {
+                    let name = if number == 0 { "program" } else { "" };
+                    text.push_str(&format!("  {name:<8} {}\n", quoted(word)));
+                    if text.len() > LONGEST {
+                        return None;
+                    }
+                }
+            }
+            Asked::Shell(script) | Asked::Words(script) => {
+                for (number, line) in script.split('\n').enumerate() {
+                    let name = if number == 0 { "shell" } else { "" };
+                    text.push_str(&format!("  {name:<8} {}\n", visible(line)));
+                }
+            }
+        }
+        text.push_str(&format!("  {:<8} {}\n", "in", visible(self.cwd)));
+        for (name, _) in self.variables {
+            text.push_str(&format!("  {:<8} {}=…\n", "with", visible(name)));
+        }
+        for reason in self.reasons {
+            text.push_str(&format!(
+                "  {:<8} {} [{}]\n",
+                "because",
+                visible(&reason.message),
+                reason.code
+            ));
+        }
+        text.push_str(&format!("  {:<8} {}\n", "sha256", self.hash));
+        (text.len() <= LONGEST).then_some(text)
+    }
+}
+
+/// Shows a word so that where it begins and ends, and what is in it, is beyond doubt.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,~".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    let mut shown = String::from("\"");
+    for c in word.chars() {
+        match c {
+            '"' | '\\' => shown.extend(['\\', c]),
+            '\n' => shown.push_str("\\n"),
+            '\t' => shown.push_str("\\t"),
+            _ => shown.push_str(&visible(c.encode_utf8(&mut [0; 4]))),
+        }
+    }
+    shown.push('"');
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question<'a>(asked: Asked<'a>, variables: &'a [(String, String)]) -> Question<'a> {
+        let (cwd, root, hash) = ("/home/dev/app/\u{202e}x", "/home/dev/app", "00ff");
+        Question { asked, cwd, root, variables, reasons: &[], hash, time: None }
+    }
+
+    #[test]
+    fn a_question_shows_exactly_what_would_run() {
+        let argv = ["git", "push", "", "a b", "\u{1b}[2K\u{202e}rm", "x\ny\"z"].map(str::to_owned);
+        let variables = [("API_TOKEN".to_owned(), "hunter2".to_owned())];
+        let text = question(Asked::Argv(&argv), &variables).text().unwrap();
+        assert_eq!(
+            text,
+            "May this run?\n\n  program  git\n           push\n           \"\"\n           \"a b\"\n           \
+             \"\\u{1b}[2K\\u{202e}rm\"\n           \"x\\ny\\\"z\"\n  in       /home/dev/app/\\u{202e}x\n  \
+             with     API_TOKEN=…\n  sha256   00ff\n"
+        );
+    }
+
+    #[test]
+    fn shell_text_keeps_its_lines_and_nothing_else() {
+        let text = question(Asked::Shell("a\rb\nc\u{200b}"), &[]).text().unwrap();
+        assert!(text.contains("  shell    a\\u{d}b\n           c\\u{200b}\n"), "{text}");
+    }
+
+    #[test]
+    fn what_nobody_can_read_is_not_asked() {
+        let long = vec!["x".repeat(100); 100];
+        assert_eq!(question(Asked::Argv(&long), &[]).text(), None);
+        let long = "x\n".repeat(5000);
+        assert_eq!(question(Asked::Shell(&long), &[]).text(), None);
+        assert_eq!(Nobody.ask(&question(Asked::Shell("ls"), &[])), Answered::Nobody);
+    }
+}

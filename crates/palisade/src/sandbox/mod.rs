@@ -1,0 +1,306 @@
+//! Running commands: decide, confirm, confine, record, in this order.
+
+mod confirm;
+mod error;
+mod job;
+mod json;
+mod outcome;
+mod pending;
+mod record;
+mod reply;
+mod run;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use palisade_apply::Host;
+use palisade_audit::JsonlSink;
+use palisade_plan::policy::decide::{Permit, Reason, Verdict};
+use palisade_plan::{Order, Plan, build};
+use palisade_policy::name::{Folder, Period};
+use palisade_policy::policy::{Backend, NetworkMode, Profile};
+
+pub use confirm::{Answered, Confirm, Nobody, Question};
+pub use error::CannotRun;
+pub use job::{Each, Input, Job, Output, Signals};
+pub use outcome::{Done, Outcome};
+pub use pending::Pending;
+pub use reply::Unconfirmed;
+pub use run::{Run, Stop};
+
+use crate::decision::Guard;
+use crate::session::{OpenError, Request, Session, Warning};
+use record::{Recorded, Recorder, call_hash, run_name};
+use run::About;
+
+/// A project, the policy in force for it, and a host to run commands on.
+///
+/// A call is decided first. A denied one is an outcome, and nothing is started; one that asks goes
+/// to whoever can be asked ([`Sandbox::confirmer`]; without one the answer is no). What may run is
+/// started behind the walls of its plan, and what became of it is recorded where `audit.path` says.
+///
+/// ```no_run
+/// use palisade::{Request, Sandbox};
+///
+/// let sandbox = Sandbox::new(&Request::from_process()?)?;
+/// let outcome = sandbox.run(["cargo", "test"])?;
+/// println!("{} {}", outcome.exit_code(), outcome.stdout_text());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// It is cheap to clone, and may be used by many threads at once.
+#[derive(Clone)]
+pub struct Sandbox(Arc<Inner>);
+
+struct Inner {
+    session: Session,
+    guard: Guard,
+    host: Host,
+    cwd: PathBuf,
+    environment: Vec<(String, String)>,
+    confirmer: Arc<dyn Confirm>,
+    recorder: Recorder,
+}
+
+/// How a call would be confined.
+#[derive(Clone, Debug)]
+pub enum Planned {
+    /// Like this.
+    Plan {
+        /// The steps.
+        plan: Box<Plan>,
+        /// Why a person would be asked first; empty if none would.
+        asks: Vec<Reason>,
+    },
+    /// Not at all: it is denied.
+    Denied(Vec<Reason>),
+}
+
+/// A call that may run.
+struct Ready {
+    permit: Permit,
+    order: Order,
+    about: About,
+    name: String,
+}
+
+impl Sandbox {
+    /// Opens the project and the policy that `request` asks for.
+    ///
+    /// # Errors
+    ///
+    /// Anything unreadable or invalid in a policy. There is none to fall back to.
+    pub fn new(request: &Request) -> Result<Self, OpenError> {
+        Ok(Self::of(Session::open(request)?, request))
+    }
+
+    /// Makes a sandbox of a session that is open, with the folder and the environment of `request`.
+    pub fn of(session: Session, request: &Request) -> Self {
+        let environment = request.env.iter().filter_map(|(name, value)| {
+            Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
+        });
+        let path = session.policy().audit.path.sourced().map(|path| path.value.path());
+        Self(Arc::new(Inner {
+            guard: Guard::new(&session),
+            host: Host::assumed(),
+            cwd: request.cwd.clone(),
+            environment: environment.collect(),
+            confirmer: Arc::new(Nobody),
+            recorder: Recorder::new(path.map(|path| JsonlSink::open(&path))),
+            session,
+        }))
+    }
+
+    /// Names who is asked when the policy says `ask`; nobody is otherwise, and that means no. Call
+    /// it before the sandbox is cloned: clones that exist keep whom they had.
+    #[must_use]
+    pub fn confirmer(self, confirmer: impl Confirm + 'static) -> Self {
+        match Arc::try_unwrap(self.0) {
+            Ok(inner) => Self(Arc::new(Inner { confirmer: Arc::new(confirmer), ..inner })),
+            Err(shared) => Self(shared),
+        }
+    }
+
+    /// Returns the project and its policy.
+    pub fn session(&self) -> &Session {
+        &self.0.session
+    }
+
+    /// Runs a command and waits for its end.
+    ///
+    /// # Errors
+    ///
+    /// When it may run and cannot be confined as the policy demands: then it has not run.
+    pub fn run(&self, job: impl Into<Job>) -> Result<Outcome, CannotRun> {
+        self.start(job)?.wait()
+    }
+
+    /// Starts a command, if it may run.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::run`].
+    pub fn start(&self, job: impl Into<Job>) -> Result<Run, CannotRun> {
+        let job = job.into();
+        let (name, result) = match self.decide(&job) {
+            Err(error) => (run_name(), Err(error)),
+            Ok(Err((name, outcome))) => return Ok(Run::refused(self.clone(), &name, outcome)),
+            Ok(Ok(ready)) => (ready.name.clone(), run::start(self, ready, job)),
+        };
+        result.inspect_err(|error| self.0.recorder.ended(&name, Err(error)))
+    }
+
+    /// Runs a command in a thread of its own, as a future that needs no runtime. Dropping it ends
+    /// the command.
+    pub fn spawn(&self, job: impl Into<Job>) -> Pending {
+        Pending::new(self.clone(), job.into())
+    }
+
+    /// Plans how a command would be confined, and runs nothing.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be confined as the policy demands.
+    pub fn plan(&self, job: impl Into<Job>) -> Result<Planned, CannotRun> {
+        let job = job.into();
+        let (cwd, place) = self.folder(&job)?;
+        let verdict = self.0.guard.decide(job.words.asked(), &cwd);
+        let Some(permit) = verdict.confirmed() else {
+            return Ok(Planned::Denied(verdict.reasons().to_vec()));
+        };
+        let order = self.order(&job, &place, &cwd)?;
+        let host = Host::probe();
+        let plan = build(&permit, &order, &host.facts(&order.questions()))?;
+        Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
+    }
+
+    /// Decides, and asks if need be: what may run is made ready, what may not is an outcome.
+    fn decide(&self, job: &Job) -> Result<Result<Ready, (String, Outcome)>, CannotRun> {
+        let (cwd, place) = self.folder(job)?;
+        let Inner { guard, recorder, session, .. } = &*self.0;
+        let asked = job.words.asked();
+        let verdict = guard.decide(asked, &cwd);
+        let remembers = recorder.records() || matches!(verdict, Verdict::Ask(_));
+        let (run, hash) = if remembers {
+            (run_name(), call_hash(asked, guard.root(), &cwd, &job.variables))
+        } else {
+            (String::new(), String::new())
+        };
+        let variables = &job.variables;
+        let call =
+            Recorded { run: &run, hash: &hash, asked, root: guard.root(), cwd: &cwd, variables };
+        if recorder.records() {
+            let who = (session.agent(), session.task());
+            recorder.decision(call, &verdict, who, self.unconfined());
+        }
+        let (argv, shell) = job.words.argv();
+        let about = About { argv, shell, root: session.root().path.clone(), cwd: place };
+        let refused = |result| (run.clone(), about.clone().outcome(result, Vec::new()));
+        let permit = match &verdict {
+            Verdict::Allow(permit) => permit.clone(),
+            Verdict::Deny(reasons) => {
+                return Ok(Err(refused(Done::Denied { reasons: reasons.clone() })));
+            }
+            Verdict::Ask(reasons) => {
+                let because = Unconfirmed::of(self.ask(call, reasons));
+                match (because, verdict.confirmed()) {
+                    (None, Some(permit)) => permit,
+                    (because, _) => {
+                        let because = because.unwrap_or(Unconfirmed::Nobody);
+                        let reasons = reasons.clone();
+                        return Ok(Err(refused(Done::Unconfirmed { reasons, because })));
+                    }
+                }
+            }
+        };
+        let order = self.order(job, &about.cwd, &cwd)?;
+        Ok(Ok(Ready { permit, order, about, name: run }))
+    }
+
+    /// Asks whoever the policy names, and remembers the answer.
+    fn ask(&self, call: Recorded<'_>, reasons: &[Reason]) -> Answered {
+        let confirm = &self.0.session.policy().confirm;
+        let question = Question {
+            asked: call.asked,
+            cwd: call.cwd,
+            root: call.root,
+            variables: call.variables,
+            reasons,
+            hash: call.hash,
+            time: confirm.timeout.value().0.map(Period::duration),
+        };
+        let (answer, by) = match confirm.backend.value() {
+            Backend::Terminal => (self.0.confirmer.ask(&question), self.0.confirmer.name()),
+            // Those who cannot be asked yet say no.
+            Backend::Deny | Backend::Program(_) | Backend::Web | Backend::Webhook(_) => {
+                (Answered::Nobody, "nobody")
+            }
+        };
+        self.0.recorder.confirmation(call, answer, by);
+        answer
+    }
+
+    /// Returns the folder that a job runs in: as text, and without links.
+    fn folder(&self, job: &Job) -> Result<(String, PathBuf), CannotRun> {
+        let folder = match &job.cwd {
+            Some(folder) => self.0.cwd.join(folder),
+            None => self.0.cwd.clone(),
+        };
+        let Ok(place) = folder.canonicalize() else { return Err(CannotRun::Folder { folder }) };
+        if !place.is_dir() {
+            return Err(CannotRun::Folder { folder });
+        }
+        match folder.into_os_string().into_string() {
+            Ok(text) => Ok((text, place)),
+            Err(folder) => Err(CannotRun::NoText { folder: folder.into() }),
+        }
+    }
+
+    /// Works out what the policy says about a job.
+    fn order(&self, job: &Job, place: &Path, cwd: &str) -> Result<Order, CannotRun> {
+        let Inner { session, guard, environment, .. } = &*self.0;
+        let policy = session.policy();
+        let (argv, _) = job.words.argv();
+        let wrapper = policy.wrapper.sourced().map(|wrapper| wrapper.value.0.clone());
+        let argv: Vec<String> = wrapper.into_iter().flatten().chain(argv).collect();
+        let root = &session.root().path;
+        let mut order = Order::new(policy, root, place, session.home(), &argv, environment);
+        for (name, value) in &job.variables {
+            order.environment.retain(|(had, _)| had != name);
+            order.environment.push((name.clone(), value.clone()));
+        }
+        if let Some(time) = job.timeout {
+            order.bounds.time = Some(order.bounds.time.map_or(time, |policy| policy.min(time)));
+        }
+        let log = policy.audit.path.sourced().and_then(|path| {
+            Folder::literal(&path.value.path()).ok().map(|log| log.as_pattern().clone())
+        });
+        order.protect.extend(log);
+        let mut rules = policy.commands.rules.lists().iter().flat_map(|list| &list.rules);
+        let picks = rules.any(|rule| rule.value.profile.is_some());
+        let picked = picks.then(|| guard.profile(job.words.asked(), cwd)).flatten();
+        match picked.filter(|picked| policy.profile.value() != *picked) {
+            None | Some(Profile::WorkspaceWrite) => {}
+            Some(Profile::WorkspaceWriteNoNetwork) => order.network = NetworkMode::DenyAll,
+            Some(Profile::Readonly) => {
+                order.network = NetworkMode::DenyAll;
+                order.write.clear();
+            }
+            Some(file @ Profile::File(_)) => return Err(CannotRun::Profile(file)),
+        }
+        Ok(order)
+    }
+
+    /// Whether the policy says that nothing is confined.
+    fn unconfined(&self) -> bool {
+        let warnings = self.0.session.warnings();
+        warnings.iter().any(|warning| matches!(warning, Warning::Unconfined { .. }))
+    }
+}
+
+impl fmt::Debug for Sandbox {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sandbox").field("root", &self.0.session.root().path).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,232 @@
+//! Remembering what happened to a call.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use palisade_audit::{Because, CannotRecord, Decided, Ended, Event, JsonlSink, What};
+use palisade_plan::Note;
+use palisade_policy::decide::{Asked, Reason, Verdict};
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use super::json::milliseconds;
+use super::{CannotRun, Outcome};
+
+/// Where events go, if anywhere. What fails is told once, and never stops a run.
+#[derive(Debug, Default)]
+pub(super) struct Recorder {
+    sink: Option<JsonlSink>,
+    trouble: Mutex<Trouble>,
+}
+
+/// What went wrong with recording.
+#[derive(Debug, Default)]
+enum Trouble {
+    #[default]
+    None,
+    New(CannotRecord),
+    Told,
+}
+
+/// A call, as it is recorded and asked about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Recorded<'a> {
+    pub(super) run: &'a str,
+    pub(super) hash: &'a str,
+    pub(super) asked: Asked<'a>,
+    pub(super) root: &'a str,
+    pub(super) cwd: &'a str,
+    pub(super) variables: &'a [(String, String)],
+}
+
+impl Recorder {
+    pub(super) fn new(sink: Option<Result<JsonlSink, CannotRecord>>) -> Self {
+        match sink {
+            None => Self::default(),
+            Some(Ok(sink)) => Self { sink: Some(sink), ..Self::default() },
+            Some(Err(error)) => Self { sink: None, trouble: Mutex::new(Trouble::New(error)) },
+        }
+    }
+
+    /// Whether anything is recorded at all.
+    pub(super) fn records(&self) -> bool {
+        self.sink.is_some()
+    }
+
+    pub(super) fn decision(
+        &self,
+        call: Recorded<'_>,
+        verdict: &Verdict,
+        who: (Option<&str>, Option<&str>),
+        unconfined: bool,
+    ) {
+        let asked = match call.asked {
+            Asked::Argv(argv) => palisade_audit::Asked::Argv(argv),
+            Asked::Shell(text) | Asked::Words(text) => palisade_audit::Asked::Shell(text),
+        };
+        let what = What::Decision(Decided {
+            call: palisade_audit::Call {
+                asked,
+                root: call.root,
+                cwd: call.cwd,
+                variables: call.variables.iter().map(|(name, _)| name.as_str()).collect(),
+                hash: call.hash,
+            },
+            verdict: verdict.answer().word(),
+            reasons: verdict.reasons().iter().map(because).collect(),
+            agent: who.0,
+            task: who.1,
+            unconfined,
+        });
+        self.record(call.run, what);
+    }
+
+    pub(super) fn confirmation(
+        &self,
+        call: Recorded<'_>,
+        answer: palisade_audit::Answered,
+        by: &str,
+    ) {
+        self.record(call.run, What::Confirmation { answer, by, call: call.hash });
+    }
+
+    pub(super) fn ended(&self, run: &str, ended: Result<&Outcome, &CannotRun>) {
+        if !self.records() {
+            return;
+        }
+        let what = What::Run(match ended {
+            Ok(outcome) => Ended {
+                executed: outcome.executed(),
+                exit_code: Some(outcome.exit_code()),
+                signal: outcome.signal(),
+                duration_ms: milliseconds(outcome.duration()),
+                code: outcome.code(),
+                enforced: outcome.enforced(),
+            },
+            Err(error) => Ended {
+                executed: false,
+                exit_code: None,
+                signal: None,
+                duration_ms: 0.0,
+                code: Some(error.code()),
+                enforced: Value::Object(serde_json::Map::new()),
+            },
+        });
+        self.record(run, what);
+    }
+
+    /// Returns what went wrong, the first time it is asked for.
+    pub(super) fn trouble(&self) -> Option<Note> {
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *trouble, Trouble::Told) {
+            Trouble::New(error) => Some(Note { code: "audit", message: error.to_string() }),
+            Trouble::None => {
+                *trouble = Trouble::None;
+                None
+            }
+            Trouble::Told => None,
+        }
+    }
+
+    fn record(&self, run: &str, what: What<'_>) {
+        let Some(sink) = &self.sink else { return };
+        if let Err(error) = sink.append(&Event { at: SystemTime::now(), run, what }) {
+            let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+            if matches!(*trouble, Trouble::None) {
+                *trouble = Trouble::New(error);
+            }
+        }
+    }
+}
+
+fn because(reason: &Reason) -> Because<'_> {
+    Because {
+        answer: reason.answer.word(),
+        code: reason.code,
+        axis: reason.axis.word(),
+        message: &reason.message,
+    }
+}
+
+/// Returns a name for a run that no other has.
+pub(super) fn run_name() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let text = format!("{} {} {count}", since.as_nanos(), std::process::id());
+    hex(&Sha256::digest(text)).chars().take(16).collect()
+}
+
+/// Returns the hash of a call: of every word of it, where it runs, and the names of what is added
+/// to its environment. Values stay out: who reads the hash could try short ones.
+pub(super) fn call_hash(
+    asked: Asked<'_>,
+    root: &str,
+    cwd: &str,
+    variables: &[(String, String)],
+) -> String {
+    let mut hash = Sha256::new();
+    // Lengths in front of texts: two calls never make the same row of bytes.
+    let mut add = |text: &str| {
+        hash.update(text.len().to_le_bytes());
+        hash.update(text);
+    };
+    match asked {
+        Asked::Argv(argv) => {
+            add("argv");
+            argv.iter().for_each(|word| add(word));
+        }
+        Asked::Shell(text) | Asked::Words(text) => {
+            add("shell");
+            add(text);
+        }
+    }
+    [root, cwd].into_iter().for_each(&mut add);
+    variables.iter().for_each(|(name, _)| add(name));
+    hex(&hash.finalize())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_part_of_a_call_is_in_its_hash() {
+        let words = |list: &[&str]| list.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+        let variables = [("A".to_owned(), "b".to_owned())];
+        let (one, two) = (words(&["a", "b"]), words(&["a b"]));
+        let hashes = [
+            call_hash(Asked::Argv(&one), "/r", "/r", &[]),
+            call_hash(Asked::Argv(&two), "/r", "/r", &[]),
+            call_hash(Asked::Shell("a b"), "/r", "/r", &[]),
+            call_hash(Asked::Argv(&one), "/r", "/r/x", &[]),
+            call_hash(Asked::Argv(&one), "/", "/r", &[]),
+            call_hash(Asked::Argv(&one), "/r", "/r", &variables),
+        ];
+        let mut different = hashes.to_vec();
+        different.sort();
+        different.dedup();
+        assert_eq!(different.len(), hashes.len());
+        assert_eq!(hashes[0], call_hash(Asked::Argv(&one), "/r", "/r", &[]));
+    }
+
+    #[test]
+    fn no_two_runs_have_the_same_name() {
+        assert_ne!(run_name(), run_name());
+    }
+
+    #[test]
+    fn what_goes_wrong_is_told_once() {
+        let because = std::io::Error::other("full");
+        let failed = CannotRecord { path: "/x".into(), because };
+        let recorder = Recorder::new(Some(Err(failed)));
+        assert_eq!(recorder.trouble().map(|note| note.code), Some("audit"));
+        assert_eq!(recorder.trouble(), None);
+        assert_eq!(Recorder::new(None).trouble(), None);
+    }
+}

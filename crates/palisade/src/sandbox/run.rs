@@ -1,0 +1,166 @@
+//! A command that was started, or refused.
+
+use std::io::{self, Read as _};
+use std::path::PathBuf;
+use std::thread::{self, JoinHandle};
+
+pub use palisade_apply::Stop;
+use palisade_apply::{CannotStart, Host, Running, Streams};
+use palisade_plan::{Kept, Note, Order, build};
+use palisade_policy::decide::Permit;
+
+use super::error::CannotRun;
+use super::job::{Job, Output, Signals};
+use super::outcome::{Done, Outcome};
+use super::{Ready, Sandbox};
+
+/// A command that was started, or refused. Dropping this ends it, with all its descendants.
+#[derive(Debug)]
+pub struct Run {
+    sandbox: Sandbox,
+    name: String,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Refused(Box<Outcome>),
+    Running(Box<Started>),
+}
+
+#[derive(Debug)]
+struct Started {
+    running: Running,
+    about: About,
+    keep: Kept,
+    readers: Vec<JoinHandle<()>>,
+    signals: Signals,
+    again: (Permit, Order),
+}
+
+/// What an outcome tells of a call, whatever became of it.
+#[derive(Clone, Debug)]
+pub(super) struct About {
+    pub(super) argv: Vec<String>,
+    pub(super) shell: Option<&'static str>,
+    pub(super) root: PathBuf,
+    pub(super) cwd: PathBuf,
+}
+
+impl About {
+    pub(super) fn outcome(self, result: Done, notes: Vec<Note>) -> Outcome {
+        let Self { argv, shell, root, cwd } = self;
+        Outcome { argv, shell, root, cwd, result, notes }
+    }
+}
+
+impl Run {
+    /// Returns something that ends it from another thread; none if it was refused.
+    pub fn stop(&self) -> Option<Stop> {
+        match &self.state {
+            State::Running(started) => Some(started.running.stop()),
+            State::Refused(_) => None,
+        }
+    }
+
+    /// Sends a signal to the command.
+    ///
+    /// # Errors
+    ///
+    /// When there is none: it was refused, or has ended.
+    pub fn signal(&self, number: i32) -> io::Result<()> {
+        match &self.state {
+            State::Running(started) => started.running.signal(number),
+            State::Refused(_) => Err(io::Error::from(io::ErrorKind::NotFound)),
+        }
+    }
+
+    /// Waits until the command and everything it started has ended.
+    ///
+    /// # Errors
+    ///
+    /// When the walls could not be put up: then it has not run.
+    pub fn wait(self) -> Result<Outcome, CannotRun> {
+        let Self { sandbox, name, state } = self;
+        let recorder = &sandbox.0.recorder;
+        let ended = match state {
+            State::Refused(outcome) => Ok(*outcome),
+            State::Running(started) => started.wait(&sandbox),
+        };
+        recorder.ended(&name, ended.as_ref());
+        let mut outcome = ended?;
+        outcome.notes.extend(recorder.trouble());
+        Ok(outcome)
+    }
+
+    pub(super) fn refused(sandbox: Sandbox, name: &str, outcome: Outcome) -> Self {
+        Self { sandbox, name: name.to_owned(), state: State::Refused(Box::new(outcome)) }
+    }
+}
+
+impl Started {
+    fn wait(self, sandbox: &Sandbox) -> Result<Outcome, CannotRun> {
+        let Self { running, about, keep, readers, signals, again } = self;
+        let ended = match signals {
+            Signals::Ours => running.wait(),
+            Signals::PassOn => running.wait_attended(),
+        };
+        // They end when the last process that could write has.
+        readers.into_iter().for_each(|reader| drop(reader.join()));
+        let mut seen = ended.map_err(|error| explained(sandbox, error, &again))?;
+        let notes = std::mem::take(&mut seen.notes);
+        Ok(about.outcome(Done::Ran { seen: Box::new(seen), keep }, notes))
+    }
+}
+
+/// Puts a permitted call behind its walls.
+pub(super) fn start(sandbox: &Sandbox, ready: Ready, job: Job) -> Result<Run, CannotRun> {
+    let Ready { permit, order, about, name } = ready;
+    let host = &sandbox.0.host;
+    let plan = build(&permit, &order, &host.facts(&order.questions()))?;
+    let mut readers = Vec::new();
+    let streams = Streams {
+        stdin: job.stdin,
+        stdout: opened(job.stdout, &mut readers)?,
+        stderr: opened(job.stderr, &mut readers)?,
+    };
+    let again = (permit, order);
+    let running = host.start(&plan, streams).map_err(|error| explained(sandbox, error, &again))?;
+    let (keep, signals) = (plan.bounds().keep, job.signals);
+    let started = Started { running, about, keep, readers, signals, again };
+    Ok(Run { sandbox: sandbox.clone(), name, state: State::Running(Box::new(started)) })
+}
+
+/// Opens where output goes; what a function gets is read by a thread.
+fn opened(
+    output: Output,
+    readers: &mut Vec<JoinHandle<()>>,
+) -> Result<palisade_apply::Output, CannotRun> {
+    Ok(match output {
+        Output::Capture => palisade_apply::Output::Capture,
+        Output::Null => palisade_apply::Output::Null,
+        Output::To(fd) => palisade_apply::Output::To(fd),
+        Output::Each(mut each) => {
+            let (mut reader, writer) = io::pipe().map_err(CannotRun::Pipe)?;
+            readers.push(thread::spawn(move || {
+                let mut piece = vec![0; 64 << 10];
+                while let Ok(length @ 1..) = reader.read(&mut piece) {
+                    each(piece.get(..length).unwrap_or_default());
+                }
+            }));
+            palisade_apply::Output::To(writer.into())
+        }
+    })
+}
+
+/// Tells what the host lacks, where that is why a sandbox could not be started: that namespaces can
+/// be made was taken for granted.
+fn explained(sandbox: &Sandbox, error: CannotStart, again: &(Permit, Order)) -> CannotRun {
+    let (permit, order) = again;
+    let facts = sandbox.0.host.facts(&order.questions());
+    let kernel = Host::probe().kernel().clone();
+    match build(permit, order, &palisade_plan::Facts { kernel, ..facts }) {
+        Err(missing) => missing.into(),
+        Ok(_) => error.into(),
+    }
+}

@@ -1,0 +1,96 @@
+//! What is compared: no sandbox, ours, and those of others that are installed.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use super::clock::{Spread, interleaved, ms};
+use crate::failure::Failure;
+
+/// A way to start a command.
+#[derive(Clone, Debug)]
+pub(super) struct Candidate {
+    pub(super) name: &'static str,
+    /// What stands in front of the command.
+    pub(super) words: Vec<String>,
+}
+
+/// Sandboxes of others, and how each is asked for a read-only system with a writable folder (`WS`)
+/// and no network. Those that are not installed are left out.
+const OTHERS: [(&str, &str); 6] = [
+    (
+        "bwrap",
+        "bwrap --ro-bind / / --dev /dev --proc /proc --bind WS WS --unshare-all --die-with-parent",
+    ),
+    ("firejail", "firejail --quiet --noprofile --net=none --read-only=/ --read-write=WS"),
+    ("nsjail", "nsjail -Mo -Q --disable_rlimits -R / -B WS --cwd WS --"),
+    ("minijail0", "minijail0 -U -v -p -l -e -n --"),
+    ("landrun", "landrun --rox / --rw WS"),
+    ("sandlock", "sandlock run --"),
+];
+
+/// Returns what can be compared here; the first is no sandbox at all, the second ours.
+pub(super) fn found(folder: &Path) -> Vec<Candidate> {
+    let ours = folder.join("palisade").to_string_lossy().into_owned();
+    let ours = ["run", "--"].into_iter().map(str::to_owned).fold(vec![ours], |mut words, word| {
+        words.push(word);
+        words
+    });
+    let mut found = vec![
+        Candidate { name: "bare", words: Vec::new() },
+        Candidate { name: "palisade run", words: ours },
+    ];
+    let place = folder.join("project").to_string_lossy().into_owned();
+    for (name, line) in OTHERS {
+        let words = line.split(' ').map(|word| word.replace("WS", &place)).collect();
+        let other = Candidate { name, words };
+        if other.run(&["/bin/true"]).is_ok() {
+            found.push(other);
+        }
+    }
+    found
+}
+
+/// Starts `/bin/true` in each, in turn.
+pub(super) fn starts(candidates: &[Candidate], runs: usize) -> Result<String, Failure> {
+    let times = interleaved(candidates, runs, |one| one.run(&["/bin/true"]))?;
+    let mut page = String::from(
+        "## Start\n\n`/bin/true`, from the start of the launcher to its end.\n\n\
+         | What | median ms | p10 ms | p99 ms | × bare |\n| --- | ---: | ---: | ---: | ---: |\n",
+    );
+    let spreads: Vec<Spread> = times.into_iter().map(Spread::of).collect();
+    let Some(base) = spreads.first() else { return Ok(page) };
+    for (candidate, spread) in candidates.iter().zip(&spreads) {
+        page.push_str(&format!(
+            "| {} | {:.2} | {:.2} | {:.2} | {:.2} |\n",
+            candidate.name,
+            ms(spread.median),
+            ms(spread.p10),
+            ms(spread.p99),
+            spread.ratio(base),
+        ));
+    }
+    page.push('\n');
+    Ok(page)
+}
+
+impl Candidate {
+    /// Runs a command to its end; anything but success is a failure.
+    pub(super) fn run(&self, argv: &[&str]) -> Result<(), Failure> {
+        let mut command = self.command(argv)?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(status) => Err(Failure::new(format!("{}: {argv:?}: {status}", self.name))),
+            Err(error) => Err(Failure::io(format!("cannot start {}", self.name), &error)),
+        }
+    }
+
+    /// Prepares a command.
+    pub(super) fn command(&self, argv: &[&str]) -> Result<Command, Failure> {
+        let mut words = self.words.iter().map(String::as_str).chain(argv.iter().copied());
+        let program = words.next().ok_or_else(|| Failure::new("there is nothing to start"))?;
+        let mut command = Command::new(program);
+        command.args(words);
+        Ok(command)
+    }
+}
