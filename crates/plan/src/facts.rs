@@ -13,6 +13,8 @@ pub struct Facts {
     pub gid: u32,
     /// Their other groups.
     pub groups: Vec<u32>,
+    /// The machine's own name.
+    pub name: String,
     /// What they may do beyond their own.
     pub privilege: Privilege,
     /// What the kernel offers.

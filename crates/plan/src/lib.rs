@@ -15,14 +15,18 @@
 //!   enforce is a named absence, never a silent one.
 #![forbid(unsafe_code)]
 
+mod absent;
+mod after;
 mod build;
 mod facts;
+mod names;
 mod order;
 mod plan;
 mod render;
 pub mod seccomp;
 mod step;
 
+pub use after::{After, is_plain_repository};
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
 pub use facts::{Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
 pub use order::{Bounds, Caches, Kept, Order, Questions, Trace};

@@ -7,7 +7,9 @@ use palisade_policy::Policy;
 use palisade_policy::name::{ByteSize, Folder, PathPattern, Period, looks_secret};
 use palisade_policy::policy::{self, Keep, Nested, NetworkMode, Require};
 
+use crate::absent;
 use crate::build::caches;
+use crate::names::Names;
 use crate::seccomp::Nesting;
 
 /// One run, as a policy would have it. What a host can do about it is a matter of
@@ -112,7 +114,7 @@ pub struct Questions {
     pub paths: Vec<PathBuf>,
     /// Folders in which names are searched that [`Questions::wants`] answers yes to.
     pub trees: Vec<PathBuf>,
-    patterns: Vec<PathPattern>,
+    names: Names,
 }
 
 impl Order {
@@ -171,8 +173,9 @@ impl Order {
 
     /// Returns what must be known of the host to plan this.
     pub fn questions(&self) -> Questions {
-        let patterns: Vec<_> = self.protect.iter().chain(&self.hide).cloned().collect();
-        let mut paths: Vec<PathBuf> = patterns.iter().filter_map(PathPattern::literal).collect();
+        let patterns = self.protect.iter().chain(&self.hide);
+        let mut paths: Vec<PathBuf> = patterns.filter_map(PathPattern::literal).collect();
+        paths.extend(absent::candidates(&self.protect, &self.write));
         paths.extend(self.readable.iter().filter_map(PathPattern::literal));
         paths.extend(self.write.iter().cloned());
         paths.extend([self.root.clone(), self.cwd.clone()]);
@@ -184,7 +187,8 @@ impl Order {
         paths.extend(caches::questions(self));
         paths.sort();
         paths.dedup();
-        Questions { paths, trees: self.write.clone(), patterns }
+        let names = Names::new(&self.protect, &self.hide);
+        Questions { paths, trees: self.write.clone(), names }
     }
 }
 
@@ -193,13 +197,18 @@ pub(crate) const TOOLCHAINS: [&str; 9] =
     [".cargo", ".rustup", ".nvm", ".pyenv", "go", ".local/share/uv", ".bun", ".deno", ".sdkman"];
 
 /// What every plan asks about.
-pub(crate) const SYSTEM: [&str; 6] =
-    ["/tmp", "/var/tmp", "/run", "/dev/shm", "/etc/resolv.conf", "/dev/pts"];
+pub(crate) const SYSTEM: [&str; 7] =
+    ["/tmp", "/var/tmp", "/run", "/dev/shm", "/etc/hosts", "/etc/resolv.conf", "/dev/pts"];
 
 impl Questions {
     /// Returns whether a path in one of the trees matters to the plan.
     pub fn wants(&self, path: &Path) -> bool {
-        self.patterns.iter().any(|pattern| pattern.has_wildcard() && pattern.matches(path))
+        self.names.want(path)
+    }
+
+    /// Returns what matters in a folder of one of the trees, whether it exists or not.
+    pub fn within(&self, folder: &Path) -> Vec<PathBuf> {
+        self.names.within(folder)
     }
 }
 

@@ -1,18 +1,20 @@
 //! A plan, and what it promises.
 
 use crate::Bounds;
+use crate::after::After;
 use crate::step::Step;
 
 /// Everything that will be done to a command, in order, before its first instruction runs.
 ///
 /// A plan is a value: building one touches nothing. Two plans that print the same confine the same,
 /// but for the values of environment variables, which are never printed.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub(crate) steps: Vec<Step>,
     pub(crate) enforced: Vec<Enforced>,
     pub(crate) notes: Vec<Note>,
     pub(crate) bounds: Bounds,
+    pub(crate) after: Option<After>,
 }
 
 /// How strongly one layer holds.
@@ -54,6 +56,8 @@ pub enum Layer {
 pub enum Strength {
     /// The kernel holds all of it.
     Kernel,
+    /// The kernel holds it but for a moment or a corner that the supervisor watches; each is listed.
+    Window(Vec<String>),
     /// The kernel holds it, but for what is listed.
     Partial(Vec<String>),
     /// It is not there, and why.
@@ -85,6 +89,11 @@ impl Plan {
         &self.notes
     }
 
+    /// Returns what the supervisor looks for once the run has ended.
+    pub fn after(&self) -> Option<&After> {
+        self.after.as_ref()
+    }
+
     /// Returns the bounds that the supervisor keeps.
     pub fn bounds(&self) -> Bounds {
         self.bounds
@@ -114,6 +123,7 @@ impl Strength {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
+            Self::Window(_) => "kernel+window",
             Self::Partial(_) => "partial",
             Self::Absent(_) => "absent",
         }
@@ -123,7 +133,20 @@ impl Strength {
     pub(crate) fn lacks(&mut self, what: String) {
         match self {
             Self::Kernel => *self = Self::Partial(vec![what]),
+            Self::Window(list) => {
+                list.push(what);
+                *self = Self::Partial(std::mem::take(list));
+            }
             Self::Partial(list) => list.push(what),
+            Self::Absent(_) => {}
+        }
+    }
+
+    /// Notes one thing that the supervisor watches.
+    pub(crate) fn watches(&mut self, what: String) {
+        match self {
+            Self::Kernel => *self = Self::Window(vec![what]),
+            Self::Window(list) | Self::Partial(list) => list.push(what),
             Self::Absent(_) => {}
         }
     }

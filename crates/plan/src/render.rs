@@ -19,11 +19,17 @@ impl fmt::Display for Plan {
             let line = format!("{name:<14} {}", words.join(" "));
             writeln!(f, "{}", line.trim_end())?;
         }
+        if let Some(after) = &self.after {
+            let trees: Vec<String> = after.trees.iter().map(|tree| shown(tree)).collect();
+            writeln!(f, "{:<14} {}", "look-over", trees.join(" "))?;
+        }
         for Enforced { layer, strength } in &self.enforced {
             write!(f, "# {:<12} {}", layer.word(), strength.word())?;
             match strength {
                 Strength::Kernel => {}
-                Strength::Partial(lacks) => write!(f, ": {}", lacks.join("; "))?,
+                Strength::Window(lacks) | Strength::Partial(lacks) => {
+                    write!(f, ": {}", lacks.join("; "))?;
+                }
                 Strength::Absent(why) => write!(f, ": {why}")?,
             }
             writeln!(f)?;
@@ -56,7 +62,9 @@ impl Plan {
             .iter()
             .map(|note| json!({ "code": note.code, "message": note.message }))
             .collect();
-        json!({ "steps": steps, "enforced": enforced_json(&self.enforced), "notes": notes })
+        let after: Vec<String> =
+            self.after.iter().flat_map(|after| &after.trees).map(|tree| shown(tree)).collect();
+        json!({ "steps": steps, "look_over": after, "enforced": enforced_json(&self.enforced), "notes": notes })
     }
 }
 
@@ -65,7 +73,9 @@ pub(crate) fn enforced_json(layers: &[Enforced]) -> Value {
     let layers = layers.iter().map(|Enforced { layer, strength }| {
         let value = match strength {
             Strength::Kernel => json!({ "is": "kernel" }),
-            Strength::Partial(lacks) => json!({ "is": "partial", "lacks": lacks }),
+            Strength::Window(lacks) | Strength::Partial(lacks) => {
+                json!({ "is": strength.word(), "lacks": lacks })
+            }
             Strength::Absent(why) => json!({ "is": "absent", "why": why }),
         };
         (layer.word().to_owned(), value)
@@ -108,6 +118,9 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
             };
             ("cover", vec![shown(at), shape.into()])
         }
+        Step::Mask(paths) => ("mask", paths.iter().map(|path| shown(path)).collect()),
+        Step::Show { at, text } => ("show", vec![shown(at), quoted(text)]),
+        Step::Reserve(paths) => ("reserve", paths.iter().map(|path| shown(path)).collect()),
         Step::Pin(path) => ("pin", vec![shown(path)]),
         Step::Protect(path) => ("protect", vec![shown(path)]),
         Step::LoopbackUp => ("loopback", Vec::new()),

@@ -73,6 +73,17 @@ pub enum Step {
         /// What lies there.
         shape: Shape,
     },
+    /// Covers files and folders of the machine, those of them that there are.
+    Mask(Vec<PathBuf>),
+    /// Shows a text in place of a file, read-only.
+    Show {
+        /// Where.
+        at: PathBuf,
+        /// What it says.
+        text: String,
+    },
+    /// Keeps names from being made: until the run ends, an empty folder stands at each.
+    Reserve(Vec<PathBuf>),
     /// Mounts a folder on itself, so that it cannot be renamed or removed.
     Pin(PathBuf),
     /// Mounts something on itself, read-only.

@@ -21,6 +21,8 @@ pub(super) enum Act {
     Map { uids: Vec<u8>, gids: Vec<u8> },
     /// Waits until the supervisor has said who is who, and becomes that.
     AwaitMap { uid: u32, gid: u32 },
+    /// Waits until names are kept by the supervisor.
+    AwaitNames,
     /// Takes a clone of a tree into a slot.
     Keep { slot: usize, path: CString, reach: Reach, attributes: u64 },
     /// Seals the root.
@@ -41,12 +43,18 @@ pub(super) enum Act {
     Cache { slot: usize, at: CString, upper: CString, work: CString },
     /// Mounts something unusable over a file.
     CoverFile(CString),
+    /// Mounts something unusable over each of these that there is.
+    Mask(Vec<CString>),
+    /// Mounts a new file with this text over another; it is made under the second name first.
+    Show { at: CString, made: CString, text: Vec<u8> },
     /// Mounts something on itself, with more attributes.
     Rebind { at: CString, attributes: u64 },
     /// Brings the loopback up.
     Loopback,
     /// Nobody may look into this process.
     Undumpable,
+    /// The same, once the supervisor has looked.
+    UndumpableOnGo,
     /// No capabilities.
     NoCapabilities,
     /// No new privileges.

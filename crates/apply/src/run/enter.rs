@@ -10,7 +10,7 @@ use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use palisade_plan::Reached;
 use palisade_plan::seccomp::Nesting;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
 
@@ -95,6 +95,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             await_go(*control, *supervisor)?;
             restrict::become_user(*uid, *gid)
         }
+        Act::AwaitNames => await_go(*control, *supervisor),
         Act::Keep { slot, path, reach, attributes } => {
             let tree = mount::clone_tree(path, *reach)?;
             mount::change_tree(tree.as_fd(), *attributes, None, *reach)?;
@@ -116,12 +117,9 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             hide(&take(slots, *slot)?, at, *mode, names, between)
         }
         Act::Cache { slot, at, upper, work } => cache(&take(slots, *slot)?, at, upper, work),
-        Act::CoverFile(at) => {
-            // A device on a mount without devices can be opened for nothing.
-            let cover = mount::clone_tree(c"/dev/null", Reach::One)?;
-            mount::change_tree(cover.as_fd(), READ_ONLY | NO_DEVICES, None, Reach::One)?;
-            mount::attach(cover.as_fd(), at)
-        }
+        Act::CoverFile(at) => cover_file(at),
+        Act::Mask(paths) => paths.iter().try_for_each(|path| mask(path)),
+        Act::Show { at, made, text } => show(at, made, text),
         Act::Rebind { at, attributes } => {
             let tree = mount::clone_tree(at, Reach::All)?;
             mount::change_tree(tree.as_fd(), *attributes, None, Reach::All)?;
@@ -129,6 +127,10 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         }
         Act::Loopback => network::loopback_up(),
         Act::Undumpable => restrict::undumpable(),
+        Act::UndumpableOnGo => {
+            await_go(*control, *supervisor)?;
+            restrict::undumpable()
+        }
         Act::NoCapabilities => restrict::no_capabilities(),
         Act::NoNewPrivileges => restrict::no_new_privileges(),
         Act::Landlock { handled, everywhere, below } => {
@@ -285,6 +287,40 @@ fn hide(
     text.push_number(tree.as_raw_fd())?;
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     mount::fresh(c"overlay", at, flags, text.as_c_str()?)
+}
+
+fn cover_file(at: &CStr) -> Result<()> {
+    // A device on a mount without devices can be opened for nothing.
+    let cover = mount::clone_tree(c"/dev/null", Reach::One)?;
+    mount::change_tree(cover.as_fd(), READ_ONLY | NO_DEVICES, None, Reach::One)?;
+    mount::attach(cover.as_fd(), at)
+}
+
+/// Covers what lies at a path, if anything does.
+fn mask(path: &CStr) -> Result<()> {
+    match rustix::fs::lstat(path).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+        Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
+        Err(errno) => Err(errno),
+        Ok(FileType::Directory) => {
+            let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+            mount::fresh(c"tmpfs", path, flags, c"size=4k,nr_inodes=1,mode=000")
+        }
+        Ok(_) => cover_file(path),
+    }
+}
+
+/// Shows a text in place of a file: one that is made elsewhere, mounted, and then has no name.
+fn show(at: &CStr, made: &CStr, text: &[u8]) -> Result<()> {
+    let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(made, flags, Mode::from_raw_mode(0o644))?;
+    let written = rustix::io::write(&file, text)?;
+    if written != text.len() {
+        return Err(Errno::IO);
+    }
+    let tree = mount::clone_tree(made, Reach::One)?;
+    mount::change_tree(tree.as_fd(), READ_ONLY | NO_SUID | NO_DEVICES, None, Reach::One)?;
+    mount::attach(tree.as_fd(), at)?;
+    rustix::fs::unlink(made)
 }
 
 /// Mounts what is at `at` under the layer in `tree`, which takes what is written.

@@ -26,7 +26,7 @@ use super::supervise::{Running, Sandbox};
 use super::{mounts, survey, trial};
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{self, Made, Side, clone_into, leave};
-use crate::sys::{landlock, signal};
+use crate::sys::{environment, landlock, signal};
 
 /// A host on which sandboxes are started. It is asked once what it offers.
 #[derive(Debug)]
@@ -52,6 +52,7 @@ impl Host {
     /// Takes for granted that namespaces can be made here, which saves making some only to see. If
     /// they cannot, starting fails, and nothing has run.
     pub fn assumed() -> Self {
+        environment::find();
         let uid = rustix::process::geteuid().as_raw();
         let gid = rustix::process::getegid().as_raw();
         let arch = match std::env::consts::ARCH {
@@ -83,6 +84,7 @@ impl Host {
             uid: self.uid,
             gid: self.gid,
             groups: groups.into_iter().map(rustix::process::Gid::as_raw).collect(),
+            name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             privilege: self.privilege,
             kernel: self.kernel.clone(),
             mounts,
@@ -108,7 +110,7 @@ impl Host {
         let clock = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
         let Opened { standard, feed, drains, terminal } = streams::open(streams, reader(plan))?;
         let (fresh, terminal) = terminal.unzip();
-        let (mut prepared, ours) = prepare(self, plan, standard, fresh)?;
+        let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
         let made = {
             let _blocked = signal::block_all();
             match clone_into(ours.namespaces).map_err(before("make namespaces"))? {
@@ -120,13 +122,24 @@ impl Host {
         let sandbox = Sandbox::new(made);
         // Now: once the first process is undumpable, only root may look.
         let mounts = self.leftovers.hold(pid);
+        let guard = ours.watched.map(|watched| watched.guard(pid)).transpose()?;
         drop(prepared);
         if let Some((uids, gids)) = &ours.maps {
             write_maps(pid, uids, gids).map_err(before("map users"))?;
             send(ours.control.as_fd(), Message::Go).map_err(before("start the sandbox"))?;
         }
+        // In the order in which it waits. One that has failed meanwhile says why itself.
+        if let Some(reserved) = &mut ours.reserved {
+            reserved.keep(sandbox.pidfd())?;
+            send(ours.control.as_fd(), Message::Go).ok();
+        }
+        if guard.is_some() {
+            send(ours.control.as_fd(), Message::Go).ok();
+        }
         Ok(Running {
             sandbox,
+            guard,
+            reserved: ours.reserved,
             mounts,
             control: ours.control,
             feed,

@@ -2,17 +2,21 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `survey`, `mounts` | in the supervisor: what there is |
-//! | `prepare`, `streams` | in the supervisor, before: everything that can be allocated |
+//! | `host`, `trial`, `survey`, `walk`, `mounts` | in the supervisor: what there is |
+//! | `prepare`, `streams`, `reserve` | in the supervisor, before: everything that can be allocated |
 //! | `enter` | in the new process: a straight line |
 //! | `reaper` | in PID 1 of the sandbox, until its end |
-//! | `supervise`, `attend`, `pump`, `terminal`, `kept`, `leftover` | in the supervisor, until its end |
+//! | `janitor` | beside the supervisor, until its end |
+//! | `supervise`, `attend`, `pump`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
 
 mod act;
+mod after;
 mod attend;
 mod enter;
 mod error;
+mod guard;
 mod host;
+mod janitor;
 mod kept;
 mod leftover;
 mod message;
@@ -21,6 +25,7 @@ mod outcome;
 mod prepare;
 mod pump;
 mod reaper;
+mod reserve;
 mod sample;
 mod streams;
 mod supervise;
@@ -29,6 +34,7 @@ mod terminal;
 mod touched;
 mod trace;
 mod trial;
+mod walk;
 
 pub use attend::Signals;
 pub use error::CannotStart;

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use palisade_plan::{
     Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Shape, Step, seccomp,
@@ -14,7 +14,9 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::act::Act;
 use super::error::{CannotStart, before};
+use super::guard::Watched;
 use super::host::Host;
+use super::reserve::{Reserved, can_be_made};
 use super::terminal::Fresh;
 use crate::sys::descriptor::{forget, lift};
 use crate::sys::landlock::Handled;
@@ -52,6 +54,12 @@ pub(super) struct Ours {
     pub(super) namespaces: u64,
     /// The maps that the supervisor has to write, if it has to.
     pub(super) maps: Option<(Vec<u8>, Vec<u8>)>,
+    /// The names that the supervisor has to keep, if it has to.
+    pub(super) reserved: Option<Reserved>,
+    /// The protected files that the supervisor has to watch, if there are any.
+    pub(super) watched: Option<Watched>,
+    /// Names in folders that cannot be written.
+    impossible: Vec<PathBuf>,
 }
 
 /// Makes a plan ready. Nothing has run when this fails.
@@ -72,7 +80,14 @@ pub(super) fn prepare(
         .and_then(lift)
         .map_err(before("open a descriptor of this process"))?;
 
-    let mut ours = Ours { control, namespaces: 0, maps: None };
+    let mut ours = Ours {
+        control,
+        namespaces: 0,
+        maps: None,
+        reserved: None,
+        watched: Watched::new(plan)?,
+        impossible: Vec::new(),
+    };
     let mut slots = Slots::new();
     let mut acts = Vec::with_capacity(plan.steps().len());
     for step in plan.steps() {
@@ -173,11 +188,29 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         Step::Cover { at, shape: Shape::Folder } => {
             tmpfs(at, "size=4k,nr_inodes=1,mode=000", MountFlags::RDONLY)?
         }
+        Step::Mask(paths) => {
+            Act::Mask(paths.iter().map(|path| text(path)).collect::<Result<_, _>>()?)
+        }
+        Step::Show { at, text: shown } => Act::Show {
+            at: text(at)?,
+            made: c"/dev/shown".into(),
+            text: shown.clone().into_bytes(),
+        },
+        Step::Reserve(paths) => {
+            let (paths, others): (Vec<_>, Vec<_>) =
+                paths.iter().cloned().partition(|path| can_be_made(path));
+            ours.reserved = Some(Reserved::open(&paths)?);
+            ours.impossible = others;
+            Act::AwaitNames
+        }
+        // Nobody can make it, and there is nothing to hold.
+        Step::Protect(path) if ours.impossible.contains(path) && !path.exists() => Act::Done,
         Step::Pin(path) => Act::Rebind { at: text(path)?, attributes: NO_SUID | NO_DEVICES },
         Step::Protect(path) => {
             Act::Rebind { at: text(path)?, attributes: READ_ONLY | NO_SUID | NO_DEVICES }
         }
         Step::LoopbackUp => Act::Loopback,
+        Step::Undumpable if ours.watched.is_some() => Act::UndumpableOnGo,
         Step::Undumpable => Act::Undumpable,
         Step::NoCapabilities => Act::NoCapabilities,
         Step::NoNewPrivileges => Act::NoNewPrivileges,

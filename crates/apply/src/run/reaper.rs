@@ -9,6 +9,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::enter::{CHILDREN, CONTROL, SUPERVISOR, TMP, strip};
 use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
+use crate::sys::environment;
 use crate::sys::process::{leave, reap};
 
 /// Runs until the command or the supervisor has ended. The kernel then ends everything else in
@@ -18,6 +19,8 @@ use crate::sys::process::{leave, reap};
 /// watches a pidfd of the supervisor: a signal at the death of a parent is bound to a thread, and
 /// can be missed.
 pub(super) fn run(command: Pid, control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> ! {
+    environment::wipe();
+    rustix::thread::set_name(c"pal-reaper").ok();
     if let Err(errno) = strip(control, supervisor) {
         send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
         leave(125);

@@ -10,12 +10,15 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
+use super::after;
 use super::attend::{Signals, Told};
 use super::error::CannotStart;
+use super::guard::Guard;
 use super::kept::Buffer;
 use super::leftover::Leftover;
 use super::message::{Message, receive_with, send};
 use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
+use super::reserve::Reserved;
 use super::sample::Sampler;
 use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
@@ -29,7 +32,10 @@ const OUTPUT: u64 = 64 << 10;
 /// A command that was started. Dropping this ends it, with all its descendants.
 #[derive(Debug)]
 pub struct Running {
+    // In this order: names are given back once nobody is left to take them.
     pub(super) sandbox: Sandbox,
+    pub(super) guard: Option<Guard>,
+    pub(super) reserved: Option<Reserved>,
     pub(super) mounts: Option<Leftover>,
     pub(super) control: OwnedFd,
     pub(super) feed: Feed,
@@ -71,6 +77,10 @@ impl Sandbox {
 
     pub(super) fn pid(&self) -> Pid {
         self.pid
+    }
+
+    pub(super) fn pidfd(&self) -> BorrowedFd<'_> {
+        self.pidfd.as_fd()
     }
 
     fn kill(&self) {
@@ -213,8 +223,14 @@ impl Running {
         if let Some(mounts) = self.mounts.take() {
             mounts.release();
         }
+        let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
+        drop(self.reserved.take());
+        let set_aside = self.plan.after().map(after::look_over).unwrap_or_default();
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
-        self.outcome(said, ended, buffers, duration, reached)
+        let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
+        outcome.notes.extend(seen);
+        outcome.notes.extend(set_aside);
+        Ok(outcome)
     }
 
     /// Takes a descriptor that came with a message.

@@ -1,18 +1,13 @@
 //! What lies at the paths that a policy names.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{Kind, Place, Privilege, Questions};
 
-/// How deep names are searched in writable trees, and how many are looked at.
-const DEPTH: usize = 4;
-const MOST: usize = 20_000;
-
-/// Folders that hold nothing a person wrote, and very much of it.
-const SKIPPED: [&str; 5] = ["node_modules", "objects", "target", ".venv", "__pycache__"];
+use super::walk::{Extent, Walk, walk};
 
 /// What was found.
 pub(super) struct Surveyed {
@@ -22,66 +17,67 @@ pub(super) struct Surveyed {
 }
 
 pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
-    let mut places: BTreeMap<PathBuf, Place> = BTreeMap::new();
+    let mut found = Found { places: BTreeMap::new(), real: BTreeMap::new(), privilege };
     for path in &questions.paths {
-        let place = look(path, privilege);
         // The folders between, whose modes matter when they are shown anew.
-        if place.exists() {
+        if found.look(path) {
             for folder in path.ancestors().skip(1).filter(|folder| folder.parent().is_some()) {
-                if !places.contains_key(folder) && !questions.paths.iter().any(|one| one == folder)
-                {
-                    places.insert(folder.into(), look(folder, privilege));
+                if !found.places.contains_key(folder) {
+                    found.look(folder);
                 }
             }
         }
-        places.insert(path.clone(), place);
     }
-    let mut left = MOST;
-    let mut searched = true;
-    for tree in &questions.trees {
-        searched &= search(tree, questions, privilege, &mut places, &mut left);
-    }
-    Surveyed { places: places.into_values().collect(), searched }
-}
-
-/// Searches one tree for names that matter, level by level.
-fn search(
-    tree: &Path,
-    questions: &Questions,
-    privilege: Privilege,
-    places: &mut BTreeMap<PathBuf, Place>,
-    left: &mut usize,
-) -> bool {
-    let Ok(tree) = fs::canonicalize(tree) else { return true };
-    let mut folders = VecDeque::from([(tree, 0)]);
-    while let Some((folder, depth)) = folders.pop_front() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
-            if *left == 0 {
-                return false;
-            }
-            *left -= 1;
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = entry.path();
-            if questions.wants(&path) || kind.is_socket() {
-                let place = look(&path, privilege);
-                places.insert(path, place);
-            } else if kind.is_dir()
-                && depth + 1 < DEPTH
-                && !SKIPPED.iter().any(|name| entry.file_name() == *name)
-            {
-                folders.push_back((path, depth + 1));
-            }
+    let trees = questions.trees.iter().filter_map(|tree| fs::canonicalize(tree).ok());
+    let searched = walk(trees, |path, kind| {
+        if questions.wants(path) || kind.is_socket() {
+            found.look(path);
+            return Walk::Past;
         }
-    }
-    true
+        if !kind.is_dir() {
+            return Walk::Past;
+        }
+        for wanted in questions.within(path) {
+            wanted.ancestors().take_while(|above| above.starts_with(path)).for_each(|above| {
+                found.look(above);
+            });
+        }
+        Walk::Into
+    });
+    Surveyed { places: found.places.into_values().collect(), searched: searched == Extent::Whole }
 }
 
-fn look(path: &Path, privilege: Privilege) -> Place {
+/// What is known so far.
+struct Found {
+    places: BTreeMap<PathBuf, Place>,
+    /// Folders without their links.
+    real: BTreeMap<PathBuf, Option<PathBuf>>,
+    privilege: Privilege,
+}
+
+impl Found {
+    /// Looks at a path, and returns whether anything is there.
+    fn look(&mut self, path: &Path) -> bool {
+        let folder = path.parent().and_then(|folder| {
+            let real = self.real.entry(folder.into());
+            real.or_insert_with(|| fs::canonicalize(folder).ok()).as_deref()
+        });
+        let place = look(path, folder, self.privilege);
+        let exists = place.exists();
+        self.places.insert(path.into(), place);
+        exists
+    }
+}
+
+/// Looks at a path in `folder`, which is free of links.
+fn look(path: &Path, folder: Option<&Path>, privilege: Privilege) -> Place {
     let itself = fs::symlink_metadata(path).ok();
     let is = itself.as_ref().map_or(Kind::Absent, kind);
-    let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
-    let at = folder.and_then(|folder| Some(folder.join(path.file_name()?)));
+    let at = match path.file_name() {
+        Some(name) => folder.map(|folder| folder.join(name)),
+        // `..` at its end: only the kernel knows which folder that is.
+        None => fs::canonicalize(path).ok(),
+    };
     let at = at.unwrap_or_else(|| path.into());
     let real = match is {
         Kind::Link => fs::canonicalize(path).unwrap_or_else(|_| at.clone()),
@@ -90,6 +86,7 @@ fn look(path: &Path, privilege: Privilege) -> Place {
     let end = if is == Kind::Link { fs::metadata(path).ok() } else { itself };
     let shut = match privilege {
         Privilege::Ordinary => None,
+        Privilege::Root { .. } if is == Kind::Absent => None,
         Privilege::Root { .. } => shut_above(&real),
     };
     Place {

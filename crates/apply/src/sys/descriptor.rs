@@ -30,6 +30,20 @@ pub(crate) fn close_from(first: u32, rest: Rest) -> Result<()> {
     check(returned).map(drop)
 }
 
+/// Closes every descriptor from `first` to `last`, in a child only; none if there are none.
+pub(crate) fn close_between(first: i32, last: i32) -> Result<()> {
+    if last < first {
+        return Ok(());
+    }
+    let flags: u32 = 0;
+    // SAFETY: the call takes integers. The child that calls this uses none of the values that
+    // owned these descriptors, and ends without running their destructors.
+    let returned = unsafe {
+        libc::syscall(libc::SYS_close_range, first.cast_unsigned(), last.cast_unsigned(), flags)
+    };
+    check(returned).map(drop)
+}
+
 /// Makes `number` mean what `fd` means, without closing at execve(2). In a child only: what
 /// `number` meant before is gone, whoever owned it.
 pub(crate) fn put(fd: BorrowedFd<'_>, number: i32) -> Result<()> {

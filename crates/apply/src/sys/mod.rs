@@ -8,7 +8,11 @@ pub mod identity;
 #[cfg(target_os = "linux")]
 pub(crate) mod descriptor;
 #[cfg(target_os = "linux")]
+pub(crate) mod environment;
+#[cfg(target_os = "linux")]
 pub(crate) mod landlock;
+#[cfg(target_os = "linux")]
+pub(crate) mod lock;
 #[cfg(target_os = "linux")]
 pub(crate) mod mount;
 #[cfg(target_os = "linux")]

@@ -31,6 +31,8 @@ pub(crate) struct Made {
 /// What a process that has ended used, with those it awaited.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
+    /// Its status, as wait(2) has it.
+    pub(crate) status: i32,
     /// Microseconds of processor time, in programs.
     pub(crate) user: u64,
     /// Microseconds of processor time, in the kernel.
@@ -163,6 +165,7 @@ pub(crate) fn await_end(pid: Pid) -> Result<Ended> {
             + u64::try_from(time.tv_usec).unwrap_or(0)
     };
     Ok(Ended {
+        status,
         user: micros(usage.ru_utime),
         system: micros(usage.ru_stime),
         peak: u64::try_from(usage.ru_maxrss).unwrap_or(0),

@@ -7,7 +7,7 @@ use palisade_apply::{End, Host, Streams};
 use palisade_plan::build;
 use palisade_testkit::Project;
 
-use crate::{Place, all, as_both, out, permit};
+use crate::{Place, all, as_both, out, permit, started};
 
 #[test]
 fn a175_no_capability_in_any_set_no_new_privileges_and_a_filter() {
@@ -147,6 +147,41 @@ fn e047_the_first_process_shows_nothing_of_the_supervisor() {
         );
         assert_eq!(out(&outcome), "-1 1\n-1 1\n", "{}", all(&outcome));
     });
+}
+
+#[test]
+fn e047_nor_does_it_show_the_environment_of_the_supervisor_to_root() {
+    as_both("launch::e047_nor_does_it_show_the_environment_of_the_supervisor_to_root", || {
+        let mut place = Place::new();
+        place.order.argv = ["sh", "-c", "echo up; sleep 20"].map(str::to_owned).into();
+        let (mut read, write) = std::io::pipe().unwrap();
+        let stdout = palisade_apply::Output::To(write.into());
+        let running = started(&place, Streams { stdout, ..Streams::default() });
+        std::io::Read::read_exact(&mut read, &mut [0; 3]).unwrap();
+        // It gets ready to reap as the command starts.
+        let begun = Instant::now();
+        let mut reapers = reapers();
+        while reapers.is_empty() && begun.elapsed() < Duration::from_secs(10) {
+            reapers = self::reapers();
+        }
+        assert!(!reapers.is_empty());
+        for reaper in reapers {
+            let block = std::fs::read(reaper.join("environ")).unwrap_or_default();
+            assert!(block.iter().all(|byte| *byte == 0), "{:?}", String::from_utf8_lossy(&block));
+        }
+        drop(running);
+    });
+}
+
+/// Returns the reapers of this process.
+fn reapers() -> Vec<std::path::PathBuf> {
+    let child = format!("PPid:\t{}\n", std::process::id());
+    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let is = |path: &std::path::PathBuf| {
+        let text = |name: &str| std::fs::read_to_string(path.join(name)).unwrap_or_default();
+        text("comm") == "pal-reaper\n" && text("status").contains(&child)
+    };
+    processes.filter(is).collect()
 }
 
 #[test]

@@ -7,14 +7,21 @@
     reason = "a test that cannot be set up must stop at once"
 )]
 
+mod absent;
 mod calls;
 mod files;
 mod first;
+mod hostile;
+mod killed;
 mod launch;
 mod limits;
 mod network;
+mod odd;
 mod outcome;
+mod paths;
 mod policy;
+mod replaced;
+mod soak;
 mod streams;
 mod terminal;
 mod work;
@@ -24,7 +31,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palisade_apply::{CannotStart, Host, Input, Outcome, Streams};
+use palisade_apply::{CannotStart, Host, Input, Outcome, Running, Streams};
 use palisade_plan::policy::Policy;
 use palisade_plan::policy::decide::{Asked, Call, Judge, Permit, Verdict};
 use palisade_plan::policy::jail::NoLookup;
@@ -113,6 +120,13 @@ impl Place {
     fn python(&self, script: &str) -> Outcome {
         self.run(&["/usr/bin/python3", "-c", script])
     }
+}
+
+/// Starts what the order of a place says.
+fn started(place: &Place, streams: Streams) -> Running {
+    let host = Host::probe();
+    let facts = host.facts(&place.order.questions());
+    host.start(&build(&permit(), &place.order, &facts).unwrap(), streams).unwrap()
 }
 
 /// Proof that a call was decided: the walls are tested here, not the decision.

@@ -74,7 +74,9 @@ impl Outcome {
         let layers = layers.iter().map(|Enforced { layer, strength }| {
             let value = match strength {
                 Strength::Kernel => json!({ "is": "kernel" }),
-                Strength::Partial(lacks) => json!({ "is": "partial", "lacks": lacks }),
+                Strength::Window(lacks) | Strength::Partial(lacks) => {
+                    json!({ "is": strength.word(), "lacks": lacks })
+                }
                 Strength::Absent(why) => json!({ "is": "absent", "why": why }),
             };
             (layer.word().to_owned(), value)

@@ -6,7 +6,9 @@ use palisade_policy::name::PathPattern;
 
 use super::hide::{Group, Hidden, groups, overlay};
 use super::{CannotPlan, Owners, caches, inside, is_folder};
+use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
+use crate::names::Exactly;
 use crate::order::{Order, TOOLCHAINS};
 use crate::plan::{Note, Strength};
 use crate::step::{Access, Depth, Keep, Owner, Shape, Step, Tree};
@@ -32,6 +34,7 @@ pub(super) struct Files {
     /// Folders in which nothing can be made.
     pub(super) sealed: Vec<PathBuf>,
     pub(super) cwd: PathBuf,
+    pub(super) after: Option<After>,
     /// Says to tools where their caches are.
     pub(super) environment: Vec<(String, String)>,
 }
@@ -47,12 +50,15 @@ impl Files {
             writable: ["/tmp", "/var/tmp", "/dev", "/proc", "/run"].map(PathBuf::from).into(),
             sealed: vec!["/".into()],
             cwd: cwd(order, facts)?,
+            after: None,
             environment: Vec::new(),
         };
         let devices = inside::keep_devices(&mut made.keeps);
-        let hidden = matching(&order.hide, facts);
+        let readable = named(&order.readable, facts);
+        let mut hidden = named(&order.hide, facts);
+        // Readable beats hidden where both name the same; above it, it says less.
+        hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
         let trees = made.writable_trees(order, facts, &hidden)?;
-        let readable = matching(&order.readable, facts);
         if trees.len() + hidden.len() > MOST {
             return Err(CannotPlan::TooMany(trees.len() + hidden.len()));
         }
@@ -111,10 +117,8 @@ impl Files {
         made.private_folders(order, facts);
         inside::devices(devices, order.bounds.tmp, &mut made.steps);
         made.steps.push(Step::FreshProc);
-        if owners == Owners::Swapped {
-            // Inside, the user is 0, to whom some switches of its own namespaces belong.
-            made.steps.push(Step::Protect("/proc/sys".into()));
-        }
+        inside::machine(owners, facts, &mut made.steps);
+        made.steps.extend(inside::hosts(order, facts));
         made.place(overlays, &emptied, attach, facts);
         let cached = caches::plan(order, facts, owners, made.keeps.len());
         made.keeps.extend(cached.keeps);
@@ -126,8 +130,9 @@ impl Files {
             let shape = if folder { Shape::Folder } else { Shape::File };
             made.steps.push(Step::Cover { at, shape });
         }
-        made.cover(&hidden, &readable, &trees, facts);
-        made.protect(order, facts, &trees, &hidden);
+        made.cover(&hidden, &trees, facts);
+        let reserved = made.protect(order, facts, &trees, &hidden);
+        made.after = After::new(&order.protect, facts, &trees, reserved);
         Ok(made)
     }
 
@@ -237,7 +242,7 @@ impl Files {
     }
 
     /// Covers what is hidden but lies where it cannot be taken away.
-    fn cover(&mut self, hidden: &[&Place], readable: &[&Place], trees: &[&Place], facts: &Facts) {
+    fn cover(&mut self, hidden: &[&Place], trees: &[&Place], facts: &Facts) {
         let mut done: Vec<&Path> = Vec::new();
         for place in hidden {
             let covered = place.leads_to != Kind::Absent
@@ -249,8 +254,7 @@ impl Files {
             if !covered {
                 continue;
             }
-            let open = readable.iter().any(|open| place.real.starts_with(&open.real));
-            if open || done.iter().any(|above| place.real.starts_with(above)) {
+            if done.iter().any(|above| place.real.starts_with(above)) {
                 continue;
             }
             done.push(&place.real);
@@ -266,51 +270,13 @@ impl Files {
             }
         }
     }
-
-    /// Makes what is protected read-only, and holds the folders above it where they are.
-    fn protect(&mut self, order: &Order, facts: &Facts, trees: &[&Place], hidden: &[&Place]) {
-        let mut pinned: Vec<PathBuf> = Vec::new();
-        let mut protected: Vec<PathBuf> = Vec::new();
-        for place in matching(&order.protect, facts) {
-            let mut paths = vec![place.at.clone()];
-            if place.is == Kind::Link && place.leads_to != Kind::Absent {
-                paths.push(place.real.clone());
-            }
-            for path in paths {
-                let tree = trees.iter().find(|tree| path.starts_with(&tree.real));
-                let Some(tree) = tree.filter(|_| !below_any(hidden, &path)) else { continue };
-                if protected.iter().any(|above| path.starts_with(above)) {
-                    continue;
-                }
-                if place.names > 1 && place.leads_to == Kind::File {
-                    let what = format!("`{}` has other names, which stay", path.display());
-                    self.protect.lacks(what);
-                }
-                let above: Vec<&Path> = path.ancestors().skip(1).collect();
-                for folder in above.into_iter().rev() {
-                    let inside = folder != tree.real && folder.starts_with(&tree.real);
-                    if inside && !pinned.iter().any(|done| done == folder) {
-                        self.steps.push(Step::Pin(folder.into()));
-                        pinned.push(folder.into());
-                    }
-                }
-                self.steps.push(Step::Protect(path.clone()));
-                protected.push(path);
-            }
-        }
-        if !trees.is_empty() {
-            self.protect.lacks("names that do not exist yet can be made".into());
-        }
-    }
 }
 
-/// Returns what exists on the host of what the patterns name.
-pub(super) fn matching<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
-    let named = |place: &&Place| {
-        let named =
-            |pattern: &PathPattern| pattern.matches(&place.path) || pattern.matches(&place.at);
-        place.exists() && patterns.iter().any(named)
-    };
+/// Returns what exists on the host of what the patterns name themselves, without what lies in it.
+fn named<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
+    let exactly = Exactly::new(patterns);
+    let named =
+        |place: &&Place| place.exists() && (exactly.name(&place.path) || exactly.name(&place.at));
     facts.places.iter().filter(named).collect()
 }
 
@@ -322,7 +288,7 @@ pub(super) fn is_private(path: &Path, facts: &Facts) -> bool {
     replaced.any(|folder| path.starts_with(folder))
 }
 
-fn below_any(places: &[&Place], path: &Path) -> bool {
+pub(super) fn below_any(places: &[&Place], path: &Path) -> bool {
     places.iter().any(|place| path.starts_with(&place.real))
 }
 

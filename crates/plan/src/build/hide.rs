@@ -61,8 +61,18 @@ pub(super) fn groups(
     }
     let mut done: Vec<PathBuf> = Vec::new();
     for path in paths {
-        // Sorted: what lies in something hidden comes after it, and is hidden with it.
-        if in_tree(&path) || done.iter().any(|above| path.starts_with(above)) {
+        if in_tree(&path) {
+            continue;
+        }
+        // Sorted: what lies in something hidden comes after it, and is hidden with it, unless
+        // something between the two is readable again.
+        if let Some(above) = done.iter().rev().find(|above| path.starts_with(above)) {
+            let opens = |open: &Place| open.real != *above && open.real.starts_with(above);
+            if readable.iter().any(|open| opens(open) && path.starts_with(&open.real)) {
+                strength.lacks(format!("`{}` is masked, not absent", path.display()));
+                masked.push(path.clone());
+                done.push(path);
+            }
             continue;
         }
         done.push(path.clone());

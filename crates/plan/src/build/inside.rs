@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use palisade_policy::policy::NetworkMode;
+
+use super::Owners;
+use crate::facts::{Facts, Kind, Privilege};
 use crate::order::Order;
 use crate::step::{Access, Depth, Keep, Owner, Step, Tree};
 
@@ -46,6 +50,56 @@ pub(super) fn devices(kept: Vec<(Tree, PathBuf)>, shm: Option<u64>, steps: &mut 
     steps.extend([dev.join("pts"), dev.join("shm")].map(Step::MakeFolder));
     steps.push(Step::FreshTerminals);
     steps.push(Step::Tmpfs { at: dev.join("shm"), size: shm, mode: 0o1777 });
+}
+
+/// What root could change or read although it has no capability, on a machine whose filesystems
+/// cannot give it another owner.
+const ROOTS_OWN: [&str; 18] = [
+    "/proc/acpi",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/irq",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/kmsg",
+    "/proc/sched_debug",
+    "/proc/scsi",
+    "/proc/sysrq-trigger",
+    "/proc/timer_list",
+    "/sys/firmware",
+    "/sys/kernel/debug",
+    "/sys/kernel/tracing",
+    "/etc/gshadow",
+    "/etc/gshadow-",
+    "/etc/shadow",
+    "/etc/shadow-",
+];
+
+/// Keeps the switches of the machine from a command that is root, inside or outside.
+pub(super) fn machine(owners: Owners, facts: &Facts, steps: &mut Vec<Step>) {
+    match (owners, facts.privilege) {
+        (Owners::Same, Privilege::Ordinary) => {}
+        // Inside, the user is 0, to whom some switches of its own namespaces belong.
+        (Owners::Swapped, Privilege::Ordinary | Privilege::Root { .. }) => {
+            steps.push(Step::Protect("/proc/sys".into()));
+        }
+        (Owners::Same, Privilege::Root { .. }) => {
+            steps.push(Step::Protect("/proc/sys".into()));
+            steps.push(Step::Mask(ROOTS_OWN.map(PathBuf::from).into()));
+        }
+    }
+}
+
+/// Returns the names of hosts that the command knows: its own, unless it has the host's network. A
+/// name that the host's table leads elsewhere would arrive as an address, of which no rule speaks.
+pub(super) fn hosts(order: &Order, facts: &Facts) -> Option<Step> {
+    let at = Path::new("/etc/hosts");
+    let has_own = order.network != NetworkMode::Disabled;
+    let is_file = facts.place(at).is_some_and(|place| place.is == Kind::File);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    let name = if facts.name.chars().all(plain) { facts.name.as_str() } else { "" };
+    let text = format!("127.0.0.1 localhost {name}\n::1 localhost {name}\n").replace(" \n", "\n");
+    (has_own && is_file).then(|| Step::Show { at: at.into(), text })
 }
 
 /// Returns the command, and where its program is looked for.

@@ -4,6 +4,7 @@ pub(crate) mod caches;
 mod files;
 mod hide;
 mod inside;
+mod protect;
 #[cfg(test)]
 mod tests;
 
@@ -115,18 +116,11 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     }
     steps.push(inside::exec(order, files.environment));
 
-    let protect = match (files.protect, facts.searched) {
-        (mut protect, Searched::Partly) => {
-            protect.lacks("names were not searched in all folders: there are too many".into());
-            protect
-        }
-        (protect, Searched::Whole) => protect,
-    };
     let enforced = [
         (Layer::Namespaces, namespaces_hold(order)),
         (Layer::Files, Strength::Kernel),
         (Layer::Hide, files.hide),
-        (Layer::Protect, protect),
+        (Layer::Protect, files.protect),
         (Layer::Devices, Strength::Kernel),
         (Layer::SystemCalls, system_calls(order.nesting)),
         (Layer::Landlock, landlock),
@@ -135,7 +129,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    Ok(Plan { steps, enforced, notes: files.notes, bounds: order.bounds })
+    let after = files.after.filter(|_| facts.searched == Searched::Whole);
+    Ok(Plan { steps, enforced, notes: files.notes, bounds: order.bounds, after })
 }
 
 /// Returns the names of the folders that a store of caches has (see [`Caches`](crate::Caches)).
@@ -265,7 +260,9 @@ fn network(mode: NetworkMode) -> Strength {
 fn privileges(owners: Owners, facts: &Facts) -> Strength {
     match (owners, facts.privilege) {
         (Owners::Same, Privilege::Root { idmap: Idmap::Refused(errno) }) => {
-            let what = format!("the command is root outside: idmapped mounts fail, errno {errno}");
+            let what = format!(
+                "the command is root outside, but for masks: idmapped mounts fail, errno {errno}"
+            );
             Strength::Partial(vec![what])
         }
         (Owners::Same | Owners::Swapped, Privilege::Root { .. } | Privilege::Ordinary) => {

@@ -86,6 +86,7 @@ fn facts(privilege: Privilege) -> Facts {
     ];
     let mut places: Vec<Place> = folders.iter().map(|path| place(path, Kind::Folder)).collect();
     places.push(place("/home/dev/app/.git/config", Kind::File));
+    places.push(place("/etc/hosts", Kind::File));
     places.sort_by(|a, b| a.path.cmp(&b.path));
     let mount = |point: &str, device: &str, kind: &str| Mount {
         point: point.into(),
@@ -97,6 +98,7 @@ fn facts(privilege: Privilege) -> Facts {
         uid: if privilege == Privilege::Ordinary { 1000 } else { 0 },
         gid: if privilege == Privilege::Ordinary { 1000 } else { 0 },
         groups: vec![],
+        name: "workshop".into(),
         privilege,
         kernel: Kernel { arch: Some(Arch::X86_64), namespaces: Trial::Works, landlock: 7 },
         mounts: vec![mount("/", "8:1", "ext4"), mount("/proc", "0:21", "proc")],
@@ -185,6 +187,44 @@ fn what_is_missing_is_said() {
     assert_eq!(strength(Layer::Limits), Some("partial"));
     assert_eq!(strength(Layer::Landlock), Some("kernel"));
     assert_eq!(plan.notes().iter().map(|note| note.code).collect::<Vec<_>>(), ["write-absent"]);
+}
+
+#[test]
+fn names_that_do_not_exist_are_kept_at_the_top_and_in_repositories() {
+    let mut order = order();
+    let names = [".bashrc", ".claude/commands", ".git/info/attributes", ".git/commondir"];
+    order.protect.extend(names.map(|name| pattern(&format!("/home/dev/app/**/{name}"))));
+    order.protect.push(pattern("/home/dev/.zshrc"));
+    let mut facts = facts(Privilege::Ordinary);
+    facts.places.retain(|place| !place.path.ends_with(".git/config"));
+    facts.places.push(place("/home/dev/app/.git", Kind::Folder));
+    facts.places.push(place("/home/dev/app/sub/.git", Kind::Folder));
+    for absent in order.questions().paths.into_iter().chain(["/home/dev/app/sub/.git/hooks".into()])
+    {
+        if !facts.places.iter().any(|place| place.path == absent) {
+            facts.places.push(place(absent.to_str().unwrap(), Kind::Absent));
+        }
+    }
+    facts.places.sort_by(|a, b| a.path.cmp(&b.path));
+    let kept = |facts: &Facts| {
+        let plan = build(&permit(), &order, facts).unwrap();
+        let steps = plan.steps().iter();
+        steps.filter(|step| matches!(step, Step::Reserve(_))).map(ToString::to_string).collect()
+    };
+    let told: Vec<String> = kept(&facts);
+    let app = "/home/dev/app";
+    // Not `.git/commondir`, which stops git, nor what is no writable tree.
+    let expected = format!(
+        "reserve {app}/.bashrc {app}/.claude {app}/.git/config {app}/.git/info {app}/sub/.git/hooks"
+    );
+    assert_eq!(told, [expected]);
+    // A repository that is made inside must be whole.
+    facts.places.iter_mut().filter(|place| place.path.ends_with("app/.git")).for_each(|place| {
+        (place.is, place.leads_to) = (Kind::Absent, Kind::Absent);
+    });
+    facts.places.retain(|place| !place.path.starts_with("/home/dev/app/.git/hooks"));
+    let told: Vec<String> = kept(&facts);
+    assert_eq!(told, [format!("reserve {app}/.bashrc {app}/.claude {app}/sub/.git/hooks")]);
 }
 
 #[test]

@@ -142,6 +142,20 @@ impl PathPattern {
         PathBuf::from(prefix)
     }
 
+    /// Returns the folder and the names of a pattern like `/folder/**/.git/hooks`: these names, in
+    /// any folder below that one. `None` for every other pattern.
+    pub fn anywhere_below(&self) -> Option<(PathBuf, PathBuf)> {
+        let deep = self.parts.iter().position(|part| *part == Part::Deep)?;
+        let (before, after) = (self.parts.get(..deep)?, self.parts.get(deep + 1..)?);
+        let plain = |part: &Part| match part {
+            Part::Name(name) => Some(name.clone()),
+            Part::Deep | Part::Glob(_) | Part::Parent => None,
+        };
+        before.iter().try_for_each(|part| plain(part).map(drop))?;
+        let names: PathBuf = after.iter().map(plain).collect::<Option<_>>()?;
+        (self.is_absolute() && !after.is_empty()).then(|| (self.fixed_prefix(), names))
+    }
+
     /// Returns whether any component is a wildcard.
     pub fn has_wildcard(&self) -> bool {
         self.parts.iter().any(|part| match part {

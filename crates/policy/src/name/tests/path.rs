@@ -206,3 +206,22 @@ fn a_folder_has_no_wildcard() {
         assert_eq!((invalid.problem(), invalid.hint()), (problem, Some(hint)), "{text}");
     }
 }
+
+#[test]
+fn names_in_any_folder_are_told_from_other_patterns() {
+    #[rustfmt::skip]
+    let cases = [
+        ("/w/**/.git/hooks", Some(("/w", ".git/hooks"))),
+        ("/w/**/.bashrc",    Some(("/w", ".bashrc"))),
+        ("/w/.bashrc",       None),
+        ("/w/**",            None),
+        ("/w/*/**/a",        None),
+        ("/w/**/a*",         None),
+        ("/w/**/a/**/b",     None),
+        ("**/a",             None),
+    ];
+    for (text, expected) in cases {
+        let expected = expected.map(|(above, names)| (above.into(), names.into()));
+        assert_eq!(text.parse::<PathPattern>().unwrap().anywhere_below(), expected, "{text}");
+    }
+}

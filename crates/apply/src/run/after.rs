@@ -1,0 +1,91 @@
+//! Looking over what a run has left: protected names that nothing kept from being made.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read as _;
+use std::os::fd::AsFd as _;
+use std::path::{Path, PathBuf};
+
+use palisade_plan::{After, Note, is_plain_repository};
+use rustix::fs::RenameFlags;
+use rustix::io::Errno;
+
+use super::reserve::open_folder;
+use super::walk::{Walk, walk};
+
+/// The most of a repository's configuration that is read; git writes much less.
+const LONGEST: u64 = 64 << 10;
+
+/// Sets aside what was made under protected names, and says so. Nothing is deleted.
+pub(super) fn look_over(after: &After) -> Vec<Note> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    walk(after.trees.iter().cloned(), |path, _| {
+        if after.wants(path) {
+            if !is_harmless(path) {
+                found.push(path.into());
+            }
+            return Walk::Past;
+        }
+        if after.enters(path) { Walk::Into } else { Walk::Past }
+    });
+    found.iter().map(|path| note(path, set_aside(path))).collect()
+}
+
+fn note(path: &Path, moved: rustix::io::Result<PathBuf>) -> Note {
+    match moved {
+        Ok(to) => Note {
+            code: "set-aside",
+            message: format!(
+                "`{}` is a protected name and was made inside; it is now `{}`",
+                path.display(),
+                to.display()
+            ),
+        },
+        Err(errno) => Note {
+            code: "not-set-aside",
+            message: format!(
+                "`{}` is a protected name and was made inside; it cannot be moved: {errno}",
+                path.display()
+            ),
+        },
+    }
+}
+
+/// Gives it a name that nothing looks for.
+fn set_aside(path: &Path) -> rustix::io::Result<PathBuf> {
+    let (above, name) = path.parent().zip(path.file_name()).ok_or(Errno::INVAL)?;
+    let folder = open_folder(above)?;
+    for number in 1..100_u8 {
+        let mut to = OsString::from(name);
+        to.push(if number == 1 { ".set-aside".into() } else { format!(".set-aside-{number}") });
+        let flags = RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(folder.as_fd(), name, folder.as_fd(), &to, flags) {
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+            Ok(()) => return Ok(above.join(to)),
+        }
+    }
+    Err(Errno::EXIST)
+}
+
+/// Returns whether it is part of a new repository as git makes them.
+fn is_harmless(path: &Path) -> bool {
+    if path.ends_with(".git/hooks") {
+        let samples = |entry: fs::DirEntry| entry.path().extension().is_some_and(|e| e == "sample");
+        return fs::read_dir(path).is_ok_and(|entries| entries.flatten().all(samples));
+    }
+    path.ends_with(".git/config") && text(path).is_some_and(|text| is_plain_repository(&text))
+}
+
+fn text(path: &Path) -> Option<String> {
+    use rustix::fs::{Mode, OFlags};
+    // It is anybody's file: a pipe or a link must neither hold us up nor lead us astray.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = fs::File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);
+    if !file.metadata().ok()?.is_file() || file.metadata().ok()?.len() > LONGEST {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(LONGEST).read_to_string(&mut text).ok()?;
+    Some(text)
+}

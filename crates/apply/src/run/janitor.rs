@@ -1,0 +1,74 @@
+//! A process beside the supervisor that cleans up after it, should it be killed.
+//!
+//! It stands in the host's mounts and in a session of its own, so that what ends the supervisor
+//! does not end it too. All it can do is end the sandbox and remove empty folders.
+
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::{Errno, Result};
+use rustix::process::PidfdFlags;
+
+use super::reserve::Folder;
+use crate::sys::descriptor::{close_between, lift};
+use crate::sys::process::{LeaveOnDrop, Made, Side, await_end, clone_into, leave, signal};
+use crate::sys::signal as signals;
+
+/// A janitor at work. Dropping this sends it home.
+#[derive(Debug)]
+pub(super) struct Janitor(Made);
+
+impl Janitor {
+    /// Starts one for the names in `folders`, which `sandbox` depends on.
+    pub(super) fn start(folders: &[Folder], sandbox: BorrowedFd<'_>) -> Result<Self> {
+        let own = rustix::process::getpid();
+        let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?;
+        let mut kept: Vec<i32> = folders.iter().map(|folder| folder.open.as_raw_fd()).collect();
+        kept.extend([supervisor.as_raw_fd(), sandbox.as_raw_fd()]);
+        kept.sort_unstable();
+        let _blocked = signals::block_all();
+        match clone_into(0)? {
+            Side::Child => wait(folders, &kept, supervisor.as_fd(), sandbox),
+            Side::Parent(made) => Ok(Self(made)),
+        }
+    }
+}
+
+impl Drop for Janitor {
+    fn drop(&mut self) {
+        signal(self.0.pidfd.as_fd(), libc::SIGKILL).ok();
+        await_end(self.0.pid).ok();
+    }
+}
+
+/// The janitor itself. It allocates nothing: it is a copy of one thread of many.
+fn wait(
+    folders: &[Folder],
+    kept: &[i32],
+    supervisor: BorrowedFd<'_>,
+    sandbox: BorrowedFd<'_>,
+) -> ! {
+    let _guard = LeaveOnDrop;
+    rustix::process::setsid().ok();
+    rustix::process::chdir(c"/").ok();
+    rustix::thread::set_name(c"pal-janitor").ok();
+    // Whoever waits for the end of a pipe of ours must not wait for us.
+    let mut first = 0;
+    for number in kept {
+        close_between(first, number - 1).ok();
+        first = number + 1;
+    }
+    close_between(first, i32::MAX).ok();
+    ended(supervisor);
+    // It ends by itself, but only its end shows that nobody writes any more.
+    signal(sandbox, libc::SIGKILL).ok();
+    ended(sandbox);
+    folders.iter().for_each(Folder::give_back);
+    leave(0)
+}
+
+/// Waits until a process has ended.
+fn ended(process: BorrowedFd<'_>) {
+    let mut watched = [PollFd::from_borrowed_fd(process, PollFlags::IN)];
+    while poll(&mut watched, None) == Err(Errno::INTR) {}
+}

@@ -1,0 +1,220 @@
+//! Names that must not come to be while a command runs.
+//!
+//! An empty folder stands at each, which the sandbox mounts read-only over itself. It is made only
+//! once a janitor is there to remove it, and removed by `rmdir`, which cannot delete anybody's data.
+//! Runs that keep the same name share its folder: each says so by a lock, and the last removes it.
+//! One that is left behind after the supervisor and the janitor were both killed is taken over, and
+//! removed, by the next run that keeps the name.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::io::{Errno, Result};
+
+use super::error::{CannotStart, before};
+use super::janitor::Janitor;
+use crate::sys::descriptor::lift;
+use crate::sys::lock;
+
+/// The mode of a placeholder: with the mark that the planner knows them by, and open to its owner,
+/// so that a host can put something into it that then stays.
+const MODE: u32 = 0o1755;
+
+/// Names to be kept, and the folders they are in. Dropping it gives them back.
+#[derive(Debug, Default)]
+pub(super) struct Reserved {
+    folders: Vec<Folder>,
+    janitor: Option<Janitor>,
+}
+
+/// Names in one folder.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    pub(super) open: OwnedFd,
+    pub(super) names: Vec<CString>,
+}
+
+impl Reserved {
+    /// Opens the folders of these paths. Nothing is made yet.
+    pub(super) fn open(paths: &[PathBuf]) -> std::result::Result<Self, CannotStart> {
+        let failed = before("open the folder of a name that must stay absent");
+        let mut folders: Vec<Folder> = Vec::new();
+        for path in paths {
+            let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let name = CString::new(name.as_bytes())
+                .map_err(|_| CannotStart::ZeroByte(path.display().to_string()))?;
+            if let Some(known) = folders.iter_mut().find(|folder| folder.path == above) {
+                known.names.push(name);
+                continue;
+            }
+            let open = open_folder(above).map_err(&failed)?;
+            folders.push(Folder { path: above.into(), open, names: vec![name] });
+        }
+        Ok(Self { folders, janitor: None })
+    }
+
+    /// Starts the janitor, and then puts a folder at each name. `sandbox` is who depends on them.
+    pub(super) fn keep(&mut self, sandbox: BorrowedFd<'_>) -> std::result::Result<(), CannotStart> {
+        if self.folders.is_empty() {
+            return Ok(());
+        }
+        let janitor = Janitor::start(&self.folders, sandbox);
+        self.janitor = Some(janitor.map_err(before("start the janitor"))?);
+        for folder in &self.folders {
+            let kept = lock::take_turn(folder.open.as_fd()).and_then(|()| {
+                let kept = folder.names.iter().try_for_each(|name| folder.put(name));
+                lock::end_turn(folder.open.as_fd());
+                kept
+            });
+            kept.map_err(before("keep a name that must stay absent"))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        // Before the janitor goes: should we be killed here, it still knows what is left.
+        if self.janitor.is_some() {
+            self.folders.iter().for_each(Folder::give_back);
+        }
+        drop(self.janitor.take());
+    }
+}
+
+impl Folder {
+    fn put(&self, name: &CString) -> Result<()> {
+        let folder = self.open.as_fd();
+        match rustix::fs::mkdirat(folder, name.as_c_str(), Mode::from_raw_mode(MODE)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno),
+        }
+        let stat = rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)?;
+        // Something else that came to be meanwhile is protected as it is.
+        if is_placeholder(&stat) {
+            // Where a filesystem has no such locks, runs do not know of each other.
+            lock::share(folder, stat.st_ino).ok();
+        }
+        Ok(())
+    }
+
+    /// Removes what nobody else keeps. It allocates nothing.
+    pub(super) fn give_back(&self) {
+        let folder = self.open.as_fd();
+        if lock::take_turn(folder).is_err() {
+            return;
+        }
+        for name in &self.names {
+            let stat = rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
+            let Some(stat) = stat.ok().filter(is_placeholder) else { continue };
+            lock::unshare(folder, stat.st_ino).ok();
+            if lock::is_shared(folder, stat.st_ino) == Ok(true) {
+                continue;
+            }
+            let removed = rustix::fs::unlinkat(folder, name.as_c_str(), AtFlags::REMOVEDIR);
+            if removed == Err(Errno::NOTEMPTY) {
+                unmark(folder, name, &stat).ok();
+            }
+        }
+        lock::end_turn(folder);
+    }
+}
+
+/// Returns whether this process could make something in the folder of `path`; where it cannot, the
+/// command, which has no more rights, cannot either.
+pub(super) fn can_be_made(path: &Path) -> bool {
+    let above = path.parent().unwrap_or(path);
+    rustix::fs::accessat(CWD, above, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Opens a folder whose path is free of links; one that no longer is is an error.
+pub(super) fn open_folder(path: &Path) -> Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).and_then(lift)
+}
+
+/// Somebody has put something into it: it is theirs now, and an ordinary folder.
+fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let open = rustix::fs::openat(folder, name.as_c_str(), flags, Mode::empty())?;
+    let is = rustix::fs::fstat(&open)?;
+    if (is.st_dev, is.st_ino) == (was.st_dev, was.st_ino) {
+        rustix::fs::fchmod(&open, Mode::from_raw_mode(is.st_mode & 0o755))?;
+    }
+    Ok(())
+}
+
+fn is_placeholder(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
+        && stat.st_mode & 0o1022 == 0o1000
+        && stat.st_uid == rustix::process::geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use palisade_testkit::Project;
+
+    use super::*;
+
+    /// Names kept without a janitor: this process is not going to be killed.
+    fn kept(project: &Project, names: &[&str]) -> Reserved {
+        let paths: Vec<PathBuf> = names.iter().map(|name| project.path(name)).collect();
+        let mut kept = Reserved::open(&paths).unwrap();
+        let own = rustix::process::getpid();
+        let pidfd = rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).unwrap();
+        kept.keep(pidfd.as_fd()).unwrap();
+        kept
+    }
+
+    #[test]
+    fn what_is_kept_is_there_and_then_gone() {
+        let project = Project::new().dir("deep");
+        let reserved = kept(&project, &[".bashrc", "deep/.mcp.json"]);
+        assert!(project.path(".bashrc").is_dir() && project.path("deep/.mcp.json").is_dir());
+        drop(reserved);
+        assert!(!project.path(".bashrc").exists() && !project.path("deep/.mcp.json").exists());
+    }
+
+    #[test]
+    fn two_runs_share_and_the_last_removes() {
+        let project = Project::new();
+        let (one, two) = (kept(&project, &["a", "b"]), kept(&project, &["b", "c"]));
+        drop(one);
+        assert!(!project.path("a").exists() && project.path("b").exists());
+        drop(two);
+        assert_eq!(fs::read_dir(project.root()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn what_is_not_ours_or_no_longer_empty_stays() {
+        let project = Project::new().dir("own").file("file", "x");
+        let reserved = kept(&project, &["own", "file", "filled"]);
+        fs::write(project.path("filled/by-the-host"), "x").unwrap();
+        drop(reserved);
+        assert!(project.path("own").is_dir() && project.path("file").is_file());
+        assert!(project.path("filled/by-the-host").exists());
+        let mode = fs::metadata(project.path("filled")).unwrap().permissions().mode();
+        assert_eq!(mode & 0o7000, 0, "it is an ordinary folder now");
+    }
+
+    #[test]
+    fn what_was_left_behind_is_taken_over() {
+        let project = Project::new().dir("stale").mode("stale", MODE);
+        drop(kept(&project, &["stale"]));
+        assert!(!project.path("stale").exists());
+    }
+
+    #[test]
+    fn a_folder_behind_a_link_is_not_opened() {
+        let project = Project::new().dir("real").symlink("link", "real");
+        assert!(Reserved::open(&[project.path("link/name")]).is_err());
+        assert!(Reserved::open(&[project.path("gone/name")]).is_err());
+    }
+}

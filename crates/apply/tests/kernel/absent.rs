@@ -1,0 +1,177 @@
+//! Names that do not exist yet: none comes to be, and none of ours stays.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use palisade_apply::{Outcome, Streams};
+use palisade_plan::{Layer, Strength};
+use palisade_testkit::Project;
+
+use crate::{Place, all, as_both, out, pattern, started};
+
+/// A project with these protected names.
+fn protecting(project: Project, names: &[&str]) -> Place {
+    let mut place = Place::with(project);
+    let patterns = names.iter().map(|name| pattern(place.project.root(), name));
+    place.order.protect = patterns.collect();
+    place
+}
+
+fn listed(place: &Place) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(place.project.root())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+fn codes(outcome: &Outcome) -> Vec<&'static str> {
+    outcome.notes.iter().map(|note| note.code).collect()
+}
+
+#[test]
+fn e031_a_protected_name_that_is_absent_cannot_be_made_in_any_way() {
+    as_both("absent::e031_a_protected_name_that_is_absent_cannot_be_made_in_any_way", || {
+        let names = ["**/.claude/settings.json", "**/.bashrc", "**/.git/hooks"];
+        let project = Project::new().file("evil", "evil").dir(".git/objects").dir("sub/.git");
+        let place = protecting(project, &names);
+        let outcome = place.sh("for p in .claude/settings.json .bashrc .git/hooks sub/.git/hooks; do \
+               mkdir -p ${p%/*}; echo evil > $p; cp evil $p; mv -T evil $p; ln -sf evil $p; ln -T evil $p; \
+               rm -rf $p; rmdir $p; mkdir $p/x; echo evil > $p/pre-commit; mv $p $p.away; done; \
+             mv .git g; mv sub/.git sub/g; mv .claude c; \
+             echo x > .git/objects/x; echo x > .bashrc2; echo fine");
+        assert_eq!(out(&outcome), "fine\n", "{}", all(&outcome));
+        // It could only look: what was there is there, and nothing else.
+        assert_eq!(listed(&place), [".bashrc2", ".git", "evil", "sub"], "{}", all(&outcome));
+        for (folder, count) in [(".git", 1), (".git/objects", 1), ("sub", 1), ("sub/.git", 0)] {
+            assert_eq!(
+                fs::read_dir(place.project.path(folder)).unwrap().count(),
+                count,
+                "{folder}"
+            );
+        }
+        assert_eq!(codes(&outcome), Vec::<&str>::new());
+        let protect = outcome.enforced.iter().find(|one| one.layer == Layer::Protect).unwrap();
+        assert_eq!(protect.strength.word(), "kernel+window");
+        assert!(matches!(&protect.strength, Strength::Window(list) if list.len() == 1));
+    });
+}
+
+#[test]
+fn e031_other_letter_cases_and_new_folders_are_set_aside_at_the_end() {
+    as_both("absent::e031_other_letter_cases_and_new_folders_are_set_aside_at_the_end", || {
+        let place = protecting(
+            Project::new().file("kept/.VSCODE/tasks.json", "host's"),
+            &["**/.bashrc", "**/.vscode", "**/.mcp.json"],
+        );
+        let outcome = place.sh("echo evil > .BashRC; mkdir -p new/deep/er/and/more/and/more; \
+             echo evil > new/deep/er/and/more/and/more/.mcp.json; mkdir new/.vscode; \
+             echo evil > kept/.VSCODE/tasks.json; ln -s /etc/passwd new/.bashrc; \
+             echo plain > new/plain");
+        assert_eq!(codes(&outcome), ["set-aside"; 4], "{}", all(&outcome));
+        assert_eq!(listed(&place), [".BashRC.set-aside", "kept", "new"]);
+        let new = |name: &str| place.project.path("new").join(name);
+        assert!(new("deep/er/and/more/and/more/.mcp.json.set-aside").exists());
+        assert!(new(".vscode.set-aside").is_dir() && new(".bashrc.set-aside").is_symlink());
+        assert!(new("plain").exists() && !new(".vscode").exists());
+        let kept = fs::read(place.project.path("kept/.VSCODE/tasks.json")).unwrap();
+        assert_eq!(kept, b"host's", "what was there in another letter case is protected");
+    });
+}
+
+#[test]
+fn a120_a_repository_made_inside_works_and_one_with_programs_is_set_aside() {
+    as_both(
+        "absent::a120_a_repository_made_inside_works_and_one_with_programs_is_set_aside",
+        || {
+            let place = protecting(Project::new(), &["**/.git/hooks", "**/.git/config"]);
+            let outcome = place.sh("git init -q good && cd good && echo x > a && git add a && \
+             git -c user.name=t -c user.email=t@example.com commit -qm x && git log --oneline | wc -l; \
+             cd .. && git clone -q good copy && git -C copy branch other && git -C copy status --short; \
+             git init -q bad && git -C bad config core.pager evil; \
+             git init -q worse && echo evil > worse/.git/hooks/pre-commit");
+            assert_eq!(out(&outcome), "1\n", "{}", all(&outcome));
+            assert_eq!(codes(&outcome), ["set-aside", "set-aside"], "{:?}", outcome.notes);
+            let there = |path: &str| place.project.path(path).exists();
+            assert!(
+                there("good/.git/config") && there("copy/.git/config") && there("copy/.git/hooks")
+            );
+            assert!(!there("bad/.git/config") && there("bad/.git/config.set-aside"));
+            assert!(!there("worse/.git/hooks") && there("worse/.git/config"));
+        },
+    );
+}
+
+#[test]
+fn runs_at_the_same_time_keep_the_same_names_until_the_last_ends() {
+    as_both("absent::runs_at_the_same_time_keep_the_same_names_until_the_last_ends", || {
+        let mut place = protecting(Project::new(), &["**/.bashrc", "**/.claude/commands"]);
+        place.order.argv =
+            ["sh", "-c", "echo up; read x; echo evil > .bashrc; mkdir .claude/commands; ls -A"]
+                .map(str::to_owned)
+                .into();
+        let (read, write) = std::io::pipe().unwrap();
+        let stdin = palisade_apply::Input::From(read.into());
+        let long = started(&place, Streams { stdin, ..Streams::default() });
+        wait_for(|| place.project.path(".bashrc").exists());
+        // One that starts and ends meanwhile must not take the names away.
+        let short = place.sh("echo evil > .bashrc; echo done");
+        assert_eq!(out(&short), "done\n", "{}", all(&short));
+        assert!(place.project.path(".bashrc").is_dir());
+        drop(write);
+        let outcome = long.wait().unwrap();
+        assert_eq!(out(&outcome), "up\n.bashrc\n.claude\n", "{}", all(&outcome));
+        assert!(listed(&place).is_empty());
+    });
+}
+
+#[test]
+fn what_a_doubly_killed_run_left_is_removed_by_the_next() {
+    as_both("absent::what_a_doubly_killed_run_left_is_removed_by_the_next", || {
+        let project = Project::new().dir(".bashrc").mode(".bashrc", 0o1755).dir(".vscode");
+        let place = protecting(project, &["**/.bashrc", "**/.vscode"]);
+        let outcome = place.sh("echo evil > .bashrc; echo evil > .bashrc/x; echo fine");
+        assert_eq!(out(&outcome), "fine\n", "{}", all(&outcome));
+        assert_eq!(listed(&place), [".vscode"], "an empty folder of somebody else stays");
+    });
+}
+
+#[test]
+fn what_a_host_puts_into_a_placeholder_stays() {
+    as_both("absent::what_a_host_puts_into_a_placeholder_stays", || {
+        let mut place = protecting(Project::new(), &["**/.vscode"]);
+        place.order.argv =
+            ["sh", "-c", "read x; cat .vscode/s; echo evil > .vscode/s"].map(str::to_owned).into();
+        let (read, write) = std::io::pipe().unwrap();
+        let stdin = palisade_apply::Input::From(read.into());
+        let running = started(&place, Streams { stdin, ..Streams::default() });
+        wait_for(|| place.project.path(".vscode").exists());
+        fs::write(place.project.path(".vscode/s"), "host's\n").unwrap();
+        drop(write);
+        let outcome = running.wait().unwrap();
+        assert_eq!(out(&outcome), "host's\n", "{}", all(&outcome));
+        assert_eq!(fs::read(place.project.path(".vscode/s")).unwrap(), b"host's\n");
+        assert_eq!(codes(&outcome), Vec::<&str>::new());
+    });
+}
+
+/// Waits until something is so, and not for ever.
+fn wait_for(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it never came");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+#[test]
+fn a_folder_that_nobody_may_write_needs_no_placeholder() {
+    as_both("absent::a_folder_that_nobody_may_write_needs_no_placeholder", || {
+        let place = protecting(Project::new().mode("", 0o555), &["**/.bashrc"]);
+        let outcome = place.sh("echo evil > .bashrc; echo fine");
+        assert_eq!(out(&outcome), "fine\n", "{}", all(&outcome));
+        assert!(!Path::new(&place.project.path(".bashrc")).exists());
+    });
+}

@@ -1,0 +1,46 @@
+//! A protected file that the host replaces while a command runs.
+
+use std::fs;
+use std::io::Write as _;
+
+use palisade_apply::{Input, Streams};
+use palisade_testkit::Project;
+
+use crate::{Place, all, as_both, out, started};
+
+fn repository() -> Place {
+    Place::with(Project::new().file(".git/config", "[core]\n").dir(".git/hooks"))
+}
+
+#[test]
+fn e033_a_file_that_the_host_replaces_is_protected_again() {
+    as_both("replaced::e033_a_file_that_the_host_replaces_is_protected_again", || {
+        let mut place = repository();
+        let script = "read go; until cat .git/config | grep -q new; do sleep 0.01; done; sleep 1; \
+            echo evil >> .git/config; rm .git/config; mv .git/config .git/c; cat .git/config";
+        place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
+        let (read, mut write) = std::io::pipe().unwrap();
+        let stdin = Input::From(read.into());
+        let running = started(&place, Streams { stdin, ..Streams::default() });
+        write.write_all(b"go\n").unwrap();
+        // As git and editors save: a new file, moved over the old one.
+        fs::write(place.project.path(".git/config.lock"), "[new]\n").unwrap();
+        fs::rename(place.project.path(".git/config.lock"), place.project.path(".git/config"))
+            .unwrap();
+        let outcome = running.wait().unwrap();
+        assert_eq!(out(&outcome), "[new]\n", "{}", all(&outcome));
+        assert_eq!(fs::read(place.project.path(".git/config")).unwrap(), b"[new]\n");
+        let codes: Vec<_> = outcome.notes.iter().map(|note| note.code).collect();
+        assert_eq!(codes, ["protected-replaced"], "{:?}", outcome.notes);
+        let text = all(&outcome);
+        assert!(text.contains("Read-only") && text.contains("busy"), "{text}");
+    });
+}
+
+#[test]
+fn a_file_that_nobody_replaces_is_not_spoken_of() {
+    as_both("replaced::a_file_that_nobody_replaces_is_not_spoken_of", || {
+        let outcome = repository().sh("echo x > .git/index.lock; mv .git/index.lock .git/index");
+        assert!(outcome.notes.is_empty(), "{:?}", outcome.notes);
+    });
+}

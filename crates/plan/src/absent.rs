@@ -1,0 +1,74 @@
+//! Names that do not exist yet, and must not come to be.
+
+use std::path::{Path, PathBuf};
+
+use palisade_policy::name::PathPattern;
+
+use crate::facts::{Facts, Kind, Place};
+use crate::names::Exactly;
+
+/// Names that git takes for a file whenever they are there: a folder in their place stops it. They
+/// are set aside at the end instead.
+const ONLY_FILES: [&str; 2] = [".git/commondir", ".git/config.worktree"];
+
+/// Returns the paths in writable trees that a plan may have to keep from being made, and the
+/// folders above them in those trees.
+///
+/// A name that matters in every folder is kept from being made at the top of each tree, and in
+/// every folder that the search finds its first component in. There are too many others.
+pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<PathBuf> {
+    let mut paths = Vec::new();
+    for tree in trees {
+        for pattern in protect {
+            let path = match (pattern.literal(), pattern.anywhere_below()) {
+                (Some(path), _) => path,
+                (None, Some((above, names))) if tree.starts_with(&above) => tree.join(names),
+                (None, Some((above, names))) => above.join(names),
+                (None, None) => continue,
+            };
+            let inside = path.ancestors().filter(|above| *above != tree && above.starts_with(tree));
+            paths.extend(inside.map(Path::to_owned));
+        }
+    }
+    paths
+}
+
+/// Returns the paths at which something must stand while the command runs, free of links: the
+/// topmost of what is missing, for each name.
+pub(crate) fn reserved(protect: &[PathPattern], facts: &Facts, trees: &[&Place]) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    let exactly = Exactly::new(protect);
+    for place in facts.places.iter().filter(|place| exactly.name(&place.path)) {
+        let missing = place.is == Kind::Absent && !stops_git(&place.path);
+        if !missing && !is_placeholder(place) {
+            continue;
+        }
+        // The topmost folder that is missing too; one that cannot be told of is not touched.
+        let above = place.path.ancestors().map_while(|path| facts.place(path));
+        let Some(top) = above.take_while(|above| !above.exists() || is_placeholder(above)).last()
+        else {
+            continue;
+        };
+        // A repository that is made inside must be whole; it is looked over at the end.
+        let is_new_repository = top.path != place.path && top.path.ends_with(".git");
+        let known = top.path.parent().is_some_and(|parent| {
+            trees.iter().any(|tree| tree.path == parent || tree.real == parent)
+                || facts.place(parent).is_some_and(|parent| parent.is == Kind::Folder)
+        });
+        let inside = trees.iter().any(|tree| top.at != tree.real && top.at.starts_with(&tree.real));
+        if known && inside && !is_new_repository && !paths.contains(&top.at) {
+            paths.push(top.at.clone());
+        }
+    }
+    paths
+}
+
+/// Returns whether what lies there is what an earlier or another run put there to keep the name: an
+/// empty folder that nobody else may write, with a mark that folders do not have by chance.
+pub(crate) fn is_placeholder(place: &Place) -> bool {
+    place.is == Kind::Folder && place.mode & 0o1022 == 0o1000
+}
+
+fn stops_git(path: &Path) -> bool {
+    ONLY_FILES.iter().any(|names| path.ends_with(names))
+}

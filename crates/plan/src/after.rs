@@ -1,0 +1,117 @@
+//! What the supervisor looks for once a run has ended.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use palisade_policy::name::PathPattern;
+
+use crate::facts::{Facts, Place};
+use crate::names::Names;
+
+/// Protected names that nothing kept from being made: in other letter cases, and in folders without
+/// a placeholder. What appeared is set aside and told.
+#[derive(Clone, Debug, PartialEq)]
+pub struct After {
+    /// Where they are looked for, free of links.
+    pub trees: Vec<PathBuf>,
+    names: Names,
+    known: BTreeSet<PathBuf>,
+}
+
+impl After {
+    pub(crate) fn new(
+        protect: &[PathPattern],
+        facts: &Facts,
+        trees: &[&Place],
+        reserved: Vec<PathBuf>,
+    ) -> Option<Self> {
+        let names = Names::new(protect, &[]);
+        if names == Names::default() || trees.is_empty() {
+            return None;
+        }
+        let there = facts.places.iter().filter(|place| place.exists() && names.want(&place.at));
+        // What was kept from the command is the host's, if it is there at the end.
+        let known = there.map(|place| place.at.clone()).chain(reserved).collect();
+        Some(Self { trees: trees.iter().map(|tree| tree.real.clone()).collect(), names, known })
+    }
+
+    /// Returns whether a path, free of links, is a protected name that was not there at the start.
+    pub fn wants(&self, path: &Path) -> bool {
+        self.names.want(path) && !self.known.contains(path)
+    }
+
+    /// Returns whether the search has to go on in a folder.
+    pub fn enters(&self, folder: &Path) -> bool {
+        !self.known.contains(folder)
+    }
+}
+
+/// Returns whether the configuration of a new repository says only what git itself writes into it:
+/// how it is stored, where it came from, and what its branches follow. Anything else can name a
+/// program.
+pub fn is_plain_repository(config: &str) -> bool {
+    let mut section = String::new();
+    config.lines().map(str::trim).all(|line| {
+        if line.is_empty() || line.starts_with(['#', ';']) {
+            return true;
+        }
+        if let Some(head) = line.strip_prefix('[') {
+            // Nothing may follow on the line: `[core] pager = x` is one line to git.
+            let Some(head) = head.strip_suffix(']') else { return false };
+            section = head.split([' ', '"', '.']).next().unwrap_or_default().to_lowercase();
+            return matches!(section.as_str(), "core" | "remote" | "branch");
+        }
+        let key = line.split(['=', ' ', '\t']).next().unwrap_or_default().to_lowercase();
+        // A value that goes on in the next line could hide a section from us.
+        !line.ends_with('\\')
+            && match section.as_str() {
+                "core" => CORE.contains(&key.as_str()),
+                // `ext::` runs what follows.
+                "remote" => matches!(key.as_str(), "url" | "fetch") && !line.contains("::"),
+                "branch" => matches!(key.as_str(), "remote" | "merge" | "rebase"),
+                _ => false,
+            }
+    })
+}
+
+/// What git writes into `[core]` when it makes a repository.
+const CORE: [&str; 6] = [
+    "repositoryformatversion",
+    "filemode",
+    "bare",
+    "logallrefupdates",
+    "ignorecase",
+    "precomposeunicode",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_repository_may_say_what_git_itself_writes() {
+        let plain = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n\
+            [remote \"origin\"]\n\turl = https://example.com/a.git\n\
+            \tfetch = +refs/heads/*:refs/remotes/origin/*\n\
+            [branch \"main\"]\n\tremote = origin\n\tmerge = refs/heads/main\n";
+        #[rustfmt::skip]
+        let cases = [
+            (plain,                                  true,  "as after a clone"),
+            ("",                                     true,  "empty"),
+            ("# note\n[core]\n\tbare = false\n",     true,  "a note"),
+            ("[core]\n\tpager = x\n",                false, "a program"),
+            ("[core]\n\thooksPath = x\n",            false, "a program"),
+            ("[core] pager = x\n",                   false, "on one line"),
+            ("[CORE]\n\tsshCommand = x\n",           false, "letter case"),
+            ("[core]\n\tbare = \\\n[alias]\n",       false, "a line that goes on"),
+            ("[alias]\n\tst = !x\n",                 false, "another section"),
+            ("[include]\n\tpath = x\n",              false, "another file"),
+            ("[remote \"o\"]\n\tuploadpack = x\n",   false, "a program of a remote"),
+            ("[remote \"o\"]\n\turl = ext::sh -c x\n", false, "a remote that is a program"),
+            ("bare = false\n",                       false, "no section"),
+        ];
+        for (text, expected, because) in cases {
+            assert_eq!(is_plain_repository(text), expected, "{because}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What cannot be changed in writable trees.
+
+use std::path::{Path, PathBuf};
+
+use palisade_policy::name::PathPattern;
+
+use super::files::{Files, below_any};
+use crate::absent::{is_placeholder, reserved};
+use crate::facts::{Facts, Kind, Place, Searched};
+use crate::names::{Exactly, Names};
+use crate::order::Order;
+use crate::step::Step;
+
+impl Files {
+    /// Makes what is protected read-only, and holds the folders above it where they are. What does
+    /// not exist yet gets something to hold; those paths are returned.
+    pub(super) fn protect(
+        &mut self,
+        order: &Order,
+        facts: &Facts,
+        trees: &[&Place],
+        hidden: &[&Place],
+    ) -> Vec<PathBuf> {
+        let mut absent = reserved(&order.protect, facts, trees);
+        absent.retain(|path| !below_any(hidden, path));
+        let mut held = Held { pinned: Vec::new(), protected: Vec::new(), steps: Vec::new() };
+        let mut replaceable = false;
+        for place in protected(&order.protect, facts) {
+            let mut paths = vec![place.at.clone()];
+            if place.is == Kind::Link && place.leads_to != Kind::Absent {
+                paths.push(place.real.clone());
+            }
+            for path in paths.iter().filter(|path| !below_any(hidden, path)) {
+                let taken = held.hold(path, trees);
+                let is_file = place.leads_to == Kind::File;
+                if taken && place.names > 1 && is_file {
+                    let what = format!("`{}` has other names, which stay", path.display());
+                    self.protect.lacks(what);
+                }
+                replaceable |= taken && is_file;
+            }
+        }
+        for path in &absent {
+            held.hold(path, trees);
+        }
+        if !absent.is_empty() {
+            self.steps.push(Step::Reserve(absent.clone()));
+        }
+        self.steps.extend(held.steps);
+        if replaceable {
+            self.protect.watches("a file that the host replaces is protected again".into());
+        }
+        let names = order.protect.iter().any(PathPattern::has_wildcard);
+        match facts.searched {
+            Searched::Whole if names && !trees.is_empty() => {
+                let what = "names made in other letter cases and in other folders are set aside at the end";
+                self.protect.watches(what.into());
+            }
+            Searched::Partly if names => {
+                let what = "names were not searched in all folders: there are too many";
+                self.protect.lacks(what.into());
+            }
+            Searched::Whole | Searched::Partly => {}
+        }
+        absent
+    }
+}
+
+/// What is held where it is.
+struct Held {
+    pinned: Vec<PathBuf>,
+    protected: Vec<PathBuf>,
+    steps: Vec<Step>,
+}
+
+impl Held {
+    /// Protects a path and pins the folders above it, if it lies in one of the trees.
+    fn hold(&mut self, path: &Path, trees: &[&Place]) -> bool {
+        let Some(tree) = trees.iter().find(|tree| path.starts_with(&tree.real)) else {
+            return false;
+        };
+        if self.protected.iter().any(|above| path.starts_with(above)) {
+            return false;
+        }
+        let above: Vec<&Path> = path.ancestors().skip(1).collect();
+        for folder in above.into_iter().rev() {
+            let inside = folder != tree.real && folder.starts_with(&tree.real);
+            if inside && !self.pinned.iter().any(|done| done == folder) {
+                self.steps.push(Step::Pin(folder.into()));
+                self.pinned.push(folder.into());
+            }
+        }
+        self.steps.push(Step::Protect(path.into()));
+        self.protected.push(path.into());
+        true
+    }
+}
+
+/// Returns what exists on the host of what the patterns name, in any letter case; not what keeps a
+/// name for another run.
+fn protected<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
+    let (names, exactly) = (Names::new(patterns, &[]), Exactly::new(patterns));
+    let named = |place: &&Place| {
+        let named = |path: &Path| exactly.name(path) || names.want(path);
+        place.exists() && !is_placeholder(place) && (named(&place.path) || named(&place.at))
+    };
+    facts.places.iter().filter(named).collect()
+}
