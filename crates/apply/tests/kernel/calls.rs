@@ -51,7 +51,11 @@ fn every_rule_of_the_table_is_effective() {
             .iter()
             .filter_map(|rule| match rule.check {
                 Check::Always(refusal) => Some((rule.x86_64?, refusal.errno())),
-                Check::AnyBit(..) | Check::OneOf(..) | Check::Both(..) | Check::Socket(_) => None,
+                Check::AnyBit(..)
+                | Check::OneOf(..)
+                | Check::Both(..)
+                | Check::BothBits(..)
+                | Check::Socket(_) => None,
             })
             .collect();
         let list: Vec<_> =

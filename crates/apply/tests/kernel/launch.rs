@@ -1,5 +1,7 @@
 //! Who the command is, what it starts with, and how it ends.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -28,12 +30,38 @@ fn a175_no_capability_in_any_set_no_new_privileges_and_a_filter() {
 fn e055_a_program_with_set_user_id_gains_nothing() {
     as_both("launch::e055_a_program_with_set_user_id_gains_nothing", || {
         let place = Place::new();
-        let outcome = place.sh("cp /usr/bin/id own && chmod 4755 own && ./own -u; ./own -r -u; \
+        fs::copy("/usr/bin/id", place.project.path("own")).unwrap();
+        let mode = fs::Permissions::from_mode(0o4755);
+        fs::set_permissions(place.project.path("own"), mode).unwrap();
+        let outcome = place.sh("./own -u; ./own -r -u; \
              for p in /bin/su /usr/bin/passwd /bin/mount; do test -u $p && echo set; done; \
              grep -E '^(CapEff|NoNewPrivs)' /proc/self/status");
         let own = rustix::process::geteuid().as_raw();
         assert!(out(&outcome).starts_with(&format!("{own}\n{own}\n")), "{}", all(&outcome));
         assert!(out(&outcome).ends_with("CapEff:\t0000000000000000\nNoNewPrivs:\t1\n"));
+    });
+}
+
+#[test]
+fn e055_no_file_is_left_that_runs_as_its_owner() {
+    as_both("launch::e055_no_file_is_left_that_runs_as_its_owner", || {
+        let place = Place::new();
+        let script = r#"
+import ctypes, os, errno
+libc = ctypes.CDLL(None, use_errno=True)
+def told(number, *args):
+    return errno.errorcode.get(ctypes.get_errno(), '0') if libc.syscall(number, *args) < 0 else 'done'
+f = os.open('f', os.O_CREAT | os.O_RDWR, 0o755)
+print(told(90, b'f', 0o4755), told(91, f, 0o4755), told(268, -100, b'f', 0o4755),
+      told(452, -100, b'f', 0o4755, 0), told(85, b'g', 0o4755), told(133, b'h', 0o104755, 0),
+      told(259, -100, b'h', 0o104755, 0), told(2, b'i', os.O_CREAT, 0o4755),
+      told(257, -100, b'i', os.O_CREAT, 0o4755), told(437, -100, b'i', None, 24))
+print(told(90, b'f', 0o700), told(257, -100, b'f', 0, 0o4755), told(257, -100, b'j', os.O_CREAT, 0o755))
+os.mkdir('d'); os.chmod('d', 0o2755)
+"#;
+        let outcome = place.run(&["/usr/bin/python3", "-c", script]);
+        let refused = format!("{} ENOSYS\n", ["EPERM"; 9].join(" "));
+        assert_eq!(out(&outcome), format!("{refused}done done done\n"), "{}", all(&outcome));
     });
 }
 

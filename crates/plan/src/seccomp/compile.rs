@@ -21,7 +21,7 @@ const ALLOW: Instruction = (RETURN, 0, 0, 0x7fff_0000);
 const KILL: Instruction = (RETURN, 0, 0, 0x8000_0000);
 
 /// The calls that `nested: userns` leaves to the kernel.
-const NESTED: [&str; 14] = [
+const NESTED: [&str; 15] = [
     "clone",
     "unshare",
     "setns",
@@ -36,6 +36,8 @@ const NESTED: [&str; 14] = [
     "fsmount",
     "fspick",
     "mount_setattr",
+    // What runs inside keeps its own files apart with it.
+    "openat2",
 ];
 
 /// Returns the filter for programs of `arch`.
@@ -113,6 +115,14 @@ fn leaf(check: &Check) -> Vec<Instruction> {
             (IF_EQUAL, 0, 3, one),
             argument(second),
             (IF_EQUAL, 0, 1, other),
+            refuse(refusal),
+            ALLOW,
+        ],
+        Check::BothBits((first, one), (second, other), refusal) => vec![
+            argument(first),
+            (IF_ANY_BIT, 0, 3, one),
+            argument(second),
+            (IF_ANY_BIT, 0, 1, other),
             refuse(refusal),
             ALLOW,
         ],

@@ -46,6 +46,8 @@ pub enum Check {
     OneOf(u8, &'static [u32], Refusal),
     /// When one argument is the first value and another the second.
     Both((u8, u32), (u8, u32), Refusal),
+    /// When one argument has one of the first bits and another one of the second.
+    BothBits((u8, u32), (u8, u32), Refusal),
     /// A socket of another family or protocol than those allowed.
     Socket(&'static [Family]),
 }

@@ -33,6 +33,12 @@ const FAMILIES: [Family; 4] = [
     Family { name: "netlink", number: 16, protocols: &[0] },
 ];
 
+/// `S_ISUID`.
+const SET_USER: u32 = 0o4000;
+
+/// `O_CREAT` and the bit of its own that `O_TMPFILE` has: only then is there a mode to look at.
+const CREATES: u32 = 0o100 | 0o20_000_000;
+
 const fn rule(
     call: &'static str,
     x86_64: Option<u32>,
@@ -54,6 +60,16 @@ pub const RULES: &[Rule] = &[
     rule("ioctl",            Some(16),  Some(29),  Check::OneOf(1, &TERMINAL, Refusal::NotPermitted), "typing into a terminal, its line disciplines"),
     rule("socket",           Some(41),  Some(198), Check::Socket(&FAMILIES), "families nobody needs are parts of the kernel nobody needs"),
     rule("setsockopt",       Some(54),  Some(208), Check::Both((1, 6), (2, 31), Refusal::NotPermitted), "TCP_ULP loads protocols into a connection"),
+    rule("chmod",            Some(90),  None,      Check::AnyBit(1, SET_USER, Refusal::NotPermitted), "a file that runs as its owner outlives the walls, and outside they are gone"),
+    rule("fchmod",           Some(91),  Some(52),  Check::AnyBit(1, SET_USER, Refusal::NotPermitted), "the same by another way"),
+    rule("fchmodat",         Some(268), Some(53),  Check::AnyBit(2, SET_USER, Refusal::NotPermitted), "the same by another way"),
+    rule("fchmodat2",        Some(452), Some(452), Check::AnyBit(2, SET_USER, Refusal::NotPermitted), "the same by another way"),
+    rule("creat",            Some(85),  None,      Check::AnyBit(1, SET_USER, Refusal::NotPermitted), "the same by another way"),
+    rule("mknod",            Some(133), None,      Check::AnyBit(1, SET_USER, Refusal::NotPermitted), "the same by another way"),
+    rule("mknodat",          Some(259), Some(33),  Check::AnyBit(2, SET_USER, Refusal::NotPermitted), "the same by another way"),
+    rule("open",             Some(2),   None,      Check::BothBits((1, CREATES), (2, SET_USER), Refusal::NotPermitted), "the same by another way"),
+    rule("openat",           Some(257), Some(56),  Check::BothBits((2, CREATES), (3, SET_USER), Refusal::NotPermitted), "the same by another way"),
+    rule("openat2",          Some(437), Some(437), MISSING, "its mode lies in memory, where no filter sees it; callers fall back to openat"),
     rule("process_vm_readv", Some(310), Some(270), PERM, "memory of other processes"),
     rule("process_vm_writev",Some(311), Some(271), PERM, "memory of other processes"),
     rule("process_madvise",  Some(440), Some(440), PERM, "memory of other processes"),

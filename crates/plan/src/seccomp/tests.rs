@@ -69,10 +69,14 @@ fn arguments_are_compared_on_their_low_half() {
     let program = compile(X86, Nesting::Off);
     let high = 0xdead_beef_0000_0000_u64;
     #[rustfmt::skip]
-    let cases: [(u32, [u64; 6], Option<u32>, &str); 22] = [
+    let cases: [(u32, [u64; 6], Option<u32>, &str); 26] = [
         // call  arguments                        errno      because
         (56,     [0x11, 0, 0, 0, 0, 0],           None,      "fork"),
         (56,     [0x3d0f00, 0, 0, 0, 0, 0],       None,      "a thread"),
+        (90,     [0, 0o4755, 0, 0, 0, 0],         Some(1),   "a file that runs as its owner"),
+        (257,    [0, 0, 0o100, 0o4755, 0, 0],     Some(1),   "the same, from the start"),
+        (257,    [0, 0, 0, 0o4755, 0, 0],         None,      "no mode: nothing is created"),
+        (257,    [0, 0, 0o100, high | 0o755, 0, 0], None,    "an ordinary file"),
         (56,     [0x1000_0011, 0, 0, 0, 0, 0],    Some(1),   "a user namespace"),
         (56,     [high | 0x2_0011, 0, 0, 0, 0, 0], Some(1),  "a mount namespace, with noise above"),
         (272,    [0x400, 0, 0, 0, 0, 0],          None,      "unshare of files"),

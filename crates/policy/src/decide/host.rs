@@ -68,6 +68,12 @@ pub(super) fn is_connection(path: &str) -> bool {
     path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }
 
+/// Returns the address that Bash connects to at a path, as others write it.
+pub(super) fn connected(path: &str) -> Option<String> {
+    let rest = path.strip_prefix("/dev/tcp/").or_else(|| path.strip_prefix("/dev/udp/"))?;
+    Some(rest.replacen('/', ":", 1))
+}
+
 /// Services of clouds that give whoever asks from the machine the keys of its owner.
 const METADATA: [&str; 7] = [
     "100.100.100.200",

@@ -9,6 +9,7 @@ use super::child::{Ownership, is_flag};
 use super::expand::verbatim;
 use super::flow::AfterFailure;
 use super::git;
+use super::host::connected;
 use super::scope::{Origin, Value};
 use super::sent::carried;
 use super::strict::{SHELLS, versionless};
@@ -260,7 +261,11 @@ impl Walk<'_> {
                         .pieces
                         .iter()
                         .any(|piece| matches!(piece, Piece::Process(_)));
-                    self.perform(&Act::Read(file), &Input::Inherited);
+                    let act = match connected(&file.text) {
+                        Some(text) => Act::Connect(Arg { text: text.into(), ..file }),
+                        None => Act::Read(file),
+                    };
+                    self.perform(&act, &Input::Inherited);
                     if is_input {
                         let from = || Input::File(value, self.written_at(span, None));
                         input = Some(if piped { Input::Pipe } else { from() });

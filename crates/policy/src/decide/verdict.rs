@@ -136,9 +136,11 @@ impl Verdict {
         }
     }
 
-    /// Returns every check that was not passed, in order.
+    /// Returns every check that was not passed, in order. Of a denial, what would only have been
+    /// asked about is none of them.
     pub fn axes(&self) -> Vec<Axis> {
-        let mut axes: Vec<Axis> = self.reasons().iter().map(|reason| reason.axis).collect();
+        let strict = self.reasons().iter().filter(|reason| reason.answer == self.answer());
+        let mut axes: Vec<Axis> = strict.map(|reason| reason.axis).collect();
         axes.sort_unstable();
         axes.dedup();
         axes

@@ -18,7 +18,7 @@ use crate::jail::Lookup;
 use crate::text::Span;
 
 /// Most commands and acts that one call may amount to.
-const MOST_STEPS: u32 = 20_000;
+const MOST_STEPS: u32 = 4_000;
 /// Deepest nesting of commands that run commands.
 const MOST_DEPTH: u32 = 24;
 /// One decision under way.

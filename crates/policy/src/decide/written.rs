@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::disk::Source;
 use super::flow::join;
 use super::foreign::writes;
+use super::strict::{SHELLS, versionless};
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, Holed as _, Language};
 use crate::shell::{Descriptor, Redirection, RedirectionOperator};
@@ -60,10 +61,14 @@ impl Walk<'_> {
         let mut after = Rc::clone(&before);
         for path in self.places(&file.text) {
             for content in self.disk.written(&path) {
-                let language = language.unwrap_or_else(|| by_first_line(&content));
+                let first = FirstLine::of(&content);
+                let named = first.as_ref().and_then(FirstLine::language);
+                let argv = first.filter(|_| named.is_none()).map(|first| first.argv(file));
+                // Without a first line it is a shell that takes it.
+                let language = language.or(named).unwrap_or(Language::Shell);
                 let code = Arg::known(content, file.span);
                 self.scope = Rc::clone(&before);
-                if let Some(argv) = interpreter(&code, file) {
+                if let Some(argv) = argv {
                     self.deeper(file.span, |walk| {
                         walk.call(&argv, file.span, &Input::Inherited);
                     });
@@ -102,36 +107,43 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the command by which a script's first line has it run, unless that is a language whose
-/// code is read.
-fn interpreter<'t>(code: &Arg<'_>, file: &Arg<'t>) -> Option<Vec<Arg<'t>>> {
-    const READ: [&str; 14] = [
-        "ash", "bash", "bun", "dash", "deno", "gawk", "ksh", "mawk", "node", "perl", "php", "ruby",
-        "sh", "zsh",
-    ];
-    let first = code.text.strip_prefix("#!")?.lines().next()?.trim();
-    let mut words = first.split_whitespace().map(|word| Arg::known(word.to_owned(), file.span));
-    let program = words.next()?;
-    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let mut asked = name(&program.text);
-    if asked == "env" {
-        asked = first.split_whitespace().skip(1).find(|it| !it.starts_with('-')).map(name)?;
-    }
-    let is_read = READ.contains(&&*asked) || asked.starts_with("python") || asked == "awk";
-    (!is_read).then(|| std::iter::once(program).chain(words).chain([file.clone()]).collect())
+/// The first line of a script: what it says runs it.
+struct FirstLine<'t> {
+    words: Vec<&'t str>,
+    /// The last part of the program's path, without a version; behind `env` the one it starts.
+    program: &'t str,
 }
 
-/// Returns the language that a script names in its first line; a shell's without one.
-fn by_first_line(content: &str) -> Language {
-    let first = content.lines().next().unwrap_or_default();
-    let named = |word: &str| first.starts_with("#!") && first.contains(word);
-    match () {
-        () if named("python") => Language::Python,
-        () if named("node") || named("deno") || named("bun") => Language::Node,
-        () if named("perl") => Language::Perl,
-        () if named("ruby") => Language::Ruby,
-        () if named("php") => Language::Php,
-        () if named("awk") => Language::Awk,
-        () => Language::Shell,
+impl<'t> FirstLine<'t> {
+    fn of(content: &'t str) -> Option<Self> {
+        let words: Vec<&str> =
+            content.strip_prefix("#!")?.lines().next()?.split_whitespace().collect();
+        let name = |path: &'t str| versionless(path.rsplit('/').next().unwrap_or_default());
+        let mut program = name(words.first()?);
+        if program == "env" {
+            let mut behind = words.iter().skip(1);
+            program = name(behind.find(|word| !word.starts_with('-') && !word.contains('='))?);
+        }
+        Some(Self { words, program })
+    }
+
+    /// Returns the language that is read here, if it is one.
+    fn language(&self) -> Option<Language> {
+        match self.program {
+            "python" | "pypy" => Some(Language::Python),
+            "node" | "nodejs" | "deno" | "bun" => Some(Language::Node),
+            "perl" => Some(Language::Perl),
+            "ruby" => Some(Language::Ruby),
+            "php" => Some(Language::Php),
+            "awk" | "gawk" | "mawk" | "nawk" => Some(Language::Awk),
+            shell if SHELLS.contains(&shell) => Some(Language::Shell),
+            _ => None,
+        }
+    }
+
+    /// Returns the command that runs the script.
+    fn argv<'a>(&self, file: &Arg<'a>) -> Vec<Arg<'a>> {
+        let words = self.words.iter().map(|word| Arg::known((*word).to_owned(), file.span));
+        words.chain([file.clone()]).collect()
     }
 }

@@ -326,6 +326,11 @@ fn a173_every_broken_axis_is_listed_in_order_and_callable_alone() {
         assert_eq!(!alone.is_empty(), verdict.axes().contains(&axis), "{axis}");
         assert!(alone.iter().all(|reason| reason.axis == axis));
     }
+    // What would only have been asked about is not denied.
+    let mixed = of_shell(&confined(), "git reset --hard; rm -rf /etc");
+    assert_eq!((mixed.answer(), mixed.axes()), (Answer::Deny, vec![Axis::Path]));
+    assert_eq!(mixed.reasons()[0].axis, Axis::Path);
+    assert!(mixed.reasons().iter().any(|reason| reason.axis == Axis::Argv), "still told");
 }
 
 #[test]

@@ -147,3 +147,18 @@ fn a_copy_under_another_name_is_no_file_in_a_folder_of_that_name() {
         &["cp ~/.bashrc sub", "mkdir x.d; cp a/.bashrc x.d", "cp a/config .git", "init 0"],
     );
 }
+
+#[test]
+fn a_connection_that_bash_reads_from_is_one_to_a_host() {
+    let judge = judge("network: { mode: allow-list, allow: [example.com] }");
+    assert_shell(
+        &judge,
+        &[
+            ("cat < /dev/tcp/other.example/80", Answer::Deny),
+            ("cat < /dev/tcp/169.254.169.254/80", Answer::Deny),
+            ("exec 3< /dev/udp/other.example/53", Answer::Deny),
+            ("cat < /dev/tcp/example.com/80", Answer::Allow),
+            ("cat < notes.txt", Answer::Allow),
+        ],
+    );
+}

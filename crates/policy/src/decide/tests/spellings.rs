@@ -140,6 +140,10 @@ fn e019_the_loader_and_the_interpreter_of_a_script_run_what_they_name() {
             ("printf '#!/usr/bin/forbidden\\n' > s; chmod +x s; ./s", Deny),
             ("printf '#!/bin/sh\\nforbidden x\\n' > s; chmod +x s; ./s", Deny),
             ("printf '#!/usr/bin/env forbidden\\n' > s; ./s", Deny),
+            // Where its name stands in the line says nothing: the last part of the path does.
+            ("printf '#!/usr/lib/python3/../../bin/sh\\nrm -rf /etc\\n' > s; ./s", Deny),
+            ("printf '#!/usr/bin/env -S sh -e # node\\nrm -rf /etc\\n' > s; ./s", Deny),
+            ("printf '#!/usr/bin/env A=1 sh\\nrm -rf /etc\\n' > s; ./s", Deny),
             ("printf '#!/bin/sh\\nls\\n' > s; chmod +x s; ./s", Allow),
             ("printf '#!/usr/bin/env python3\\nprint(1)\\n' > s; chmod +x s; ./s", Allow),
             ("ld.so /bin/ls", Allow),
