@@ -42,6 +42,8 @@ impl Person {
         fs::set_permissions(notes.root(), fs::Permissions::from_mode(0o777)).unwrap();
         let supervisor = Command::new("setsid")
             .args(["--ctty", "--wait"])
+            // Who started these tests may ignore it, and what is ignored stays so.
+            .args(["env", "--default-signal=HUP"])
             .arg(std::env::current_exe().unwrap())
             .args([name, "--exact", "--nocapture", "--test-threads=1"])
             .env(SUPERVISOR, notes.path("outcome"))
