@@ -294,7 +294,10 @@ impl Interception {
     fn look(&self, walk: &mut Walk<'_>, call: &Call<'_>, attention: Attention) -> Outcome {
         match attention {
             Attention::Excluded => return Outcome::Excluded,
-            Attention::Harmless => return Outcome::NotIntercepted,
+            Attention::Harmless => {
+                walk.files_at_addresses(call.arguments);
+                return Outcome::NotIntercepted;
+            }
             Attention::Unknown => {
                 let message = format!("the tool `{}` is not known", visible(call.tool));
                 let mut unknown = reason("tool-unknown", Axis::Name, message);
