@@ -164,8 +164,9 @@ pub(super) fn applies(tool: &str) -> bool {
     folded(base(tool)).starts_with("apply")
 }
 
-/// Whether a tool is a shell by its name, intercepted or not.
-pub(super) fn is_shell(name: &str) -> bool {
+/// Whether a tool is a shell by its name, intercepted or not. Rules and arguments go by this one
+/// answer.
+pub(crate) fn is_shell(name: &str) -> bool {
     let base = base(name);
     names_shell(name, base, &folded(base))
 }
