@@ -1,6 +1,7 @@
 //! `palisade check`: may this call happen? Runs nothing.
 
 mod jsonl;
+mod kind;
 mod report;
 mod request;
 mod tool;

@@ -195,6 +195,41 @@ fn what_is_no_text_is_called_that() {
 }
 
 #[test]
+fn a_request_that_says_two_things_is_denied_and_told_why() {
+    let world = World::new();
+    let cases = [
+        (json!({ "argv": "rm -rf /etc", "cmd": "ls" }), "`argv` is no list of words"),
+        (json!({ "argv": ["ls"], "cmd": "rm -rf /etc" }), "both `argv` and `cmd`"),
+        (json!({ "argv": ["ls"], "shell": true }), "`shell` is true"),
+        (json!({ "argv": ["ls"], "shell": 1 }), "`shell` is neither true nor false"),
+        (json!({ "kind": "url", "url": "https://a.example", "host": "b.example" }), "both `url`"),
+        (json!({ "kind": "url", "url": 5, "host": "b.example" }), "`url` is no text"),
+        (json!({ "kind": 5, "cmd": "ls" }), "`kind` is no text"),
+        (json!({ "kind": ["command"], "cmd": "ls" }), "`kind` is no text"),
+    ];
+    let ask = |mut request: Json| {
+        request["id"] = 7.into();
+        request["root"] = "/srv/x".into();
+        let ran = world.run_with_input(format!("{request}\n").as_bytes(), &["check", "--jsonl"]);
+        serde_json::from_str::<Json>(&ran.stdout).unwrap()
+    };
+    for (request, part) in cases {
+        let answer = ask(request.clone());
+        assert_eq!(answer["verdict"], "deny", "{request}: {answer}");
+        assert_eq!(
+            (&answer["code"], &answer["id"]),
+            (&json!("bad-request"), &json!(7)),
+            "{request}"
+        );
+        assert!(answer["message"].as_str().unwrap().contains(part), "{request}: {answer}");
+    }
+    for request in [json!({ "argv": ["ls"], "shell": false }), json!({ "cmd": "ls", "argv": null })]
+    {
+        assert_eq!(ask(request.clone())["verdict"], "allow", "{request}");
+    }
+}
+
+#[test]
 fn one_word_with_blanks_is_a_program_and_a_question_back() {
     let world = World::new();
     for command in ["check", "explain"] {

@@ -32,6 +32,16 @@ impl Judge {
     /// Returns why a host is refused. A name that cannot be told is left to the walls.
     pub(crate) fn refused_host(&self, target: &Arg<'_>) -> Option<Reason> {
         let (host, port) = named(known_host(target)?)?;
+        self.refused_reach(&host, port)
+    }
+
+    /// Returns whether `network.allow` names a host.
+    pub(crate) fn lists_host(&self, host: &Host, port: u16) -> bool {
+        self.network.allow.find(host, port).is_some()
+    }
+
+    /// Returns why one host is refused.
+    pub(crate) fn refused_reach(&self, host: &Host, port: u16) -> Option<Reason> {
         let refused = |code, message| {
             Some(Reason {
                 answer: Answer::Deny,
@@ -43,10 +53,10 @@ impl Judge {
                 hint: None,
             })
         };
-        if self.network.deny.find(&host, port).is_some() {
+        if self.network.deny.find(host, port).is_some() {
             return refused("host-denied", format!("`{host}` is in network.deny"));
         }
-        let allowed = self.network.allow.find(&host, port).is_some();
+        let allowed = self.lists_host(host, port);
         if !allowed && METADATA.contains(&host.to_string().trim_matches(['[', ']'])) {
             return refused("host-denied", format!("`{host}` hands out the machine's keys"));
         }

@@ -50,12 +50,11 @@ use serde_json::{Map, Value as Json};
 
 use crate::command::Arg;
 use crate::command::tool::Knowledge;
+use crate::interception::is_shell;
 use crate::jail::{Ground, Lookup, Standing};
 use crate::key::Sourced;
 use crate::name::{CommandName, ToolPattern};
-use crate::permission::{
-    Decision, Names, Permissions, PrefixRules, SHELL_TOOLS, ShellCall, Spoken, ToolCall,
-};
+use crate::permission::{Decision, Names, Permissions, PrefixRules, ShellCall, Spoken, ToolCall};
 use crate::policy::{Policy, Preset, Profile, ShellUse};
 use crate::shell;
 use crate::text::{Span, byte};
@@ -176,7 +175,7 @@ impl Judge {
     /// Decides a tool call in the folder `cwd`: shell text as a command, any other by rules and
     /// mode alone.
     pub fn decide_tool(&self, call: &ToolCall<'_>, cwd: &str, lookup: &dyn Lookup) -> Decision {
-        if !SHELL_TOOLS.contains(&call.tool) {
+        if !is_shell(call.tool) {
             return self.permissions.decide(call);
         }
         let Some(command) = Spoken::of(call.args) else {

@@ -60,7 +60,7 @@ impl Looking<'_> {
             (Part::Environment, Value::Text(_)) | (_, Value::Map) => {}
             (Part::Whole, Value::Text(text)) => {
                 if self.sort == Sort::Shell || !is_verb(text) {
-                    found.push((at, self.with_arguments(at, text)));
+                    self.with_arguments(at, text, found);
                 }
             }
             (Part::Shell, Value::Text(text)) => {
@@ -72,7 +72,7 @@ impl Looking<'_> {
                     self.sort == Sort::Shell || text.trim().contains(char::is_whitespace)
                 };
                 if runs {
-                    found.push((at, self.with_arguments(at, text)));
+                    self.with_arguments(at, text, found);
                 }
             }
             (Part::Code, Value::Text(text)) => found.push((at, self.code(at, text))),
@@ -121,26 +121,25 @@ impl Looking<'_> {
         }
     }
 
-    fn with_arguments(&self, at: usize, program: &str) -> Found {
+    fn with_arguments(&self, at: usize, program: &str, found: &mut Vec<(usize, Found)>) {
         let Some((other, node)) = self.beside(at, is_arguments) else {
-            return Found::Shell(program.to_owned());
+            return found.push((at, Found::Shell(program.to_owned())));
         };
         match &node.value {
-            Value::Text(text) => Found::Shell(format!("{program} {text}")),
+            Value::Text(text) => found.push((at, Found::Shell(format!("{program} {text}")))),
             Value::List => {
                 let mut argv = vec![program.to_owned()];
                 for (_, node) in self.inside(other) {
                     match &node.value {
                         Value::Text(text) => argv.push(text.to_string()),
                         Value::Plain(text) => argv.push((*text).to_owned()),
-                        Value::List | Value::Map => return Found::Unreadable,
+                        Value::List | Value::Map => return found.push((at, Found::Unreadable)),
                     }
                 }
-                let is_program = !program.trim().contains(char::is_whitespace);
-                if is_program || argv.len() == 1 { Found::Argv(argv) } else { spread(argv) }
+                found.extend(readings(argv).into_iter().map(|command| (at, command)));
             }
-            Value::Plain("null") => Found::Shell(program.to_owned()),
-            Value::Plain(_) | Value::Map => Found::Unreadable,
+            Value::Plain("null") => found.push((at, Found::Shell(program.to_owned()))),
+            Value::Plain(_) | Value::Map => found.push((at, Found::Unreadable)),
         }
     }
 
@@ -245,17 +244,57 @@ fn is_shell(text: &str) -> bool {
     FOLDERS.contains(&folder) && (SHELLS.contains(&name) || matches!(name, "" | "default"))
 }
 
-/// Returns what a list of words may mean: arguments, or text for a shell.
+/// Returns what a list of words may mean: arguments, or text for a shell. Some tools hand the words
+/// on as they are, some put them together for a shell, and some have it read the first alone.
 fn readings(words: Vec<String>) -> Vec<Found> {
-    const OPERATORS: [&str; 8] = ["&&", "||", ";", "|", "&", ">", ">>", "<"];
-    let alone = words.len() == 1 && words.iter().any(|word| word.trim().contains(' '));
-    let joined = words.iter().any(|word| OPERATORS.contains(&&**word));
-    if alone || joined {
-        let text = Found::Shell(words.join(" "));
-        if alone { vec![text] } else { vec![text, Found::Argv(words)] }
-    } else {
-        vec![Found::Argv(words)]
+    let first = words.first().map(|word| word.trim()).unwrap_or_default();
+    let is_program = !first.contains(char::is_whitespace);
+    if words.len() == 1 {
+        return vec![if is_program { Found::Argv(words) } else { Found::Shell(words.concat()) }];
     }
+    let starts_as_text = !is_program || has_operator(first);
+    let mut found = Vec::new();
+    if starts_as_text || words.iter().any(|word| is_for_shell(word)) {
+        found.push(Found::Shell(words.join(" ")));
+    }
+    if starts_as_text {
+        found.push(Found::Shell(first.to_owned()));
+    }
+    found.push(if is_program { Found::Argv(words) } else { spread(words) });
+    found
+}
+
+/// Whether a word behind the first is one that only a shell reads. What has blanks is a message or
+/// a script, and in these operators are letters like any other, but for the first.
+fn is_for_shell(word: &str) -> bool {
+    if word.trim().contains(char::is_whitespace) {
+        let starts = [";", "&", "|", ">", "<(", "$(", "`"];
+        return starts.iter().any(|operator| word.trim_start().starts_with(operator));
+    }
+    has_operator(word)
+}
+
+/// Whether an operator of the shell stands in a word, and not in quotes.
+fn has_operator(word: &str) -> bool {
+    let (mut quote, mut found, mut quoted) = (None, false, false);
+    let mut letters = word.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let substitutes = letter == '`' || letter == '$' && letters.peek() == Some(&'(');
+        let operates = substitutes || matches!(letter, ';' | '&' | '|' | '<' | '>' | '\n');
+        match (quote, letter) {
+            (Some('\''), '\'') | (Some('"'), '"') => quote = None,
+            (Some('\''), _) => quoted |= operates,
+            (_, '\\') => _ = letters.next(),
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, _) => found |= operates,
+            (Some(_), _) => {
+                found |= substitutes;
+                quoted |= operates;
+            }
+        }
+    }
+    // A quote that does not end here may end, or begin, in another word.
+    found || quoted && quote.is_some()
 }
 
 /// Text for a shell, with arguments behind it that it does not read again.

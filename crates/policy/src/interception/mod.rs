@@ -39,6 +39,7 @@ pub use access::{Access, AccessPolicies, AccessPolicy, DefaultAccess, User};
 pub use arguments::MAX_TEXT;
 pub use danger::Dangers;
 pub use order::{Stage, Turn};
+pub(crate) use tool::is_shell;
 pub use verdict::{Finding, Outcome, ToolVerdict, Violation};
 
 use std::sync::OnceLock;
@@ -270,7 +271,7 @@ impl Interception {
         } else if attention != Attention::Excluded {
             self.apply_rules(&mut walk, call, judge, lookup);
         }
-        let is_shell = attention != Attention::Excluded && tool::is_shell(call.tool);
+        let is_shell = attention != Attention::Excluded && is_shell(call.tool);
         if is_shell && judge.runs_no_shell() && !walk.has("shell-never") {
             let message = "this tool is a shell, and the policy says that none runs".to_owned();
             let never = reason("shell-never", Axis::Structure, message);
@@ -294,7 +295,10 @@ impl Interception {
     fn look(&self, walk: &mut Walk<'_>, call: &Call<'_>, attention: Attention) -> Outcome {
         match attention {
             Attention::Excluded => return Outcome::Excluded,
-            Attention::Harmless => return Outcome::NotIntercepted,
+            Attention::Harmless => {
+                walk.files_at_addresses(call.arguments);
+                return Outcome::NotIntercepted;
+            }
             Attention::Unknown => {
                 let message = format!("the tool `{}` is not known", visible(call.tool));
                 let mut unknown = reason("tool-unknown", Axis::Name, message);

@@ -150,13 +150,23 @@ pub(super) fn finds(tool: &str) -> bool {
         || matches!(&*word, "file_search" | "list_files" | "search_files")
 }
 
+/// Whether a tool gets what it is given the address of.
+pub(super) fn fetches(tool: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "browse", "browser", "crawl", "curl", "download", "fetch", "http", "navigate", "scrape",
+        "web",
+    ];
+    folded(base(tool)).split('_').any(|part| WORDS.contains(&part))
+}
+
 /// Whether a tool does nothing but apply a patch.
 pub(super) fn applies(tool: &str) -> bool {
     folded(base(tool)).starts_with("apply")
 }
 
-/// Whether a tool is a shell by its name, intercepted or not.
-pub(super) fn is_shell(name: &str) -> bool {
+/// Whether a tool is a shell by its name, intercepted or not. Rules and arguments go by this one
+/// answer.
+pub(crate) fn is_shell(name: &str) -> bool {
     let base = base(name);
     names_shell(name, base, &folded(base))
 }

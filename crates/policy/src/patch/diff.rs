@@ -1,10 +1,11 @@
 //! Unified, context and git diffs, in whatever stands around them.
 
+use super::envelope::{self, Bodies};
 use super::hunk::{Hunk, Part};
 use super::line::{Line, Lines};
 use super::name::Name;
 use super::section::{Life, Section, Side, Way, Weight};
-use super::{Touched, Unreadable, envelope, git, name};
+use super::{Lie, Touched, Unreadable, git, name, within_bounds};
 use crate::text::Span;
 
 /// What diffs touch.
@@ -12,10 +13,12 @@ use crate::text::Span;
 pub(super) struct Found {
     pub(super) touched: Vec<Touched>,
     pub(super) unnamed: Option<Span>,
+    /// The first hunk that is not as long as it says.
+    pub(super) lie: Option<Lie>,
 }
 
-/// Reads every diff in a text.
-pub(super) fn read(text: &str) -> Result<Found, Unreadable> {
+/// Reads every diff in a text that has these bodies in it.
+pub(super) fn read<'t>(text: &'t str, bodies: &'t Bodies) -> Result<Found, Unreadable> {
     let mut reader = Reader {
         lines: Lines::new(text),
         section: Section::default(),
@@ -23,6 +26,9 @@ pub(super) fn read(text: &str) -> Result<Found, Unreadable> {
         unnamed: None,
         old_line: None,
         last_hunk: 0,
+        bodies,
+        lie: None,
+        named: 0,
     };
     while let Some(line) = reader.lines.next() {
         match Hunk::announced(line) {
@@ -34,13 +40,13 @@ pub(super) fn read(text: &str) -> Result<Found, Unreadable> {
         }
     }
     reader.close();
-    let Reader { found, unnamed, last_hunk, .. } = reader;
+    let Reader { found, unnamed, last_hunk, lie, .. } = reader;
     let counts = |touched: &Touched, weight| match weight {
         Weight::Alone => true,
         Weight::WithHunk => touched.span.start() < last_hunk,
     };
     let kept = found.into_iter().filter(|(touched, weight)| counts(touched, *weight));
-    Ok(Found { touched: kept.map(|(touched, _)| touched).collect(), unnamed })
+    Ok(Found { touched: kept.map(|(touched, _)| touched).collect(), unnamed, lie })
 }
 
 struct Reader<'t> {
@@ -52,6 +58,10 @@ struct Reader<'t> {
     old_line: Option<usize>,
     /// Where the last hunk starts.
     last_hunk: usize,
+    bodies: &'t Bodies,
+    lie: Option<Lie>,
+    /// How many names were seen.
+    named: usize,
 }
 
 impl<'t> Reader<'t> {
@@ -79,6 +89,7 @@ impl<'t> Reader<'t> {
         if !is_honest {
             self.section.is_opaque();
         }
+        self.find_lie(header, &hunk);
         let mut before = None;
         for line in body.take_while(|line| line.start < end) {
             // Hardly any file has lines that start with `++ `, and many have comments with `-- `.
@@ -94,6 +105,23 @@ impl<'t> Reader<'t> {
             before = line.text.starts_with("---").then_some(line);
         }
         Ok(())
+    }
+
+    /// Tells a hunk that has fewer lines than its header promises, or more. In a body the numbers
+    /// mean nothing: there hunks are found by their lines.
+    fn find_lie(&mut self, header: Line<'t>, hunk: &Hunk<'t>) {
+        if self.lie.is_some() || self.bodies.holds(header.span()) {
+            return;
+        }
+        let next = self.lines.clone().find(|line| !line.text.starts_with('\\'));
+        let message = if !hunk.is_complete() {
+            "a hunk has not the lines that its header promises"
+        } else if next.is_some_and(|line| hunk.runs_on(line)) {
+            "a hunk has more lines than its header promises"
+        } else {
+            return;
+        };
+        self.lie = Some(Lie { message, span: header.span() });
     }
 
     /// Reads a line that is no part of a hunk, and what some readers see as lines in it.
@@ -134,7 +162,7 @@ impl<'t> Reader<'t> {
             self.close();
             self.section.is_git();
             for name in git::names(rest)? {
-                self.section.name(Side::Both, name, Weight::Alone);
+                self.name(Side::Both, name, Weight::Alone)?;
             }
         } else if let Some(rest) = line.after("diff --cc ").or(line.after("diff --combined ")) {
             self.close();
@@ -162,9 +190,13 @@ impl<'t> Reader<'t> {
     }
 
     fn names(&mut self, side: Side, rest: Line<'t>, weight: Weight) -> Result<(), Unreadable> {
-        for name in name::names(rest)? {
-            self.section.name(side, name, weight);
-        }
+        name::names(rest)?.into_iter().try_for_each(|name| self.name(side, name, weight))
+    }
+
+    fn name(&mut self, side: Side, name: Name<'t>, weight: Weight) -> Result<(), Unreadable> {
+        self.named += 1;
+        within_bounds(self.named, name.span)?;
+        self.section.name(side, name, weight);
         Ok(())
     }
 

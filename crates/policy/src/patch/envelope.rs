@@ -1,13 +1,37 @@
 //! `apply_patch` bodies: `*** Begin Patch`, `*** Add File: …`.
 
 use super::line::{Line, Lines};
-use super::{Deed, Form, Touched, Unreadable};
+use super::{Deed, Form, Lie, Touched, Unreadable, within_bounds};
+use crate::text::Span;
+
+/// The bodies in a text.
+#[derive(Debug, Default)]
+pub(super) struct Bodies {
+    pub(super) touched: Vec<Touched>,
+    /// The first body that begins and does not end.
+    pub(super) lie: Option<Lie>,
+    /// Where each begins, by its own word or by its first file, and ends.
+    spans: Vec<Span>,
+}
+
+impl Bodies {
+    /// Whether a place lies in a body.
+    pub(super) fn holds(&self, place: Span) -> bool {
+        let at = self.spans.partition_point(|body| body.start() <= place.start());
+        let body = at.checked_sub(1).and_then(|at| self.spans.get(at));
+        body.is_some_and(|body| place.start() < body.end())
+    }
+}
 
 /// What a `*** …` line of a body says.
 enum Marker<'t> {
     /// Something happens to a file.
     File(Deed, Line<'t>),
-    /// The body begins or ends, or a note is made.
+    /// The body begins.
+    Begin,
+    /// It ends.
+    End,
+    /// A note is made.
     Note,
 }
 
@@ -20,41 +44,77 @@ pub(super) fn is_marker(rest: Line<'_>) -> bool {
 ///
 /// Indentation does not matter, nor whether a body begins and ends: readers differ, and every
 /// line that one of them takes for a header counts.
-pub(super) fn read(text: &str) -> Result<Option<Vec<Touched>>, Unreadable> {
-    let mut found: Option<Vec<Touched>> = None;
+pub(super) fn read(text: &str) -> Result<Option<Bodies>, Unreadable> {
+    let mut found: Option<Bodies> = None;
     let mut front = Front::Blank;
+    let mut open = Open::default();
     for line in Lines::new(text) {
         front = front.then(line)?;
         for piece in std::iter::once(line).chain(line.broken()) {
             let Some(rest) = piece.trimmed().after("***") else { continue };
             let Some(marker) = marker(rest) else { continue };
-            let touched = found.get_or_insert_default();
-            let Marker::File(deed, name) = marker else { continue };
+            let bodies = found.get_or_insert_default();
+            let (deed, name) = match marker {
+                Marker::File(deed, name) => (deed, name),
+                Marker::Begin => {
+                    open.close(bodies, piece.start);
+                    open = Open { start: Some(piece.start), begun: Some(piece.span()) };
+                    continue;
+                }
+                Marker::End => {
+                    open.begun = None;
+                    open.close(bodies, piece.start);
+                    continue;
+                }
+                Marker::Note => continue,
+            };
+            open.start.get_or_insert(piece.start);
+            let touched = &mut bodies.touched;
             if deed == Deed::MoveTo
                 && let Some(last) = touched.last_mut().filter(|last| last.deed == Deed::Change)
             {
                 last.deed = Deed::MoveFrom;
             }
             for name in readings(name) {
-                let path = name.text.to_owned();
-                touched.push(Touched {
-                    path,
-                    deed: deed.clone(),
-                    span: name.span(),
-                    form: Form::Whole,
-                });
+                let (path, span) = (name.text.to_owned(), name.span());
+                touched.push(Touched { path, deed: deed.clone(), span, form: Form::Whole });
+                within_bounds(touched.len(), span)?;
             }
         }
     }
+    if let Some(bodies) = &mut found {
+        open.close(bodies, text.len());
+    }
     Ok(found)
+}
+
+/// A body that has not ended yet.
+#[derive(Default)]
+struct Open {
+    start: Option<usize>,
+    /// Where it says that it begins.
+    begun: Option<Span>,
+}
+
+impl Open {
+    /// Closes it at `end`, whether it says so or not.
+    fn close(&mut self, bodies: &mut Bodies, end: usize) {
+        bodies.spans.extend(self.start.take().map(|start| Span::new(start, end)));
+        let message = "the patch begins and does not say where it ends";
+        let lie = self.begun.take().map(|span| Lie { message, span });
+        bodies.lie = bodies.lie.or(lie);
+    }
 }
 
 fn marker(rest: Line<'_>) -> Option<Marker<'_>> {
     let rest = rest.trimmed();
     let Some((verb, name)) = rest.text.split_once(':') else {
-        let notes = ["Begin Patch", "End Patch", "End of File"];
-        let is_note = notes.iter().any(|note| rest.text.eq_ignore_ascii_case(note));
-        return is_note.then_some(Marker::Note);
+        return match rest.text.to_ascii_lowercase().as_str() {
+            "begin patch" => Some(Marker::Begin),
+            "end patch" => Some(Marker::End),
+            "end of file" => Some(Marker::Note),
+            _ => None,
+        };
     };
     let name = Line { text: name, start: rest.start + verb.len() + 1 }.trimmed();
     let deed = match verb.to_ascii_lowercase().as_str() {

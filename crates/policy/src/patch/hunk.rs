@@ -51,6 +51,15 @@ impl<'t> Hunk<'t> {
         self.old == 0 && self.new == 0
     }
 
+    /// Whether a line behind the last one that was promised looks like one more. What follows is
+    /// the header of another file, a signature, or no part of the patch.
+    pub(super) fn runs_on(&self, line: Line<'t>) -> bool {
+        let text = line.text.strip_prefix(self.indent).unwrap_or(line.text);
+        let is_other =
+            text.trim_end() == "--" || text.starts_with("---") || text.starts_with("+++");
+        text.starts_with(['+', '-', ' ']) && !is_other && !text.trim().is_empty()
+    }
+
     /// Takes the next line.
     pub(super) fn take(&mut self, line: Line<'t>) -> Part<'t> {
         let text = line.text.strip_prefix(self.indent).unwrap_or(line.text);

@@ -19,6 +19,10 @@ pub enum Naming {
     Beside,
 }
 
+/// The code of a patch that is not what its own headers say. It is the one thing about a patch that
+/// a tool which is not judged strictly may pass.
+pub(crate) const LIES: &str = "patch-lies";
+
 /// Decides whether a patch may be applied in the folder `cwd`.
 ///
 /// Every path in it must lead into the project, or into a folder that `files.write` lists, in every
@@ -45,6 +49,11 @@ pub(crate) fn judge_within(
     if let Some(span) = patch.unnamed.filter(|_| naming == Naming::InPatch) {
         let message = "the patch changes a file and does not name it";
         reasons.push(refusal("patch-unnamed", message, span));
+    }
+    if let Some(lie) = patch.lie {
+        let hint = Some("count its lines again, and let it end".to_owned());
+        let axis = Axis::Structure;
+        reasons.push(Reason { axis, hint, ..refusal(LIES, lie.message, lie.span) });
     }
     let disk: &dyn Lookup = &Counted { disk, effort };
     let planted = Planted::new(&patch, ground, cwd, disk, effort);

@@ -30,7 +30,7 @@ mod section;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use judge::judge_within;
+pub(crate) use judge::{LIES, judge_within};
 pub use judge::{Naming, judge};
 
 use crate::text::Span;
@@ -47,6 +47,18 @@ pub struct Patch {
     pub touched: Vec<Touched>,
     /// The first change that names no file: whoever applies it is told the file another way.
     pub unnamed: Option<Span>,
+    /// The first place where it promises what it does not keep. Nothing hides there, as both
+    /// readings are made, but whoever wrote it knows less than it says.
+    pub lie: Option<Lie>,
+}
+
+/// A place where a patch is not what its own headers say.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Lie {
+    /// What is wrong, in one line.
+    pub message: &'static str,
+    /// Where.
+    pub span: Span,
 }
 
 /// A path that a patch touches.
@@ -144,9 +156,11 @@ pub fn read(text: &str) -> Result<Patch, Unreadable> {
         return Err(Unreadable::new("patch-too-long", "the patch is too long to be read", span));
     }
     let body = envelope::read(text)?;
-    let diff = diff::read(text)?;
     let is_body = body.is_some();
-    let mut touched = body.unwrap_or_default();
+    let body = body.unwrap_or_default();
+    let diff = diff::read(text, &body)?;
+    let lie = [diff.lie, body.lie].into_iter().flatten().min_by_key(|lie| lie.span.start());
+    let mut touched = body.touched;
     touched.extend(diff.touched);
     // Stable: what one line says stays in its order.
     touched.sort_by_key(|touched| touched.span.start());
@@ -155,11 +169,17 @@ pub fn read(text: &str) -> Result<Patch, Unreadable> {
         let message = "the text is no patch of a known kind";
         return Err(Unreadable::new("patch-unknown", message, Span::new(0, text.len())));
     }
-    if touched.len() > MAX_NAMES {
+    within_bounds(touched.len(), Span::new(0, text.len()))?;
+    Ok(Patch { touched, unnamed, lie })
+}
+
+/// Refuses more names than are judged, as soon as they are seen.
+fn within_bounds(names: usize, span: Span) -> Result<(), Unreadable> {
+    if names > MAX_NAMES {
         let message = "the patch names too many files";
-        return Err(Unreadable::new("patch-too-many-names", message, Span::new(0, text.len())));
+        return Err(Unreadable::new("patch-too-many-names", message, span));
     }
-    Ok(Patch { touched, unnamed })
+    Ok(())
 }
 
 impl Touched {

@@ -36,7 +36,7 @@ fn any_text(value: &Json, depth: u8, is: &dyn Fn(&str) -> bool) -> bool {
 /// Whether a URL names one of a rule's hosts, to whatever program.
 pub(crate) fn names_host(domain: &DomainRule, url: &str) -> bool {
     let set = HostSet::new(&domain.hosts);
-    readings(&absolute(url)).iter().any(|(host, port)| set.find(host, *port).is_some())
+    hosts(url).iter().any(|(host, port)| set.find(host, *port).is_some())
 }
 
 /// What a mode for fetching makes of a URL.
@@ -52,7 +52,7 @@ pub(super) enum Reach {
 
 /// Returns what the URL of a fetching tool reaches.
 pub(super) fn reach(args: &Map<String, Json>) -> Reach {
-    let closed = |url: &str| readings(&absolute(url)).iter().any(|(host, _)| !is_public(host));
+    let closed = |url: &str| hosts(url).iter().any(|(host, _)| !is_public(host));
     if args.get("url").is_some_and(|value| any_text(value, DEEPEST, &closed)) {
         return Reach::Closed;
     }
@@ -67,23 +67,43 @@ pub(super) fn reach(args: &Map<String, Json>) -> Reach {
 const KNOWN: [&str; 5] =
     [".github.com", ".docs.python.org", ".wikipedia.org", "r.jina.ai", ".readthedocs.io"];
 
-/// Returns every host that a program may read in a URL.
-fn readings(url: &str) -> Vec<(Host, u16)> {
-    let Ok(parsed) = host_of(url) else { return Vec::new() };
+/// Returns every host that a program may read in a URL, however it is spelled; none if there is none.
+pub(crate) fn hosts(url: &str) -> Vec<(Host, u16)> {
+    let url = absolute(url);
+    let Ok(parsed) = host_of(&url) else { return Vec::new() };
     let port = parsed.port.unwrap_or_default();
-    let others: Vec<Host> = other_readings(url, &parsed.host).collect();
+    let others: Vec<Host> = other_readings(&url, &parsed.host).collect();
     std::iter::once(parsed.host).chain(others).map(|host| (host, port)).collect()
 }
 
-/// Adds the scheme that a browser would add.
+/// Returns the scheme of a URL of the web, and what follows its colon: `http:\\x` and `http:x` are
+/// `http://x` to a browser.
+pub(crate) fn of_web(url: &str) -> Option<(&str, &str)> {
+    const WEB: [&str; 5] = ["http", "https", "ws", "wss", "ftp"];
+    let (scheme, rest) = url.split_once(':')?;
+    WEB.iter().any(|web| scheme.eq_ignore_ascii_case(web)).then_some((scheme, rest))
+}
+
+/// Adds the scheme and the slashes that a browser would add.
 fn absolute(url: &str) -> String {
-    let url = url.trim();
-    if url.contains("://") || url.is_empty() {
+    const SLASHES: [char; 2] = ['/', '\\'];
+    // Browsers leave these out, wherever they stand.
+    let url = url.replace(['\t', '\n', '\r'], "");
+    let url = url.trim_matches(|c: char| c.is_whitespace() || c.is_control());
+    if let Some((scheme, rest)) = of_web(url) {
+        return format!("{scheme}://{}", rest.trim_start_matches(SLASHES));
+    }
+    let is_scheme = |text: &str| {
+        text.starts_with(|c: char| c.is_ascii_alphabetic())
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    // In `host/?from=https://…` the scheme is that of another URL.
+    if url.is_empty() || url.split_once("://").is_some_and(|(scheme, _)| is_scheme(scheme)) {
         return url.to_owned();
     }
     // An address of six is written without brackets where nobody needs a port.
     match url.parse::<std::net::Ipv6Addr>() {
         Ok(address) => format!("http://[{address}]"),
-        Err(_) => format!("http://{}", url.trim_start_matches('/')),
+        Err(_) => format!("http://{}", url.trim_start_matches(SLASHES)),
     }
 }

@@ -30,7 +30,7 @@ pub use prefix::PrefixRules;
 use crate::decide::Answer;
 use crate::name::{Found, ToolPattern};
 use crate::policy::{Action, Policy, Preset};
-pub(crate) use fetch::names_host;
+pub(crate) use fetch::{hosts, names_host, of_web};
 use mode::Mode;
 pub(crate) use names::Names;
 use rules::Rules;

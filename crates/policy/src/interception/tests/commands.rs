@@ -169,3 +169,45 @@ fn a_command_goes_by_many_names_and_so_do_its_surroundings() {
         assert_eq!(hook("bash", call.clone()).answer, Allow, "{call}");
     }
 }
+
+#[test]
+fn a_list_of_words_is_also_read_as_the_text_that_a_tool_may_make_of_it() {
+    for arguments in [
+        json!({ "command": ["rm -rf /etc", "ls"] }),
+        json!({ "command": ["ls;rm", "-rf", "/etc"] }),
+        json!({ "command": ["echo", "x", ">/etc/x"] }),
+        json!({ "command": ["echo", "x>/etc/x"] }),
+        json!({ "command": ["ls", "&&rm", "-rf", "/etc"] }),
+        json!({ "command": ["ls", "; rm -rf /etc"] }),
+        json!({ "command": ["$(rm -rf /etc)", "x"] }),
+        json!({ "command": ["`rm", "-rf", "/etc`"] }),
+        json!({ "command": ["echo", "$(rm -rf /etc)"] }),
+        json!({ "command": ["echo", "\"$(rm", "-rf", "/etc)\""] }),
+        json!({ "command": ["echo\trm;rm", "-rf", "/etc"] }),
+        json!({ "command": ["echo", "'a';rm", "-rf", "/etc"] }),
+        json!({ "command": ["echo", "it's", "';rm", "-rf", "/etc;echo", "'x'"] }),
+        json!({ "command": "ls;rm", "args": ["-rf", "/etc"] }),
+        json!({ "command": "ls", "args": ["&&rm", "-rf", "/etc"] }),
+        json!({ "program": "rm -rf /etc", "args": ["ls"] }),
+    ] {
+        let verdict = hook("bash", arguments.clone());
+        assert_eq!(verdict.answer, Deny, "{arguments}: {:?}", codes(&verdict));
+    }
+    for arguments in [
+        json!({ "command": ["git", "commit", "-m", "do not rm -rf /; ok"] }),
+        json!({ "command": ["git", "commit", "-m", "keep $(x) > /etc/x & co"] }),
+        json!({ "command": ["git", "commit", "-m", "fix: `rm -rf /etc` is refused"] }),
+        json!({ "command": "git", "args": ["commit", "-m", "do not rm -rf /; ok"] }),
+        json!({ "command": ["bash", "-lc", "ls | wc -l"] }),
+        json!({ "command": ["bash", "-lc", "ls;pwd"] }),
+        json!({ "command": ["grep", "-E", "a|b", "src"] }),
+        json!({ "command": ["echo", "'a;b'", "\"x>/etc/y\"", "a\\;b"] }),
+        json!({ "command": ["curl", "https://example.com/?a=1&b=2"] }),
+        json!({ "command": ["git", "log", "--format=%an(%ae)"] }),
+        json!({ "command": ["pip", "install", "example>=1.0"] }),
+        json!({ "command": ["find", ".", "-name", "x", "-exec", "cat", "{}", ";"] }),
+    ] {
+        let verdict = hook("bash", arguments.clone());
+        assert_eq!(verdict.answer, Allow, "{arguments}: {:?}", codes(&verdict));
+    }
+}

@@ -1,5 +1,6 @@
 //! Tool calls.
 
+mod addresses;
 mod broken;
 mod commands;
 mod danger;

@@ -49,3 +49,29 @@ fn blocks_to_search_and_replace_need_a_path_beside_them() {
     assert_eq!(hook("replace_in_file", json!({ "path": "../a", "diff": blocks })).answer, Deny);
     assert_eq!(hook("replace_in_file", json!({ "diff": blocks })).answer, Deny);
 }
+
+#[test]
+fn a_patch_that_lies_is_refused_strictly_and_otherwise_passes_and_is_told() {
+    for patch in [
+        "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\n+b\n",
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n+c\n",
+        "--- a/x\n+++ b/x\n@@ -1 +1,18446744073709551615 @@\n-a\n+b\n",
+        "*** Begin Patch\n*** Add File: src/a\n+x\n",
+    ] {
+        for (tool, arguments) in [
+            ("apply_patch", json!({ "patch": patch })),
+            ("shell", json!({ "command": ["apply_patch", patch] })),
+        ] {
+            let strict = World::proxy(true).proxied(tool, arguments.clone());
+            assert_eq!((strict.answer, codes(&strict)), (Deny, vec!["patch-lies"]), "{patch}");
+            assert_eq!(hook(tool, arguments.clone()).answer, Deny, "{patch}");
+            let lenient = World::proxy(false).proxied(tool, arguments);
+            assert_eq!(lenient.answer, Allow, "{patch}: {:?}", codes(&lenient));
+            let passed: Vec<&str> = lenient.passed.iter().map(|it| it.reason.code).collect();
+            assert_eq!(passed, ["patch-lies"], "{patch}");
+        }
+    }
+    let outside = "--- a/x\n+++ /etc/x\n@@ -1,3 +1,3 @@\n-a\n+b\n";
+    let lenient = World::proxy(false).proxied("apply_patch", json!({ "patch": outside }));
+    assert_eq!(lenient.answer, Deny, "a lie excuses nothing");
+}

@@ -1,37 +1,103 @@
 //! The addresses of a call: a tool reaches them from outside of the walls.
 
-use super::super::arguments::{Arguments, Node, Step, Value};
+use super::super::arguments::{Arguments, Step, Value};
+use super::super::parameter::{Parameters, Role};
+use super::super::path::Count;
 use super::super::spelling::{folded, last_word};
-use super::Walk;
-use crate::command::Arg;
-use crate::text::Span;
+use super::super::tool;
+use super::{DEEPEST, Walk, is_file_uri, reason};
+use crate::decide::{Answer, Axis, Reason};
+use crate::permission;
+use crate::text::visible;
+use crate::url::is_public;
+
+/// An address of a call.
+struct Address {
+    text: String,
+    pointer: String,
+}
 
 impl Walk<'_> {
     /// Holds the addresses that stand in parameters for such against `network`.
     pub(in super::super) fn hosts(&mut self, text: &str) {
-        if !text.contains("://") {
+        for Address { text, pointer } in addresses(text) {
+            if !self.effort.spend(4 + text.len() / 16) {
+                break;
+            }
+            self.host(&text, pointer);
+        }
+    }
+
+    /// Judges the files that a tool reads which takes addresses and nothing else.
+    pub(in super::super) fn files_at_addresses(&mut self, text: &str) {
+        for Address { text, pointer } in addresses(text) {
+            if is_file_uri(&text) {
+                self.path(&text, Role::Source, Count::One, &|| pointer.clone());
+            }
+        }
+    }
+
+    fn host(&mut self, text: &str, pointer: String) {
+        let fetches = tool::fetches(self.tool());
+        // To others a text without a scheme may be a path.
+        let is_address =
+            fetches || text.contains("://") || permission::of_web(text.trim()).is_some();
+        if text.trim().is_empty() || is_file_uri(text) || !is_address {
             return;
         }
-        let arguments = Arguments::read(text);
-        for (at, node) in arguments.nodes.iter().enumerate() {
-            let Value::Text(value) = &node.value else { continue };
-            if !names_address(&arguments.nodes, node) || !value.contains("://") {
-                continue;
-            }
-            let target = Arg::known(value.trim(), Span::new(0, value.len()));
-            if let Some(refused) = self.judge.refused_host(&target) {
-                self.refuse(refused, arguments.pointer(at), value, None);
-            }
+        let hosts = permission::hosts(text);
+        let refused = hosts.iter().filter_map(|(host, port)| {
+            let closed = || {
+                let is_open = is_public(host) || self.judge.lists_host(host, *port);
+                let message = format!("`{host}` is this machine, or one of its network");
+                (!is_open).then(|| asked("host-not-public", message))
+            };
+            self.judge.refused_reach(host, *port).or_else(closed)
+        });
+        let worst = refused.max_by_key(|reason| reason.answer);
+        let unread = || {
+            let message = format!("nobody can tell which host `{}` names", visible(text));
+            (fetches && hosts.is_empty()).then(|| asked("url-unreadable", message))
+        };
+        if let Some(refused) = worst.or_else(unread) {
+            self.refuse(refused, pointer, text, None);
         }
     }
 }
 
-/// Whether a value stands under a name for addresses, alone or in a list.
-fn names_address(nodes: &[Node<'_>], node: &Node<'_>) -> bool {
-    let step = match &node.step {
-        Step::Item(_) => nodes.get(node.parent).map(|list| &list.step),
-        Step::Key(_) | Step::Top => Some(&node.step),
-    };
-    let Some(Step::Key(key)) = step else { return false };
+/// Returns every text that stands under a name for addresses, however deep.
+fn addresses(text: &str) -> Vec<Address> {
+    let mut found = Vec::new();
+    find(text, "", 0, &mut found);
+    found
+}
+
+fn find(text: &str, prefix: &str, depth: usize, found: &mut Vec<Address>) {
+    let arguments = Arguments::read(text);
+    let mut named: Vec<bool> = Vec::with_capacity(arguments.nodes.len());
+    for (at, node) in arguments.nodes.iter().enumerate() {
+        let within = named.get(node.parent).copied().unwrap_or_default();
+        let (own, nests) = match &node.step {
+            Step::Key(key) => (names_address(key), Parameters::may_nest(key)),
+            Step::Top => (false, true),
+            Step::Item(_) => (false, false),
+        };
+        named.push(within || own);
+        let Value::Text(value) = &node.value else { continue };
+        let pointer = || format!("{prefix}{}", arguments.pointer(at));
+        if within || own {
+            found.push(Address { text: value.to_string(), pointer: pointer() });
+        } else if nests && depth < DEEPEST && value.trim_start().starts_with(['{', '[']) {
+            find(value, &pointer(), depth + 1, found);
+        }
+    }
+}
+
+fn names_address(key: &str) -> bool {
     matches!(last_word(&folded(key)), "url" | "urls" | "uri" | "uris" | "href" | "link" | "links")
+}
+
+fn asked(code: &'static str, message: String) -> Reason {
+    let hint = Some("list the host in network.allow, if it is meant".to_owned());
+    Reason { answer: Answer::Ask, hint, ..reason(code, Axis::Rule, message) }
 }

@@ -124,6 +124,6 @@ fn what_is_no_patch_or_hides_one_is_refused() {
         assert_eq!(refused(text), "patch-unknown", "{text:?}");
     }
     assert_eq!(refused(&"x".repeat(crate::patch::MAX_TEXT + 1)), "patch-too-long");
-    let many = "diff --git a/x b/x\n".repeat(crate::patch::MAX_NAMES);
+    let many = "diff --git a/x b/x\n".repeat(MAX_NAMES);
     assert_eq!(refused(&many), "patch-too-many-names");
 }

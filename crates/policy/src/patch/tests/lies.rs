@@ -94,6 +94,74 @@ fn a_file_is_moved_once_and_from_somewhere() {
     }
 }
 
+/// Where a patch lies, in its own words.
+fn lie(text: &str) -> Option<String> {
+    let Lie { span, .. } = read(text).unwrap().lie?;
+    text.get(span.start()..span.end()).map(str::to_owned)
+}
+
+#[test]
+fn a_patch_that_is_not_what_its_headers_say_is_told_with_its_place() {
+    let hunk = |header: &str, lines: &str| format!("--- a/x\n+++ b/x\n{header}\n{lines}");
+    #[rustfmt::skip]
+    let cases = [
+        // header                              lines                      because
+        ("@@ -1,3 +1,3 @@",                    "-x\n+y\n",                "fewer lines"),
+        ("@@ -1,3 +1,3 @@",                    "-x\n+y\n z\n",           "one line fewer"),
+        ("@@ -1 +1 @@",                        "",                         "none"),
+        ("@@ -1 +1 @@",                        "-x\n+y\n+z\n",           "one more"),
+        ("@@ -1 +1 @@",                        "-x\n+y\n-z\n",           "one more on the other side"),
+        ("@@ -1 +1 @@",                        "-x\n+y\n z\n",           "one more on both"),
+        ("@@ -0,0 +0,0 @@",                    "+y\n",                    "none were promised"),
+        ("@@ -1 +1,2 @@",                      "-x\n-z\n+y\n+w\n",       "another side"),
+        ("@@ -1 +1,18446744073709551615 @@",   "-x\n+y\n",                "no text is that long"),
+        ("@@ -1 +1,99999999999999999999 @@",   "-x\n+y\n",                "nor is that a number"),
+        ("@@ -1 +x @@",                        "-x\n+y\n",                "nor is that"),
+        ("@@ -1,2 +1,2 @@",                    "-x\n+y\n\\ No newline\n", "a note is no line"),
+    ];
+    for (header, lines, because) in cases {
+        let text = hunk(header, lines);
+        assert_eq!(lie(&text).as_deref(), Some(header), "{because}");
+        let later = format!("{}{text}", hunk("@@ -1 +1 @@ fine", "-x\n+y\n"));
+        assert_eq!(lie(&later).as_deref(), Some(header), "in the second file: {because}");
+    }
+    let body = "*** Begin Patch\n*** Add File: x\n+x\n";
+    assert_eq!(lie(body).as_deref(), Some("*** Begin Patch"));
+    assert_eq!(lie(&format!("{body}{body}*** End Patch\n")).as_deref(), Some("*** Begin Patch"));
+    let after = format!("{body}*** End Patch\n{}", hunk("@@ -1 +1,2 @@", "-x\n+y\n"));
+    assert_eq!(lie(&after).as_deref(), Some("@@ -1 +1,2 @@"), "behind a body");
+}
+
+#[test]
+fn a_patch_that_is_what_it_says_is_no_lie() {
+    #[rustfmt::skip]
+    let honest = [
+        "--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-x\n+y\n z\n@@ -9 +9 @@\n-x\n+y\n",
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n\\ No newline at end of file\n+y\n\\ No newline at end of file\n",
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n--- a/z\n+++ b/z\n@@ -1 +1 @@\n-x\n+y\n",
+        "From: a\n\n---\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n-- \n2.50.0\n",
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n--\n2.50.0\n",
+        "--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-x\n+y\n\n z\n",
+        "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-x\n+y\n\nThat is all.\n",
+        "--- /dev/null\n+++ b/x\n@@ -0,0 +1,2 @@\n+x\n+y\n",
+        "*** Begin Patch\n*** Update File: x\n@@ -1,9 +1,9 @@\n-x\n+y\n*** End Patch\n",
+        "*** Update File: x\n@@\n-x\n+y\n",
+        "diff --git a/x b/x\nold mode 100644\nnew mode 100755\n",
+    ];
+    for text in honest {
+        assert_eq!(lie(text), None, "{text}");
+    }
+}
+
+#[test]
+fn names_are_counted_while_they_are_read() {
+    for line in ["+++ b/x\n", "*** Add File: x\n", "diff --git a/x b/x\n"] {
+        // Behind the last name that is taken stands what no reader would take.
+        let text = format!("{}content-transfer-encoding: base64\n", line.repeat(MAX_NAMES + 1));
+        assert_eq!(refused(&text), "patch-too-many-names", "{line}");
+    }
+}
+
 /// Each would take minutes if any part of the text were looked at again and again.
 #[test]
 fn time_grows_with_the_text_and_not_faster() {

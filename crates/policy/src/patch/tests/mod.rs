@@ -6,7 +6,7 @@ mod judged;
 mod lies;
 mod property;
 
-use super::{Deed, Patch, Target, Unreadable, read};
+use super::{Deed, Lie, MAX_NAMES, Patch, Target, Unreadable, read};
 
 /// Every path and what happens to it, once each, in the order of the text.
 fn deeds(text: &str) -> Vec<(String, Deed)> {

@@ -172,3 +172,14 @@ fn a085_every_decision_says_who_made_it() {
     assert_eq!(of_shell(&no_shell, "ls").source(), Injected);
     assert_eq!(of_tool(&no_shell, "run_shell_command", shell("ls")).answer, Deny);
 }
+
+#[test]
+fn a_tool_is_a_shell_however_its_name_is_written() {
+    let judge = mode("full-access", "");
+    for tool in ["bash", "BASH", "Shell", "powershell", "ShellTool", "mcp__box__bash", "box.exec"] {
+        let shell = |command: &str| of_tool(&judge, tool, json!({ "command": command })).answer;
+        assert_eq!(shell("rm -rf /"), Deny, "{tool}");
+        assert_eq!(shell("ls"), Allow, "{tool}");
+    }
+    assert_eq!(of_tool(&judge, "note", json!({ "command": "rm -rf /" })).answer, Allow);
+}
