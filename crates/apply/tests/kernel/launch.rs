@@ -148,8 +148,8 @@ fn a130_everything_dies_with_the_command_and_the_status_is_its_own() {
 /// Returns whether any process of this user runs with these words.
 fn alive(words: &str) -> bool {
     let words = words.replace(' ', "\0");
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let lines = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let lines = processes.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
     lines.into_iter().any(|line| String::from_utf8_lossy(&line).trim_end_matches('\0') == words)
 }
 
@@ -204,7 +204,7 @@ fn e047_nor_does_it_show_the_environment_of_the_supervisor_to_root() {
 /// Returns the reapers of this process.
 fn reapers() -> Vec<std::path::PathBuf> {
     let child = format!("PPid:\t{}\n", std::process::id());
-    let processes = std::fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
+    let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let is = |path: &std::path::PathBuf| {
         let text = |name: &str| std::fs::read_to_string(path.join(name)).unwrap_or_default();
         text("comm") == "pal-reaper\n" && text("status").contains(&child)
@@ -278,8 +278,8 @@ fn a_killed_supervisor_takes_its_sandbox_with_it() {
 /// Returns how many supervisors and helpers of the test above there are.
 fn copies_of_this_test() -> usize {
     let mark = format!("PALISADE_TEST_SUPERVISOR={}", std::process::id());
-    let processes = std::fs::read_dir("/proc").unwrap().flatten();
-    let blocks = processes.filter_map(|entry| std::fs::read(entry.path().join("environ")).ok());
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let blocks = processes.filter_map(|entry| fs::read(entry.path().join("environ")).ok());
     blocks
         .filter(|block| block.split(|byte| *byte == 0).any(|entry| entry == mark.as_bytes()))
         .count()
