@@ -41,6 +41,12 @@ pub(crate) fn rows(text: &str) -> Result<Vec<Row>, Wrong> {
 fn row(node: &Node<'_>, sets: &BTreeMap<String, Vec<Node<'_>>>) -> Result<Row, Wrong> {
     let mut grammar = Grammar::default();
     read(&mut grammar, &node.below, sets)?;
+    if let Some(name) = weakened(&grammar, &[]) {
+        return Err((
+            node.number,
+            format!("`{name}` is text below a subcommand, and more above it"),
+        ));
+    }
     let has = |mark: &str| node.below.iter().any(|line| line.text.starts_with(mark));
     if !has("no ") {
         return Err((node.number, "no example of what it does not do (`no …`)".into()));
@@ -49,6 +55,27 @@ fn row(node: &Node<'_>, sets: &BTreeMap<String, Vec<Node<'_>>>) -> Result<Row, W
         return Err((node.number, "no example of what it does (`yes …`)".into()));
     }
     Ok(Row { names: node.text.split_whitespace().map(str::to_owned).collect(), grammar })
+}
+
+/// Finds a long option that is only text below a subcommand, and more than that above it. A short
+/// one may mean something else there; a long one is the same, and as text it would hide what it does.
+fn weakened<'g>(grammar: &'g Grammar, above: &[&'g Opt]) -> Option<&'g str> {
+    let is_plain = |option: &Opt| option.slot.role == "Role::Text" && option.slot.concern.is_none();
+    let is_more = |name: &String| {
+        let mut same = above.iter().filter(|option| option.names.contains(name));
+        same.any(|option| !is_plain(option) && option.slot.role != "Role::Guess")
+    };
+    let texts =
+        grammar.options.iter().filter(|option| is_plain(option) && option.value != "Absent");
+    let mut names = texts.flat_map(|option| &option.names).filter(|name| name.starts_with("--"));
+    if let Some(name) = names.find(|name| is_more(name)) {
+        return Some(name);
+    }
+    // Options in front of a subcommand are not read behind it.
+    let here = grammar.options.iter().filter(|_| !grammar.habits.contains(&"FRONT"));
+    let all: Vec<&Opt> = above.iter().copied().chain(here).collect();
+    let mut subs = grammar.subs.iter().map(|(_, sub)| sub).chain(grammar.other.as_deref());
+    subs.find_map(|sub| weakened(sub, &all))
 }
 
 fn tree(text: &str) -> Result<Vec<Node<'_>>, Wrong> {

@@ -9,6 +9,7 @@ use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::shell;
+use crate::text::Span;
 
 /// Which shell reads a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -82,8 +83,11 @@ impl Walk<'_> {
     pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
         match shell::parse(text) {
             Ok(script) => {
-                self.read_otherwise(&script, input);
-                self.list(script.text, &script.body, input);
+                let span = Span::new(0, text.len());
+                self.nesting(script.depth, span, |walk| {
+                    walk.read_otherwise(&script, input);
+                    walk.list(script.text, &script.body, input);
+                });
             }
             Err(mut unparsed) => {
                 self.note_broken(text);

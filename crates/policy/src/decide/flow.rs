@@ -31,6 +31,9 @@ impl Walk<'_> {
     fn item<'t>(&mut self, text: &'t str, item: &Item<'t>, input: &Input) {
         let mut failure = self.pipeline(text, &item.first, input);
         for (connector, pipeline) in &item.rest {
+            if self.is_spent() {
+                return;
+            }
             let failed = failure.unwrap_or_else(|| Rc::clone(&self.scope));
             let succeeded = Rc::clone(&self.scope);
             match connector {
@@ -101,6 +104,14 @@ impl Walk<'_> {
         input: &Input,
     ) -> AfterFailure {
         self.step(command.span)?;
+        let failure = self.one(text, command, input);
+        if self.scope.is_crowded() {
+            self.crowd(command.span);
+        }
+        failure
+    }
+
+    fn one<'t>(&mut self, text: &'t str, command: &Command<'t>, input: &Input) -> AfterFailure {
         let redirected = self.redirections(text, &command.redirections);
         let input = redirected.as_ref().unwrap_or(input);
         let before = Rc::clone(&self.scope);
@@ -146,6 +157,9 @@ impl Walk<'_> {
                 let before = Rc::clone(&self.scope);
                 let mut after = Rc::clone(&before);
                 for arm in arms {
+                    if self.is_spent() {
+                        break;
+                    }
                     for pattern in &arm.patterns {
                         self.inside_word(text, pattern);
                     }
@@ -186,6 +200,9 @@ impl Walk<'_> {
             None => after = Some(Rc::clone(scope)),
         };
         for (condition, body) in branches {
+            if self.is_spent() {
+                return;
+            }
             self.list(text, condition, input);
             let asked = Rc::clone(&self.scope);
             self.list(text, body, input);

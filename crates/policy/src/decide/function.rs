@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::flow::join;
 use super::place::Mapping;
+use super::roster::MOST_NAMES;
 use super::scope::{Scope, Value};
 use super::trace::Trace;
 use super::verdict::Reason;
@@ -81,6 +82,10 @@ impl Walk<'_> {
         if self.functions.iter_mut().find(known).is_some() {
             return;
         }
+        if self.functions.len() >= MOST_NAMES {
+            self.reasons.extend(found);
+            return self.crowd(span);
+        }
         self.functions.push(Function {
             name: name.to_owned(),
             source: source.into(),
@@ -156,14 +161,14 @@ impl Walk<'_> {
 
     /// A function that leaves this shell is called by others.
     pub(super) fn hand_out(&mut self, name: &str) {
+        let mut again: Vec<Reason> = Vec::new();
         for function in self.functions.iter_mut().filter(|function| function.name == name) {
             let found = std::mem::take(&mut function.found);
-            let new = found.into_iter().filter(|reason| !self.reasons.contains(reason));
-            let new: Vec<Reason> = new.collect();
-            self.reasons.extend(new);
+            again.extend(found);
             let fresh = function.steps.fresh();
             self.trace.append(std::mem::replace(&mut function.steps, fresh));
         }
+        again.into_iter().for_each(|reason| self.record(reason));
     }
 
     /// Whether a text calls a function that holds `word`.
@@ -206,12 +211,14 @@ impl Walk<'_> {
         let outer = Rc::make_mut(&mut self.scope).begin_function(parameters);
         self.frames.push(Frame { name: name.to_owned(), ..Frame::default() });
         self.deeper(span, |walk| {
-            walk.mapped(mapping, |walk| {
-                let redirected = walk.redirections(source, redirections);
-                let input = redirected.as_ref().unwrap_or(input);
-                if let Some(failed) = walk.command(source, body, input) {
-                    join(&mut walk.scope, &failed);
-                }
+            walk.nesting(script.depth, span, |walk| {
+                walk.mapped(mapping, |walk| {
+                    let redirected = walk.redirections(source, redirections);
+                    let input = redirected.as_ref().unwrap_or(input);
+                    if let Some(failed) = walk.command(source, body, input) {
+                        join(&mut walk.scope, &failed);
+                    }
+                });
             });
         });
         let left = self.frames.pop().and_then(|frame| frame.left);

@@ -28,6 +28,7 @@ mod place;
 mod printed;
 mod program;
 mod recipe;
+mod roster;
 mod scope;
 mod sent;
 mod sight;
@@ -319,6 +320,13 @@ impl Judge {
     }
 
     fn argv(&self, walk: &mut Walk<'_>, argv: &[String]) {
+        // Each word costs one byte more: a list of empty ones is long too.
+        let length = argv.iter().fold(0_usize, |sum, word| sum.saturating_add(word.len() + 1));
+        if length > shell::MAX_ARGV {
+            let message =
+                format!("the arguments are {length} bytes long, the limit is {}", shell::MAX_ARGV);
+            return walk.refuse("too-long", Axis::Structure, message, Span::new(0, 0));
+        }
         let mut at = 0;
         let mut args = Vec::with_capacity(argv.len());
         for text in argv {

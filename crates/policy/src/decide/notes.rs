@@ -11,7 +11,7 @@ use crate::shell;
 use crate::text::Span;
 
 /// Most commands that rules are asked about.
-const MOST_PARTS: u32 = 2_000;
+const MOST_PARTS: usize = 2_000;
 
 /// What was noted about one call.
 #[derive(Debug, Default)]
@@ -161,7 +161,7 @@ impl Walk<'_> {
         let Some(notes) = &mut self.notes else { return };
         let argv = argv.iter().map(|arg| arg.text.to_string()).collect();
         notes.parts.insert(Part { span, rank, argv });
-        if notes.parts.len() > MOST_PARTS as usize {
+        if notes.parts.len() > MOST_PARTS {
             notes.parts.pop_last();
             notes.reading = Reading::Broken;
             // Whatever a rule says of the rest, nobody asks it.

@@ -1,7 +1,9 @@
 //! What is known of the shell's state at one point of a text.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 
+use super::roster::{MOST_NAMES, Named, Room, Roster, fit, merge};
 use crate::command::{Certainty, HOLE, Holed as _};
 
 /// The working folder, the variables and the parameters, as far as the text itself tells.
@@ -9,20 +11,23 @@ use crate::command::{Certainty, HOLE, Holed as _};
 pub(super) struct Scope {
     /// Every folder that may be the working folder here; with a [`HOLE`] if it cannot be told.
     cwds: Vec<String>,
-    variables: Vec<Variable>,
+    /// By name, in order. They are shared with the states before: most of them never change.
+    variables: Vec<Rc<Variable>>,
     /// `$1` and those behind it; none if nobody knows them.
-    parameters: Option<Vec<Value>>,
+    parameters: Option<Rc<[Value]>>,
     /// Variables that do not become what they are given: `readonly`, `declare -i`, those that a
     /// trap may change at any time.
-    odd: Vec<String>,
+    odd: Roster,
     /// Variables whose values come from elsewhere: whoever wrote those may have written anything.
-    foreign: Vec<String>,
-    /// Variables of the function at hand, with what they hide.
-    locals: Vec<(String, Option<Variable>)>,
+    foreign: Roster,
+    /// Variables of the function at hand, by name, in order.
+    locals: Vec<Local>,
     /// Functions that are defined here, whichever way led here.
-    defined: Vec<String>,
+    defined: Roster,
     /// Whether something may change the working folder at any time.
     adrift: bool,
+    /// Whether there was more of something than is followed, so that some of it is missing.
+    crowded: bool,
     /// Whether this point is never reached: the way here passes an `exit`.
     pub(super) ended: bool,
 }
@@ -36,9 +41,16 @@ pub(super) struct Value {
 
 #[derive(Clone, Debug, Eq, PartialEq)]
 struct Variable {
-    name: String,
+    name: Rc<str>,
     value: Value,
     export: Export,
+}
+
+/// A variable of a function, with what it hides.
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Local {
+    name: Rc<str>,
+    hidden: Option<Rc<Variable>>,
 }
 
 /// Whether programs are given a variable.
@@ -77,6 +89,9 @@ impl Origin {
 /// Longest value that is followed; a longer one is as good as unknown.
 pub(super) const LONGEST_VALUE: usize = 4096;
 
+/// Most of `$1` and those behind it that are followed; more are as good as unknown.
+const MOST_PARAMETERS: usize = 256;
+
 /// What stands for the name of a commit or a branch.
 const REVISION: &str = "0000000";
 
@@ -106,6 +121,12 @@ impl Value {
         Self { text: REVISION.to_owned(), certainty: Certainty::Pattern }
     }
 
+    fn is_unknown(&self) -> bool {
+        self.certainty == Certainty::Partial
+            && self.text.len() == HOLE.len_utf8()
+            && self.text.has_hole()
+    }
+
     /// Whether this may turn out to be nothing, although it stands for something.
     pub(super) fn may_be_empty(&self) -> bool {
         self.certainty == Certainty::Pattern && self.text == REVISION
@@ -120,10 +141,11 @@ impl Scope {
     /// Returns what a program that is a shell begins with: what it is given and nothing else.
     pub(super) fn child(&self, given: &[(String, Value)], environment: Environment) -> Self {
         let mut child = Self { cwds: self.cwds.clone(), ..Self::default() };
-        for variable in self.variables.iter().filter(|variable| variable.name != "IFS") {
+        for variable in self.variables.iter().filter(|variable| &*variable.name != "IFS") {
             let passed = variable.export == Export::Passed && environment == Environment::Passed;
-            let value = if passed { variable.value.clone() } else { Value::unknown() };
-            child.variables.push(Variable { value, ..variable.clone() });
+            let given =
+                if passed { Rc::clone(variable) } else { variable.valued(Value::unknown()) };
+            child.variables.push(given);
         }
         if environment == Environment::Lost {
             child.forget("TMPDIR");
@@ -155,7 +177,7 @@ impl Scope {
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<&Value> {
-        self.variables.iter().find(|known| known.name == name).map(|known| &known.value)
+        self.known(name).map(|known| &known.value)
     }
 
     pub(super) fn assign(&mut self, name: Cow<'_, str>, mut value: Value) {
@@ -163,12 +185,9 @@ impl Scope {
         if lost {
             value = Value::unknown();
         }
-        match self.variables.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.value = value,
-            None => {
-                let name = name.into_owned();
-                self.variables.push(Variable { name, value, export: Export::Kept });
-            }
+        match self.place(&name) {
+            Ok(at) => self.change(at, |known| known.valued(value)),
+            Err(at) => self.insert(at, &name, value, Export::Kept),
         }
     }
 
@@ -181,45 +200,43 @@ impl Scope {
     pub(super) fn forget_all(&mut self) {
         self.forget("TMPDIR");
         for variable in &mut self.variables {
-            variable.value = Value::unknown();
+            if !variable.value.is_unknown() {
+                *variable = variable.valued(Value::unknown());
+            }
         }
         self.parameters = None;
     }
 
     /// Gives a variable to programs from here on.
     pub(super) fn export(&mut self, name: &str) {
-        match self.variables.iter_mut().find(|known| known.name == name) {
-            Some(known) => known.export = Export::Passed,
+        match self.place(name) {
+            Ok(at) => self.change(at, |known| known.exported(Export::Passed)),
             // What these hold is known without a word.
-            None if matches!(name, "HOME" | "PWD" | "TMPDIR") => {}
-            None => {
-                let (name, value) = (name.to_owned(), Value::unknown());
-                self.variables.push(Variable { name, value, export: Export::Passed });
-            }
+            Err(_) if matches!(name, "HOME" | "PWD" | "TMPDIR") => {}
+            Err(at) => self.insert(at, name, Value::unknown(), Export::Passed),
         }
     }
 
     /// Takes a variable from programs.
     pub(super) fn keep(&mut self, name: &str) {
-        if let Some(known) = self.variables.iter_mut().find(|known| known.name == name) {
-            known.export = Export::Kept;
+        if let Ok(at) = self.place(name) {
+            self.change(at, |known| known.exported(Export::Kept));
         }
     }
 
     /// From here on a variable does not become what it is given.
     pub(super) fn set_apart(&mut self, name: &str) {
-        if !self.is_odd(name) {
-            self.odd.push(name.to_owned());
-        }
+        let room = self.odd.add(name);
+        self.note(room);
     }
 
     /// Makes a variable the function's own.
     pub(super) fn localize(&mut self, name: &str) {
-        if self.locals.iter().any(|(known, _)| known == name) {
-            return;
-        }
-        let hidden = self.variables.iter().find(|known| known.name == name).cloned();
-        self.locals.push((name.to_owned(), hidden));
+        let Err(at) = self.locals.binary_search_by(|known| (*known.name).cmp(name)) else { return };
+        let hidden = self.known(name).cloned();
+        self.locals.insert(at, Local { name: name.into(), hidden });
+        let room = fit(&mut self.locals);
+        self.note(room);
     }
 
     /// Begins a function, and returns what its end needs.
@@ -231,10 +248,16 @@ impl Scope {
 
     /// Ends a function: what is its own goes with it.
     pub(super) fn end_function(&mut self, outer: Outer) {
-        for (name, hidden) in std::mem::replace(&mut self.locals, outer.locals) {
-            self.variables.retain(|known| known.name != name);
-            self.variables.extend(hidden);
+        for Local { name, hidden } in std::mem::replace(&mut self.locals, outer.locals) {
+            match (self.place(&name), hidden) {
+                (Ok(at), Some(hidden)) => self.change(at, |_| hidden),
+                (Ok(at), None) => drop(self.variables.remove(at)),
+                (Err(at), Some(hidden)) => self.variables.insert(at, hidden),
+                (Err(_), None) => {}
+            }
         }
+        let room = fit(&mut self.variables);
+        self.note(room);
         self.parameters = outer.parameters;
     }
 
@@ -244,50 +267,56 @@ impl Scope {
     }
 
     pub(super) fn set_parameters(&mut self, parameters: Option<Vec<Value>>) {
-        self.parameters = parameters.filter(|_| !self.is_odd("@"));
+        let followed = |all: &Vec<Value>| all.len() <= MOST_PARAMETERS && !self.is_odd("@");
+        self.parameters = parameters.filter(followed).map(Rc::from);
     }
 
     /// Notes where a variable's value comes from.
     pub(super) fn note_origin(&mut self, name: &str, origin: Origin) {
-        let known = self.is_foreign(name);
         match origin {
-            Origin::Elsewhere if !known => self.foreign.push(name.to_owned()),
-            Origin::Here if known => self.foreign.retain(|foreign| foreign != name),
-            Origin::Elsewhere | Origin::Here => {}
+            Origin::Elsewhere => {
+                let room = self.foreign.add(name);
+                self.note(room);
+            }
+            Origin::Here => self.foreign.remove(name),
         }
     }
 
     /// Whether a variable's value may come from elsewhere.
     pub(super) fn is_foreign(&self, name: &str) -> bool {
-        self.foreign.iter().any(|foreign| foreign == name)
+        self.foreign.holds(name)
     }
 
     fn is_odd(&self, name: &str) -> bool {
-        self.odd.iter().any(|odd| odd == name)
+        self.odd.holds(name)
     }
 
     pub(super) fn define(&mut self, function: &str) {
-        if !self.defines(function) {
-            self.defined.push(function.to_owned());
-        }
+        let room = self.defined.add(function);
+        self.note(room);
     }
 
     pub(super) fn undefine(&mut self, function: &str) {
-        self.defined.retain(|known| known != function);
+        self.defined.remove(function);
     }
 
     /// Whether a function is there, whichever way led here.
     pub(super) fn defines(&self, function: &str) -> bool {
-        self.defined.iter().any(|known| known == function)
+        self.defined.holds(function)
+    }
+
+    /// Whether there was more of something than is followed.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.crowded
     }
 
     /// Something that leaves the state `after` may happen at any time from here on.
     pub(super) fn disturb(&mut self, after: &Self) {
-        let changed: Vec<String> = after
+        let changed: Vec<Rc<str>> = after
             .variables
             .iter()
             .filter(|known| self.variable(&known.name) != Some(&known.value))
-            .map(|known| known.name.clone())
+            .map(|known| Rc::clone(&known.name))
             .collect();
         for name in changed {
             self.set_apart(&name);
@@ -317,57 +346,115 @@ impl Scope {
             let both = self.cwds.iter().chain(&other.cwds).cloned().collect();
             self.enter(both);
         }
-        for variable in &mut self.variables {
-            let same = other.variables.iter().find(|known| known.name == variable.name);
-            if same.is_none_or(|same| same.value != variable.value) {
-                variable.value = Value::unknown();
-            }
-            if same.is_none_or(|same| same.export != variable.export) {
-                variable.export = Export::Kept;
-            }
+        if self.variables != other.variables {
+            let mine = std::mem::take(&mut self.variables);
+            let only = |their: &Rc<Variable>| Rc::new(Variable::unclear(&their.name));
+            self.variables = merge(mine, &other.variables, Variable::meet, only);
         }
-        for variable in &other.variables {
-            if self.variable(&variable.name).is_none() {
-                self.forget(&variable.name);
-            }
+        if self.locals != other.locals {
+            let mine = std::mem::take(&mut self.locals);
+            let only = |their: &Local| Local::unclear(&their.name);
+            self.locals = merge(mine, &other.locals, Local::meet, only);
         }
-        for name in &other.odd {
-            self.set_apart(name);
-        }
-        for name in &other.foreign {
-            self.note_origin(name, Origin::Elsewhere);
-        }
-        self.defined.retain(|name| other.defines(name));
+        self.defined.intersect(&other.defined);
+        let rooms = [
+            fit(&mut self.variables),
+            fit(&mut self.locals),
+            self.odd.unite(&other.odd),
+            self.foreign.unite(&other.foreign),
+        ];
+        rooms.into_iter().for_each(|room| self.note(room));
+        self.crowded |= other.crowded;
         if self.parameters != other.parameters {
             self.parameters = None;
         }
-        self.join_locals(other);
+    }
+
+    fn place(&self, name: &str) -> Result<usize, usize> {
+        self.variables.binary_search_by(|known| (*known.name).cmp(name))
+    }
+
+    fn known(&self, name: &str) -> Option<&Rc<Variable>> {
+        self.place(name).ok().and_then(|at| self.variables.get(at))
+    }
+
+    fn change(&mut self, at: usize, changed: impl FnOnce(&Variable) -> Rc<Variable>) {
+        if let Some(known) = self.variables.get_mut(at) {
+            *known = changed(known);
+        }
+    }
+
+    fn insert(&mut self, at: usize, name: &str, value: Value, export: Export) {
+        if self.variables.len() < MOST_NAMES {
+            self.variables.insert(at, Rc::new(Variable { name: name.into(), value, export }));
+        } else {
+            self.crowded = true;
+        }
+    }
+
+    fn note(&mut self, room: Room) {
+        self.crowded |= room == Room::None;
+    }
+}
+
+impl Variable {
+    /// One of which no more is known than its name.
+    fn unclear(name: &Rc<str>) -> Self {
+        Self { name: Rc::clone(name), value: Value::unknown(), export: Export::Kept }
+    }
+
+    fn valued(&self, value: Value) -> Rc<Self> {
+        Rc::new(Self { name: Rc::clone(&self.name), value, export: self.export })
+    }
+
+    fn exported(&self, export: Export) -> Rc<Self> {
+        Rc::new(Self { export, ..self.clone() })
+    }
+
+    /// What differs on another way is not known after.
+    fn meet(self: Rc<Self>, other: Option<&Rc<Self>>) -> Rc<Self> {
+        let same = other.filter(|other| other.value == self.value);
+        let export = match other {
+            Some(other) if other.export == self.export => self.export,
+            Some(_) | None => Export::Kept,
+        };
+        if export == self.export && (same.is_some() || self.value.is_unknown()) {
+            return self;
+        }
+        let value = same.map_or_else(Value::unknown, |same| same.value.clone());
+        Rc::new(Self { name: Rc::clone(&self.name), value, export })
+    }
+}
+
+impl Local {
+    /// What it hides may be anything.
+    fn unclear(name: &Rc<str>) -> Self {
+        Self { name: Rc::clone(name), hidden: Some(Rc::new(Variable::unclear(name))) }
     }
 
     /// What is the function's own on one way only may be its own or not.
-    fn join_locals(&mut self, other: &Self) {
-        let unclear = |name: &str| {
-            let (name, value) = (name.to_owned(), Value::unknown());
-            Some(Variable { name, value, export: Export::Kept })
-        };
-        for (name, hidden) in &mut self.locals {
-            if !other.locals.iter().any(|(known, same)| known == name && same == hidden) {
-                *hidden = unclear(name);
-            }
-        }
-        for (name, _) in &other.locals {
-            if !self.locals.iter().any(|(known, _)| known == name) {
-                self.locals.push((name.clone(), unclear(name)));
-            }
-        }
+    fn meet(self, other: Option<&Self>) -> Self {
+        if other == Some(&self) { self } else { Self::unclear(&self.name) }
+    }
+}
+
+impl Named for Rc<Variable> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Named for Local {
+    fn name(&self) -> &str {
+        &self.name
     }
 }
 
 /// What a function's end puts back.
 #[derive(Debug)]
 pub(super) struct Outer {
-    parameters: Option<Vec<Value>>,
-    locals: Vec<(String, Option<Variable>)>,
+    parameters: Option<Rc<[Value]>>,
+    locals: Vec<Local>,
 }
 
 /// Variables that the shell sets itself, whatever they are given.

@@ -29,14 +29,14 @@ impl Trace {
         let command = words.join(" ").replace(crate::command::HOLE, "…");
         let step = Step { command, span, reasons: Vec::new() };
         // A loop's second round tells nothing new.
-        if !steps.iter().any(|known| known.command == step.command && known.span == span) {
+        if !steps.iter().any(|known| known.span == span && known.command == step.command) {
             steps.push(step);
         }
     }
 
     pub(super) fn found(&mut self, reason: &Reason) {
         let Self::On(steps) = self else { return };
-        if steps.iter().any(|step| step.reasons.contains(reason)) {
+        if steps.iter().flat_map(|step| &step.reasons).any(|known| is_same(known, reason)) {
             return;
         }
         match steps.last_mut() {
@@ -77,4 +77,9 @@ impl Step {
     pub fn answer(&self) -> Answer {
         self.reasons.iter().map(|reason| reason.answer).max().unwrap_or(Answer::Allow)
     }
+}
+
+/// Whether two findings are one. Most are about different places, which is told at once.
+pub(super) fn is_same(one: &Reason, other: &Reason) -> bool {
+    one.span == other.span && one == other
 }

@@ -13,6 +13,9 @@ pub(super) struct Trap {
     body: Arg<'static>,
 }
 
+/// How many bytes are read for the price of a step.
+const BYTES: usize = 16;
+
 impl Walk<'_> {
     /// Notes a trap whose body was judged as if it ran here; `before` is the state without it.
     pub(super) fn trap(&mut self, args: &[Arg<'_>], before: &Rc<Scope>) {
@@ -44,6 +47,10 @@ impl Walk<'_> {
                 .is_none_or(|name| body.text.contains(name) || self.calls_holder(&body.text, name));
             if !depends {
                 continue;
+            }
+            // Its body is read once more, however much or little there is in it to judge.
+            if self.spend(body.text.len() / BYTES, body.span).is_none() {
+                break;
             }
             self.aside(|walk| {
                 walk.ownership = Ownership::Here;

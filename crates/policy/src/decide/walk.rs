@@ -10,17 +10,24 @@ use super::feed::{Fed, Feed, Lists};
 use super::function::{Frame, Function};
 use super::notes::Notes;
 use super::place::{Mapping, Written};
+use super::roster::MOST_NAMES;
 use super::scope::{Environment, Origin, Scope, Value};
-use super::trace::Trace;
+use super::trace::{Trace, is_same};
 use super::trap::Trap;
 use super::verdict::{Answer, Axis, Reason};
 use crate::jail::Lookup;
+use crate::shell::MAX_DEPTH;
 use crate::text::Span;
 
 /// Most commands and acts that one call may amount to.
-const MOST_STEPS: u32 = 4_000;
+const MOST_STEPS: usize = 4_000;
+/// Most findings that are told apart.
+const MOST_REASONS: usize = 512;
 /// Deepest nesting of commands that run commands.
 const MOST_DEPTH: u32 = 24;
+/// Deepest nesting of all the texts that are in one another.
+const MOST_LEVELS: usize = MAX_DEPTH + MAX_DEPTH / 4;
+
 /// One decision under way.
 pub(super) struct Walk<'j> {
     pub(super) judge: &'j Judge,
@@ -71,11 +78,13 @@ pub(super) struct Walk<'j> {
     /// Where places of the text at hand lie in the text that a person wrote.
     pub(super) mapping: Mapping,
     depth: u32,
+    /// How deep the texts nest that are being walked, one in the other.
+    levels: usize,
     /// Files whose recipes are being judged.
     pub(super) reading: Vec<String>,
-    steps: u32,
+    steps: usize,
     /// Where there was too much, of what, and how much would have been too much.
-    exhausted: Option<(Span, &'static str, u32)>,
+    exhausted: Option<(Span, &'static str, usize)>,
 }
 
 /// Where a command's standard input comes from.
@@ -131,6 +140,7 @@ impl<'j> Walk<'j> {
             asked: String::new(),
             mapping: Mapping::Shift(0),
             depth: 0,
+            levels: 0,
             reading: Vec::new(),
             steps: 0,
             exhausted: None,
@@ -141,10 +151,21 @@ impl<'j> Walk<'j> {
     pub(super) fn report(&mut self, mut reason: Reason) {
         reason.span = self.place(reason.span);
         self.trace.found(&reason);
-        // The same finding in every round of a loop is one finding.
-        if !self.reasons.contains(&reason) {
-            self.reasons.push(reason);
+        self.record(reason);
+    }
+
+    /// Adds a reason whose place is translated. The same finding in every round of a loop is one.
+    pub(super) fn record(&mut self, reason: Reason) {
+        if self.reasons.iter().any(|known| is_same(known, &reason)) {
+            return;
         }
+        // What a rule or a mode makes of one more nobody could tell without it: it is all too much.
+        if self.reasons.len() >= MOST_REASONS {
+            self.exhausted.get_or_insert((reason.span, "findings", MOST_REASONS));
+            self.steps = self.steps.max(MOST_STEPS + 1);
+            return;
+        }
+        self.reasons.push(reason);
     }
 
     /// Whether another command runs the one at hand.
@@ -154,7 +175,7 @@ impl<'j> Walk<'j> {
 
     /// Counts one step. `None` when the call amounts to more than can be looked at, which denies.
     pub(super) fn step(&mut self, span: Span) -> Option<()> {
-        self.steps += 1;
+        self.steps = self.steps.saturating_add(1);
         if self.steps <= MOST_STEPS {
             return Some(());
         }
@@ -162,8 +183,25 @@ impl<'j> Walk<'j> {
         None
     }
 
+    /// Spends steps on what costs more than one. `None` as for one step.
+    pub(super) fn spend(&mut self, steps: usize, span: Span) -> Option<()> {
+        self.steps = self.steps.saturating_add(steps);
+        self.step(span)
+    }
+
+    /// Notes that there are more names than are followed, and goes no further.
+    pub(super) fn crowd(&mut self, span: Span) {
+        self.exhaust(span, "names", MOST_NAMES);
+        self.steps = self.steps.max(MOST_STEPS + 1);
+    }
+
+    /// Whether no step is left: whatever is still to come, the call is denied.
+    pub(super) fn is_spent(&self) -> bool {
+        self.steps > MOST_STEPS
+    }
+
     /// Notes that there was more of something than could be looked at.
-    pub(super) fn exhaust(&mut self, span: Span, of: &'static str, most: u32) {
+    pub(super) fn exhaust(&mut self, span: Span, of: &'static str, most: usize) {
         let place = self.place(span);
         self.exhausted.get_or_insert((place, of, most));
     }
@@ -172,36 +210,40 @@ impl<'j> Walk<'j> {
     /// found on the way may be put aside, as those of a function are.
     pub(super) fn conclude(&mut self) {
         let Some((span, of, most)) = self.exhausted else { return };
-        self.whole(span, |walk| {
-            walk.report(Reason {
-                answer: Answer::Deny,
-                code: "too-much",
-                axis: Axis::Structure,
-                message: format!("it amounts to more than {most} {of}"),
-                span,
-                origin: None,
-                hint: Some("run it in smaller parts, or put it into a script".into()),
-            });
-        });
+        let reason = Reason {
+            answer: Answer::Deny,
+            code: "too-much",
+            axis: Axis::Structure,
+            message: format!("it amounts to more than {most} {of}"),
+            span,
+            origin: None,
+            hint: Some("run it in smaller parts, or put it into a script".into()),
+        };
+        self.trace.found(&reason);
+        self.reasons.push(reason);
     }
 
     /// Goes one level down into what a command runs; denies when that is too deep.
     pub(super) fn deeper(&mut self, span: Span, inner: impl FnOnce(&mut Self)) {
         if self.depth >= MOST_DEPTH {
-            self.report(Reason {
-                answer: Answer::Deny,
-                code: "too-deep",
-                axis: Axis::Structure,
-                message: format!("commands run commands more than {MOST_DEPTH} levels deep"),
-                span,
-                origin: None,
-                hint: None,
-            });
-            return;
+            let message = format!("commands run commands more than {MOST_DEPTH} levels deep");
+            return self.refuse("too-deep", Axis::Structure, message, span);
         }
         self.depth += 1;
         inner(self);
         self.depth -= 1;
+    }
+
+    /// Goes into a text that nests so many levels deep itself; denies when that makes too many:
+    /// each text has its own limit, but texts that run texts use up one stack.
+    pub(super) fn nesting(&mut self, levels: usize, span: Span, inner: impl FnOnce(&mut Self)) {
+        if self.levels + levels > MOST_LEVELS {
+            let message = format!("texts that run texts nest more than {MOST_LEVELS} levels deep");
+            return self.refuse("too-deep", Axis::Structure, message, span);
+        }
+        self.levels += levels;
+        inner(self);
+        self.levels -= levels;
     }
 
     /// Runs a part whose changes to the state stay inside: a subshell, a substitution.

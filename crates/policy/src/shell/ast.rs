@@ -16,6 +16,8 @@ pub struct Script<'t> {
     pub text: &'t str,
     /// What it runs, in order.
     pub body: List<'t>,
+    /// How many levels deep it nests.
+    pub depth: usize,
 }
 
 /// Commands that run one after the other.

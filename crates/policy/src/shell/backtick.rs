@@ -26,6 +26,7 @@ impl<'t> Parser<'_, 't> {
             inner.grammar = self.grammar;
             let list = inner.deferred(|inner| inner.nested(Parser::script))?;
             self.commands = inner.commands;
+            self.deepest = self.deepest.max(inner.deepest);
             list
         };
         self.at = end + 1;

@@ -42,6 +42,7 @@ impl<'t> Parser<'_, 't> {
             };
             match mark.kind {
                 MarkKind::Open => {
+                    self.deepest = self.deepest.max(self.depth + open.len());
                     if self.depth + open.len() >= MAX_DEPTH {
                         let message = format!("braces nest deeper than {MAX_DEPTH} levels");
                         return Err(self.error("too-deep", message, mark.at, mark.at + 1));

@@ -21,6 +21,8 @@ pub(super) struct Parser<'s, 't> {
     pub(super) end: usize,
     origin: Origin<'s, 't>,
     pub(super) depth: usize,
+    /// The deepest that was read so far.
+    pub(super) deepest: usize,
     pub(super) commands: usize,
     /// Heredocs whose bodies begin behind the next newline.
     pub(super) pending: Vec<Pending>,
@@ -121,6 +123,7 @@ impl<'s, 't> Parser<'s, 't> {
             end: text.len(),
             origin,
             depth,
+            deepest: depth,
             commands,
             pending: Vec::new(),
             bodies: Vec::new(),
@@ -226,6 +229,7 @@ impl<'s, 't> Parser<'s, 't> {
             return Err(self.error("too-deep", message, self.at, self.at + 1));
         }
         self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
         let result = read(self)?;
         self.depth -= 1;
         Ok(result)

@@ -128,6 +128,7 @@ impl<'t> Parser<'_, 't> {
         inner.grammar = self.grammar;
         let pieces = inner.nested(|parser| parser.run(Style::Heredoc))?;
         self.commands = inner.commands;
+        self.deepest = self.deepest.max(inner.deepest);
         Ok(Word { pieces, span })
     }
 

@@ -38,6 +38,9 @@ use crate::text::Span;
 
 /// Longest shell text that is read, in bytes.
 pub const MAX_TEXT: usize = 64 << 10;
+/// Longest list of arguments that is judged, in bytes, each with one for its end. Lists of files
+/// are longer than what people write.
+pub const MAX_ARGV: usize = 128 << 10;
 /// Deepest nesting of any kind: parentheses, substitutions, compound commands, backticks.
 pub const MAX_DEPTH: usize = 64;
 /// Most simple commands in one text.
@@ -102,6 +105,7 @@ pub fn parse_as(text: &str, grammar: Grammar) -> Result<Script<'_>, Unparsed> {
         });
     }
     check_characters(text)?;
-    let body = Parser::new(text, grammar).script()?;
-    Ok(Script { text, body })
+    let mut parser = Parser::new(text, grammar);
+    let body = parser.script()?;
+    Ok(Script { text, body, depth: parser.deepest })
 }

@@ -36,6 +36,7 @@ use self::scan::Scan;
 use self::sink::Sink;
 use super::tool::{self, Prompt};
 use super::{Act, Arg, Certainty, Concern, Holed as _, Language};
+use crate::shell::MAX_ARGV;
 use crate::text::Span;
 
 /// Adds to `acts` what `code` does.
@@ -51,6 +52,9 @@ pub fn acts<'t>(
     at: Option<usize>,
     acts: &mut Vec<Act<'t>>,
 ) {
+    if code.len() > MAX_ARGV {
+        return acts.push(Act::Raise(Concern::Unclear, span));
+    }
     let certainty = if code.has_hole() { Certainty::Partial } else { Certainty::Known };
     let typed = || Arg { verbatim: at, certainty, ..Arg::known(code, span) };
     match language {

@@ -192,14 +192,27 @@ fn canonical(path: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 fn function(path: &str) -> Option<Meaning> {
-    use Concern::{Evaluates, Processes};
-    use Meaning::{Argv, Code, Connect, Import, Load, Raise, Script, Send, Shell, Socket, Write};
+    use Concern::Evaluates;
+    use Meaning::Raise;
     // `f.call(null, …)` and the like: the arguments stand elsewhere.
-    let called = [".call", ".apply", ".bind"].iter().find_map(|way| path.strip_suffix(way));
-    let member = |path: &str| method(path.rsplit('.').next().unwrap_or_default());
-    if let Some(meaning) = called.and_then(|path| function(path).or_else(|| member(path))) {
+    let ways = [".call", ".apply", ".bind"];
+    let mut called = path;
+    while let Some(shorter) = ways.iter().find_map(|way| called.strip_suffix(way)) {
+        called = shorter;
+    }
+    if called.len() < path.len()
+        && let Some(meaning) =
+            direct(called).or_else(|| method(called.rsplit('.').next().unwrap_or_default()))
+    {
         return Some(Raise(meaning.concern().unwrap_or(Evaluates)));
     }
+    direct(path)
+}
+
+/// What a function means that is called by its own name.
+fn direct(path: &str) -> Option<Meaning> {
+    use Concern::{Evaluates, Processes};
+    use Meaning::{Argv, Code, Connect, Import, Load, Raise, Script, Send, Shell, Socket, Write};
     let (module, name) = path.split_once('.').unwrap_or(("", path));
     Some(match (module, name) {
         ("", "eval") => Code(0),

@@ -363,16 +363,17 @@ fn holds(rule: &Rule, seen: &Seen) -> bool {
 
 /// Adds a command made of several words.
 fn run_words<'t>(rest: Rest, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
+    let (mut first, mut words) = (first, words);
+    // `nvm exec 18 cmd`: no program has a number for a name.
+    while rest == Rest::Argv
+        && is_version(&first.text)
+        && let Some((next, behind)) = words.split_first()
+    {
+        (first, words) = (next.clone(), behind);
+    }
     let span = first.span;
     if matches!(rest, Rest::Argv | Rest::ShellWords) && general::is_url(&first.text) {
         return fetched(first, acts);
-    }
-    // `nvm exec 18 cmd`: no program has a number for a name.
-    if rest == Rest::Argv
-        && is_version(&first.text)
-        && let Some((first, words)) = words.split_first()
-    {
-        return run_words(rest, first.clone(), words, acts);
     }
     let all = || {
         let mut all = Vec::with_capacity(words.len() + 1);

@@ -1,7 +1,7 @@
 //! Every example of the table, and what holds for all rows at once.
 
 use super::*;
-use crate::command::{Certainty, Extent, HOLE, Language, Run};
+use crate::command::{Certainty, Concern, Extent, HOLE, Language, Run};
 
 const TABLE: &str = include_str!("../../../tools.txt");
 
@@ -360,3 +360,23 @@ static TABLE_NAMES: std::sync::LazyLock<Vec<&'static str>> = std::sync::LazyLock
         .filter_map(|line| line.split_whitespace().next())
         .collect()
 });
+
+#[test]
+fn no_number_of_words_or_addresses_uses_up_the_stack() {
+    let mut words = vec![Arg::known("run", Span::default())];
+    words.resize(100_001, Arg::known("1", Span::default()));
+    words.push(Arg::known("ls", Span::default()));
+    let mut found = Vec::new();
+    acts("poetry", Span::default(), &words, Knowledge::Table, &mut found);
+    let last = found.last().map(shown);
+    assert_eq!(last.as_deref(), Some("argv:ls"));
+    for address in ["exec:a!!", "a!!", "!!", "tcp:h:1!!"] {
+        let text = format!("{}exec:sh", address.repeat(100_000));
+        let words = [Arg::known("-", Span::default()), Arg::known(text, Span::default())];
+        let mut found = Vec::new();
+        acts("socat", Span::default(), &words, Knowledge::Table, &mut found);
+        assert!(found.len() < 100);
+        let is_doubt = |act: &Act<'_>| matches!(act, Act::Raise(Concern::Unclear, _));
+        assert!(found.iter().any(is_doubt), "{address}");
+    }
+}

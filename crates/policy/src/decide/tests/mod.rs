@@ -7,6 +7,7 @@ mod disk;
 mod escapes;
 mod input;
 mod launch;
+mod limits;
 mod runner;
 mod sent;
 mod speech;

@@ -2,7 +2,7 @@
 
 use super::{LANGUAGES, harmless, shown};
 use crate::command::Language;
-use crate::shell::MAX_TEXT;
+use crate::shell::{MAX_ARGV, MAX_TEXT};
 
 /// Reading ends soon, whatever the code repeats: a hang is what fails here.
 #[test]
@@ -83,4 +83,21 @@ fn what_is_asked_too_often_is_not_understood() {
     let calls = "print ".repeat(10_000);
     assert!(shown(Language::Awk, &format!("{{ {calls} }}")).contains("!Unclear"));
     harmless(Language::Awk, &["{ print print print }"]);
+}
+
+#[test]
+fn a_function_that_is_handed_on_without_end_uses_up_no_stack() {
+    for way in [".call", ".bind", ".apply"] {
+        let code = format!("eval{}('x')", way.repeat(MAX_ARGV / way.len() - 8));
+        assert_eq!(shown(Language::Node, &code), shown(Language::Node, "eval.call('x')"), "{way}");
+        assert!(!shown(Language::Node, &code).is_empty(), "{way}");
+    }
+}
+
+#[test]
+fn code_that_is_too_long_is_not_read() {
+    for language in LANGUAGES {
+        assert!(shown(language, &" ".repeat(MAX_ARGV)).is_empty(), "{language:?}");
+        assert!(!shown(language, &" ".repeat(MAX_ARGV + 1)).is_empty(), "{language:?}");
+    }
 }

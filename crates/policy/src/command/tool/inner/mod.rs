@@ -86,6 +86,9 @@ pub(in crate::command) enum Prompt {
     Editor,
 }
 
+/// Most addresses of `socat` that are looked at in one word; it takes two itself.
+const MOST_ADDRESSES: usize = 16;
+
 /// Returns the first `length` bytes of a word.
 fn head<'t>(arg: &Arg<'t>, length: usize) -> Option<Arg<'t>> {
     let text = match &arg.text {
@@ -134,15 +137,25 @@ fn process(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
     }
 }
 
+/// `a!!b` is two addresses, one for each direction.
 fn socat<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let mut rest = Some(arg.clone());
+    for _ in 0..MOST_ADDRESSES {
+        let Some(address) = rest else { return };
+        rest = address.text.find("!!").and_then(|at| address.tail(at + 2));
+        socat_address(&address, acts);
+    }
+    if let Some(rest) = rest {
+        acts.push(Act::Raise(Concern::Unclear, rest.span));
+    }
+}
+
+fn socat_address<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
     let Some(colon) = text.find([':', ',']) else { return };
     let kind = text.get(..colon).unwrap_or_default().to_ascii_lowercase();
-    // `u-open:f` is `open:f` in one direction, and `a!!b` is two addresses.
+    // `u-open:f` is `open:f` in one direction.
     let kind = kind.strip_prefix("u-").unwrap_or(&kind);
-    if let Some(second) = text.find("!!").and_then(|at| arg.tail(at + 2)) {
-        socat(&second, acts);
-    }
     let Some(tail) = arg.tail(colon + 1) else { return };
     match kind {
         "exec" | "system" | "shell" => {
