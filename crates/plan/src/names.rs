@@ -30,20 +30,25 @@ impl Names {
             ..Self::default()
         };
         for pattern in protect.iter().filter(|one| one.has_wildcard()) {
-            let Some(folded) = folded_pattern(pattern) else {
+            let written = pattern.anywhere_below();
+            let is_folded = |path: &Path| path.to_str().is_some_and(is_folded);
+            let folded = match &written {
+                // Nearly all of them: nothing has to be read anew.
+                Some((above, tail)) if is_folded(above) && is_folded(tail) => Some(pattern.clone()),
+                Some(_) | None => folded_pattern(pattern),
+            };
+            let Some(folded) = folded else {
                 // Longer in lower case than a pattern may be: then as it is written.
                 names.exact.push(pattern.clone());
                 continue;
             };
-            let Some((_, tail)) = folded.anywhere_below() else {
+            let Some((_, tail)) = written else {
                 names.other.push(folded);
                 continue;
             };
-            names.last.extend(tail.file_name().map(|name| name.to_string_lossy().into_owned()));
+            names.last.extend(tail.file_name().map(|name| self::folded(name.as_ref())));
             names.plain.push(folded);
-            if let Some((_, tail)) =
-                pattern.anywhere_below().filter(|(_, t)| t.components().count() > 1)
-            {
+            if tail.components().count() > 1 {
                 names.deep.push((tail, pattern.clone()));
             }
         }
@@ -134,11 +139,13 @@ fn begins(tail: &Path, name: &OsStr) -> bool {
 /// Returns a name in lower case; nearly all of them are.
 fn folded_name(name: &OsStr) -> Cow<'_, str> {
     match name.to_str() {
-        Some(text) if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) => {
-            Cow::Borrowed(text)
-        }
+        Some(text) if is_folded(text) => Cow::Borrowed(text),
         Some(_) | None => Cow::Owned(folded(name.as_ref())),
     }
+}
+
+fn is_folded(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
 }
 
 fn folded(path: &Path) -> String {

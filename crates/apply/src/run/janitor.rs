@@ -40,9 +40,16 @@ impl Janitor {
     }
 }
 
+impl Janitor {
+    /// Sends it home, without waiting until it is there.
+    pub(super) fn dismiss(&self) {
+        signal(self.0.pidfd.as_fd(), libc::SIGKILL).ok();
+    }
+}
+
 impl Drop for Janitor {
     fn drop(&mut self) {
-        signal(self.0.pidfd.as_fd(), libc::SIGKILL).ok();
+        self.dismiss();
         await_end(self.0.pid).ok();
     }
 }

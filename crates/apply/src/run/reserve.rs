@@ -89,15 +89,25 @@ impl Reserved {
         }
         Ok(())
     }
+
+    /// Gives the names back, and tells the janitor to go home. Who drops what is returned waits
+    /// until it has.
+    pub(super) fn give_back(mut self) -> Option<Janitor> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Option<Janitor> {
+        let janitor = self.janitor.take()?;
+        // Before the janitor goes: should we be killed here, it still knows what is left.
+        self.folders.iter().for_each(|folder| folder.give_back(self.spares.as_ref()));
+        janitor.dismiss();
+        Some(janitor)
+    }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        // Before the janitor goes: should we be killed here, it still knows what is left.
-        if self.janitor.is_some() {
-            self.folders.iter().for_each(|folder| folder.give_back(self.spares.as_ref()));
-        }
-        drop(self.janitor.take());
+        drop(self.end());
     }
 }
 
