@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use palisade_plan::cache_names;
-use rustix::fs::{AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, FlockOperation, Mode, OFlags, Timespec, Timestamps, UTIME_NOW,
+};
 use rustix::io::Errno;
 
 /// The most bytes that all layers together may have, and how often that is looked at.
@@ -76,12 +78,15 @@ impl Store {
             Err(Errno::WOULDBLOCK) => return Ok(None),
             outcome => outcome?,
         }
-        for name in cache_names() {
-            make(&folder.join(&name).join("upper"))?;
-            make(&folder.join(&name).join("work"))?;
+        // What was made last is there if all of them are.
+        let mut layers = cache_names().into_iter().map(|name| folder.join(name));
+        if layers.next_back().is_none_or(|last| !last.join("work").exists()) {
+            for name in cache_names() {
+                make(&folder.join(&name).join("upper"))?;
+                make(&folder.join(&name).join("work"))?;
+            }
         }
-        // Says when it was used last.
-        fs::write(folder.join("root"), root.as_os_str().as_bytes())?;
+        used(&folder.join("root"))?;
         Ok(Some(Held { folder, lock }))
     }
 
@@ -195,6 +200,13 @@ impl Drop for Held {
 /// Makes a folder for its owner alone, and those above it that are missing.
 fn make(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Says that a project was used now, by the time of its mark.
+fn used(mark: &Path) -> io::Result<()> {
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    let times = Timestamps { last_access: now, last_modification: now };
+    Ok(rustix::fs::utimensat(CWD, mark, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
 /// Returns a short number for a text: equal texts have equal ones, and few others do.

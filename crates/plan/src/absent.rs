@@ -35,9 +35,8 @@ pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<Path
 
 /// Returns the paths at which something must stand while the command runs, free of links: the
 /// topmost of what is missing, for each name.
-pub(crate) fn reserved(protect: &[PathPattern], facts: &Facts, trees: &[&Place]) -> Vec<PathBuf> {
+pub(crate) fn reserved(exactly: &Exactly<'_>, facts: &Facts, trees: &[&Place]) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = Vec::new();
-    let exactly = Exactly::new(protect);
     for place in facts.places.iter().filter(|place| exactly.name(&place.path)) {
         let missing = place.is == Kind::Absent && !stops_git(&place.path);
         if !missing && !is_placeholder(place) {

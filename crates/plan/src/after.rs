@@ -1,9 +1,8 @@
 //! What the supervisor looks for once a run has ended.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-
-use palisade_policy::name::PathPattern;
 
 use crate::facts::{Facts, Place};
 use crate::names::Names;
@@ -20,12 +19,11 @@ pub struct After {
 
 impl After {
     pub(crate) fn new(
-        protect: &[PathPattern],
+        names: Names,
         facts: &Facts,
         trees: &[&Place],
         reserved: Vec<PathBuf>,
     ) -> Option<Self> {
-        let names = Names::new(protect, &[]);
         if names == Names::default() || trees.is_empty() {
             return None;
         }
@@ -33,6 +31,11 @@ impl After {
         // What was kept from the command is the host's, if it is there at the end.
         let known = there.map(|place| place.at.clone()).chain(reserved).collect();
         Some(Self { trees: trees.iter().map(|tree| tree.real.clone()).collect(), names, known })
+    }
+
+    /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.
+    pub fn may_want(&self, name: &OsStr) -> bool {
+        self.names.may_want(name)
     }
 
     /// Returns whether a path, free of links, is a protected name that was not there at the start.

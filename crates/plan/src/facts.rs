@@ -21,7 +21,7 @@ pub struct Facts {
     pub kernel: Kernel,
     /// Every mount that can be seen, in the order of mountinfo.
     pub mounts: Vec<Mount>,
-    /// What lies at each path asked about, in the order of their names.
+    /// What lies at each path asked about, in the order of the bytes of their paths.
     pub places: Vec<Place>,
     /// How far the writable trees were searched for names.
     pub searched: Searched,
@@ -138,7 +138,9 @@ pub enum Searched {
 impl Facts {
     /// Returns what lies at a path that was asked about.
     pub fn place(&self, path: &Path) -> Option<&Place> {
-        let at = self.places.binary_search_by(|place| place.path.as_path().cmp(path)).ok()?;
+        // Byte by byte: comparing components takes ten times as long, and there are many.
+        let path = path.as_os_str();
+        let at = self.places.binary_search_by(|place| place.path.as_os_str().cmp(path)).ok()?;
         self.places.get(at)
     }
 

@@ -1,6 +1,8 @@
 //! Names that matter wherever they are found, in any letter case.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
@@ -28,45 +30,68 @@ impl Names {
             ..Self::default()
         };
         for pattern in protect.iter().filter(|one| one.has_wildcard()) {
-            let Some(folded) = folded_pattern(pattern) else {
+            let written = pattern.anywhere_below();
+            let is_folded = |path: &Path| path.to_str().is_some_and(is_folded);
+            let folded = match &written {
+                // Nearly all of them: nothing has to be read anew.
+                Some((above, tail)) if is_folded(above) && is_folded(tail) => Some(pattern.clone()),
+                Some(_) | None => folded_pattern(pattern),
+            };
+            let Some(folded) = folded else {
                 // Longer in lower case than a pattern may be: then as it is written.
                 names.exact.push(pattern.clone());
                 continue;
             };
-            let Some((_, tail)) = folded.anywhere_below() else {
+            let Some((_, tail)) = written else {
                 names.other.push(folded);
                 continue;
             };
-            names.last.extend(tail.file_name().map(|name| name.to_string_lossy().into_owned()));
+            names.last.extend(tail.file_name().map(|name| self::folded(name.as_ref())));
             names.plain.push(folded);
-            if let Some((_, tail)) =
-                pattern.anywhere_below().filter(|(_, t)| t.components().count() > 1)
-            {
+            if tail.components().count() > 1 {
                 names.deep.push((tail, pattern.clone()));
             }
         }
         names
     }
 
+    /// Returns whether something of this name could be one of them, in the right folder. A search
+    /// asks this of every name that it sees.
+    pub(crate) fn may_want(&self, name: &OsStr) -> bool {
+        let folded = folded_name(name);
+        self.last.contains(folded.as_ref())
+            || self.other.iter().any(|pattern| pattern.may_end_in(&folded))
+            || (!self.exact.is_empty() && {
+                let name = name.to_string_lossy();
+                self.exact.iter().any(|pattern| pattern.may_end_in(&name))
+            })
+    }
+
     /// Returns whether a path is one of them.
     pub(crate) fn want(&self, path: &Path) -> bool {
         let Some(name) = path.file_name() else { return false };
-        let plain = self.last.contains(&folded(name.as_ref()));
-        if plain || !self.other.is_empty() {
+        let name = folded_name(name);
+        let plain = self.last.contains(name.as_ref());
+        let other = self.other.iter().any(|pattern| pattern.may_end_in(&name));
+        if plain || other {
             let path = PathBuf::from(folded(path));
             let any = |list: &[PathPattern]| list.iter().any(|pattern| pattern.matches(&path));
-            if (plain && any(&self.plain)) || any(&self.other) {
+            if (plain && any(&self.plain)) || (other && any(&self.other)) {
                 return true;
             }
         }
         self.exact.iter().any(|pattern| pattern.matches(path))
     }
 
+    /// Returns whether names of more than one component may begin with this one.
+    pub(crate) fn may_begin(&self, name: &OsStr) -> bool {
+        self.deep.iter().any(|(tail, _)| begins(tail, name))
+    }
+
     /// Returns the names of more than one component that begin with this folder.
     pub(crate) fn within(&self, folder: &Path) -> Vec<PathBuf> {
-        let begins =
-            |tail: &Path| tail.components().next().map(Component::as_os_str) == folder.file_name();
-        let deep = self.deep.iter().filter(|(tail, _)| begins(tail));
+        let Some(name) = folder.file_name() else { return Vec::new() };
+        let deep = self.deep.iter().filter(|(tail, _)| begins(tail, name));
         let paths = deep.filter_map(|(tail, pattern)| {
             let path = folder.parent()?.join(tail);
             pattern.matches(&path).then_some(path)
@@ -78,25 +103,49 @@ impl Names {
 /// Paths that patterns name themselves, and not something above them. Lists may be long.
 #[derive(Debug)]
 pub(crate) struct Exactly<'p> {
-    literals: BTreeSet<PathBuf>,
+    // Compared byte by byte: their components are in order already.
+    literals: BTreeSet<OsString>,
     others: Vec<&'p PathPattern>,
 }
 
 impl<'p> Exactly<'p> {
     pub(crate) fn new(patterns: &'p [PathPattern]) -> Self {
         Self {
-            literals: patterns.iter().filter_map(PathPattern::literal).collect(),
+            literals: patterns
+                .iter()
+                .filter_map(PathPattern::literal)
+                .map(PathBuf::into_os_string)
+                .collect(),
             others: patterns.iter().filter(|pattern| pattern.has_wildcard()).collect(),
         }
     }
 
     /// Returns whether one of the patterns names this very path.
     pub(crate) fn name(&self, path: &Path) -> bool {
+        let last = path.file_name().unwrap_or_default().to_string_lossy();
         let names = |pattern: &PathPattern| {
-            pattern.matches(path) && !path.parent().is_some_and(|above| pattern.matches(above))
+            pattern.may_end_in(&last)
+                && pattern.matches(path)
+                && !path.parent().is_some_and(|above| pattern.matches(above))
         };
-        self.literals.contains(path) || self.others.iter().any(|pattern| names(pattern))
+        self.literals.contains(path.as_os_str()) || self.others.iter().any(|pattern| names(pattern))
     }
+}
+
+fn begins(tail: &Path, name: &OsStr) -> bool {
+    tail.components().next().map(Component::as_os_str) == Some(name)
+}
+
+/// Returns a name in lower case; nearly all of them are.
+fn folded_name(name: &OsStr) -> Cow<'_, str> {
+    match name.to_str() {
+        Some(text) if is_folded(text) => Cow::Borrowed(text),
+        Some(_) | None => Cow::Owned(folded(name.as_ref())),
+    }
+}
+
+fn is_folded(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
 }
 
 fn folded(path: &Path) -> String {
@@ -132,7 +181,11 @@ mod tests {
         ];
         for (path, expected) in cases {
             assert_eq!(names.want(path.as_ref()), expected, "{path}");
+            let may = Path::new(path).file_name().is_some_and(|name| names.may_want(name));
+            assert!(may || !expected, "{path}: a search would not see it");
         }
+        assert!(!names.may_want("plain.rs".as_ref()) && names.may_want("HOOKS".as_ref()));
+        assert!(names.may_begin(".git".as_ref()) && !names.may_begin("git".as_ref()));
         assert_eq!(names.within("/W/a/.git".as_ref()), [Path::new("/W/a/.git/hooks")]);
         assert!(
             names.within("/V/.git".as_ref()).is_empty() && names.within("/W".as_ref()).is_empty()

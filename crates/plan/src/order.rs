@@ -1,5 +1,6 @@
 //! What is to be run, and what the policy says about it: everything that does not depend on a host.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -171,6 +172,11 @@ impl Order {
         }
     }
 
+    /// Returns the paths of which one must be there for the tools of this project to need caches.
+    pub fn cache_markers(&self) -> Vec<PathBuf> {
+        caches::markers(self)
+    }
+
     /// Returns what must be known of the host to plan this.
     pub fn questions(&self) -> Questions {
         let patterns = self.protect.iter().chain(&self.hide);
@@ -185,8 +191,8 @@ impl Order {
         }
         paths.extend(SYSTEM.iter().map(PathBuf::from));
         paths.extend(caches::questions(self));
-        paths.sort();
-        paths.dedup();
+        paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+        paths.dedup_by(|a, b| a.as_os_str() == b.as_os_str());
         let names = Names::new(&self.protect, &self.hide);
         Questions { paths, trees: self.write.clone(), names }
     }
@@ -201,6 +207,17 @@ pub(crate) const SYSTEM: [&str; 7] =
     ["/tmp", "/var/tmp", "/run", "/dev/shm", "/etc/hosts", "/etc/resolv.conf", "/dev/pts"];
 
 impl Questions {
+    /// Returns whether something of this name in one of the trees may matter to the plan, as
+    /// [`Questions::wants`] then tells.
+    pub fn may_want(&self, name: &OsStr) -> bool {
+        self.names.may_want(name)
+    }
+
+    /// Returns whether [`Questions::within`] may know of anything in a folder of this name.
+    pub fn may_begin(&self, name: &OsStr) -> bool {
+        self.names.may_begin(name)
+    }
+
     /// Returns whether a path in one of the trees matters to the plan.
     pub fn wants(&self, path: &Path) -> bool {
         self.names.want(path)

@@ -7,7 +7,7 @@ use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{After, Note, is_plain_repository};
-use rustix::fs::RenameFlags;
+use rustix::fs::{FileType, RenameFlags};
 use rustix::io::Errno;
 
 use super::reserve::open_folder;
@@ -19,10 +19,15 @@ const LONGEST: u64 = 64 << 10;
 /// Sets aside what was made under protected names, and says so. Nothing is deleted.
 pub(super) fn look_over(after: &After) -> Vec<Note> {
     let mut found: Vec<PathBuf> = Vec::new();
-    walk(after.trees.iter().cloned(), |path, _| {
+    walk(after.trees.iter().cloned(), |seen| {
+        let is_folder = seen.kind == FileType::Directory;
+        if !after.may_want(seen.name) && !is_folder {
+            return Walk::Past;
+        }
+        let path = &seen.path();
         if after.wants(path) {
             if !is_harmless(path) {
-                found.push(path.into());
+                found.push(path.clone());
             }
             return Walk::Past;
         }

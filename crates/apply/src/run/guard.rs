@@ -4,7 +4,8 @@
 //! mounted on it. A thread watches the folders of protected files, mounts what has come in their
 //! place read-only again, and says so. What was changed in the moment between is put back.
 
-use std::ffi::CString;
+use std::collections::BTreeSet;
+use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::mem::MaybeUninit;
@@ -66,9 +67,17 @@ impl Watched {
     /// Watches the folders of the files that a plan protects; `None` if it protects none.
     pub(super) fn new(plan: &Plan) -> Result<Option<Self>, CannotStart> {
         let failed = before("watch protected files");
+        let reserved = plan.steps().iter().filter_map(|step| {
+            let Step::Reserve(paths) = step else { return None };
+            Some(paths.iter().map(|path| path.as_os_str()))
+        });
+        let reserved: BTreeSet<&OsStr> = reserved.flatten().collect();
         let protected = plan.steps().iter().filter_map(|step| {
             let Step::Protect(path) = step else { return None };
-            std::fs::symlink_metadata(path).ok()?.is_file().then_some(path)
+            // What is absent is no file.
+            let is_file = !reserved.contains(path.as_os_str())
+                && std::fs::symlink_metadata(path).ok()?.is_file();
+            is_file.then_some(path)
         });
         let protected: Vec<&PathBuf> = protected.collect();
         if protected.is_empty() {

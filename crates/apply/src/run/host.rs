@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -38,6 +38,7 @@ pub struct Host {
     /// User namespaces that swap an owner with the user of sandboxes, by owner.
     owners: Mutex<BTreeMap<(u32, u32), Arc<OwnedFd>>>,
     leftovers: Leftovers,
+    spares: Option<PathBuf>,
 }
 
 impl Host {
@@ -67,12 +68,21 @@ impl Host {
             uid,
             gid,
             leftovers: Leftovers::default(),
+            spares: None,
             owners: Mutex::default(),
         };
         if uid == 0 {
             host.privilege = Privilege::Root { idmap: host.try_idmap() };
         }
         host
+    }
+
+    /// Keeps the placeholders of absent names in this folder between runs, which is faster than to
+    /// make and remove them. It is made when it is needed, and best lies on the filesystem that
+    /// projects are on.
+    #[must_use]
+    pub fn keeping_spares(self, folder: Option<PathBuf>) -> Self {
+        Self { spares: folder, ..self }
     }
 
     /// Returns what a plan for these questions has to know.
@@ -120,8 +130,9 @@ impl Host {
         };
         let pid = made.pid;
         let sandbox = Sandbox::new(made);
-        // Now: once the first process is undumpable, only root may look.
-        let mounts = self.leftovers.hold(pid);
+        // Now: once the first process is undumpable, only root may look. Names that are kept go only
+        // after the mounts on them, and then nothing is gained.
+        let mounts = ours.reserved.is_none().then(|| self.leftovers.hold(pid)).flatten();
         let guard = ours.watched.map(|watched| watched.guard(pid)).transpose()?;
         drop(prepared);
         if let Some((uids, gids)) = &ours.maps {
@@ -150,6 +161,10 @@ impl Host {
             clock,
             stop: Arc::new(AtomicBool::new(false)),
         })
+    }
+
+    pub(super) fn spares(&self) -> Option<&Path> {
+        self.spares.as_deref()
     }
 
     pub(super) fn identity(&self) -> (u32, u32, Privilege) {

@@ -10,6 +10,7 @@ use rustix::io::{Errno, Result};
 use rustix::process::PidfdFlags;
 
 use super::reserve::Folder;
+use super::spare::Spares;
 use crate::sys::descriptor::{close_between, lift};
 use crate::sys::process::{LeaveOnDrop, Made, Side, await_end, clone_into, leave, signal};
 use crate::sys::signal as signals;
@@ -20,30 +21,42 @@ pub(super) struct Janitor(Made);
 
 impl Janitor {
     /// Starts one for the names in `folders`, which `sandbox` depends on.
-    pub(super) fn start(folders: &[Folder], sandbox: BorrowedFd<'_>) -> Result<Self> {
+    pub(super) fn start(
+        folders: &[Folder],
+        spares: Option<&Spares>,
+        sandbox: BorrowedFd<'_>,
+    ) -> Result<Self> {
         let own = rustix::process::getpid();
         let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?;
         let mut kept: Vec<i32> = folders.iter().map(|folder| folder.open.as_raw_fd()).collect();
+        kept.extend(spares.map(|spares| spares.open.as_raw_fd()));
         kept.extend([supervisor.as_raw_fd(), sandbox.as_raw_fd()]);
         kept.sort_unstable();
         let _blocked = signals::block_all();
         match clone_into(0)? {
-            Side::Child => wait(folders, &kept, supervisor.as_fd(), sandbox),
+            Side::Child => wait((folders, spares), &kept, supervisor.as_fd(), sandbox),
             Side::Parent(made) => Ok(Self(made)),
         }
     }
 }
 
+impl Janitor {
+    /// Sends it home, without waiting until it is there.
+    pub(super) fn dismiss(&self) {
+        signal(self.0.pidfd.as_fd(), libc::SIGKILL).ok();
+    }
+}
+
 impl Drop for Janitor {
     fn drop(&mut self) {
-        signal(self.0.pidfd.as_fd(), libc::SIGKILL).ok();
+        self.dismiss();
         await_end(self.0.pid).ok();
     }
 }
 
 /// The janitor itself. It allocates nothing: it is a copy of one thread of many.
 fn wait(
-    folders: &[Folder],
+    (folders, spares): (&[Folder], Option<&Spares>),
     kept: &[i32],
     supervisor: BorrowedFd<'_>,
     sandbox: BorrowedFd<'_>,
@@ -63,7 +76,7 @@ fn wait(
     // It ends by itself, but only its end shows that nobody writes any more.
     signal(sandbox, libc::SIGKILL).ok();
     ended(sandbox);
-    folders.iter().for_each(Folder::give_back);
+    folders.iter().for_each(|folder| folder.give_back(spares));
     leave(0)
 }
 

@@ -27,6 +27,7 @@ mod pump;
 mod reaper;
 mod reserve;
 mod sample;
+mod spare;
 mod streams;
 mod supervise;
 mod survey;

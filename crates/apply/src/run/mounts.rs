@@ -1,7 +1,8 @@
 //! The mounts that can be seen (proc(5), mountinfo).
 
 use std::ffi::OsString;
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
 
@@ -9,7 +10,10 @@ use palisade_plan::Mount;
 
 /// Returns every mount, in the kernel's order; none where /proc is not there.
 pub(super) fn read() -> Vec<Mount> {
-    fs::read("/proc/self/mountinfo").map_or_else(|_| Vec::new(), |text| parse(&text))
+    // The kernel does not say how long it is, and small pieces cost more than room for most.
+    let mut text = Vec::with_capacity(16 << 10);
+    let read = File::open("/proc/self/mountinfo").and_then(|mut file| file.read_to_end(&mut text));
+    read.map_or_else(|_| Vec::new(), |_| parse(&text))
 }
 
 fn parse(text: &[u8]) -> Vec<Mount> {

@@ -1,5 +1,6 @@
 //! From a plan to memory: everything that can be allocated, opened or refused beforehand.
 
+use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -197,9 +198,13 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             text: shown.clone().into_bytes(),
         },
         Step::Reserve(paths) => {
-            let (paths, others): (Vec<_>, Vec<_>) =
-                paths.iter().cloned().partition(|path| can_be_made(path));
-            ours.reserved = Some(Reserved::open(&paths)?);
+            let mut folders: BTreeMap<Option<&Path>, bool> = BTreeMap::new();
+            let (paths, others): (Vec<_>, Vec<_>) = paths.iter().partition(|path| {
+                *folders.entry(path.parent()).or_insert_with(|| can_be_made(path))
+            });
+            let [paths, others]: [Vec<PathBuf>; 2] =
+                [paths, others].map(|list: Vec<&PathBuf>| list.into_iter().cloned().collect());
+            ours.reserved = Some(Reserved::open(&paths, host.spares())?);
             ours.impossible = others;
             Act::AwaitNames
         }

@@ -5,6 +5,9 @@
 //! Runs that keep the same name share its folder: each says so by a lock, and the last removes it.
 //! One that is left behind after the supervisor and the janitor were both killed is taken over, and
 //! removed, by the next run that keeps the name.
+//!
+//! Where the user has a folder for spares, a placeholder is moved there instead of removed, and from
+//! there instead of made: filesystems move folders much faster than they make and free them.
 
 use std::ffi::CString;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
@@ -16,6 +19,7 @@ use rustix::io::{Errno, Result};
 
 use super::error::{CannotStart, before};
 use super::janitor::Janitor;
+use super::spare::{self, Spares};
 use crate::sys::descriptor::lift;
 use crate::sys::lock;
 
@@ -27,6 +31,7 @@ const MODE: u32 = 0o1755;
 #[derive(Debug, Default)]
 pub(super) struct Reserved {
     folders: Vec<Folder>,
+    spares: Option<Spares>,
     janitor: Option<Janitor>,
 }
 
@@ -36,11 +41,16 @@ pub(super) struct Folder {
     path: PathBuf,
     pub(super) open: OwnedFd,
     pub(super) names: Vec<CString>,
+    device: u64,
 }
 
 impl Reserved {
-    /// Opens the folders of these paths. Nothing is made yet.
-    pub(super) fn open(paths: &[PathBuf]) -> std::result::Result<Self, CannotStart> {
+    /// Opens the folders of these paths, and that of spares, if there is to be one. Nothing is
+    /// made yet.
+    pub(super) fn open(
+        paths: &[PathBuf],
+        spares: Option<&Path>,
+    ) -> std::result::Result<Self, CannotStart> {
         let failed = before("open the folder of a name that must stay absent");
         let mut folders: Vec<Folder> = Vec::new();
         for path in paths {
@@ -52,9 +62,12 @@ impl Reserved {
                 continue;
             }
             let open = open_folder(above).map_err(&failed)?;
-            folders.push(Folder { path: above.into(), open, names: vec![name] });
+            let device = rustix::fs::fstat(&open).map_err(&failed)?.st_dev;
+            folders.push(Folder { path: above.into(), open, names: vec![name], device });
         }
-        Ok(Self { folders, janitor: None })
+        let some = spares.filter(|_| !folders.is_empty());
+        let spares = some.and_then(|spares| Spares::open(spares, paths.len()));
+        Ok(Self { folders, spares, janitor: None })
     }
 
     /// Starts the janitor, and then puts a folder at each name. `sandbox` is who depends on them.
@@ -62,11 +75,13 @@ impl Reserved {
         if self.folders.is_empty() {
             return Ok(());
         }
-        let janitor = Janitor::start(&self.folders, sandbox);
+        let janitor = Janitor::start(&self.folders, self.spares.as_ref(), sandbox);
         self.janitor = Some(janitor.map_err(before("start the janitor"))?);
         for folder in &self.folders {
+            let mut spares = self.spares.as_mut().filter(|spares| spares.device == folder.device);
             let kept = lock::take_turn(folder.open.as_fd()).and_then(|()| {
-                let kept = folder.names.iter().try_for_each(|name| folder.put(name));
+                let mut names = folder.names.iter();
+                let kept = names.try_for_each(|name| folder.put(name, spares.as_deref_mut()));
                 lock::end_turn(folder.open.as_fd());
                 kept
             });
@@ -74,22 +89,38 @@ impl Reserved {
         }
         Ok(())
     }
+
+    /// Gives the names back, and tells the janitor to go home. Who drops what is returned waits
+    /// until it has.
+    pub(super) fn give_back(mut self) -> Option<Janitor> {
+        self.end()
+    }
+
+    fn end(&mut self) -> Option<Janitor> {
+        let janitor = self.janitor.take()?;
+        // Before the janitor goes: should we be killed here, it still knows what is left.
+        self.folders.iter().for_each(|folder| folder.give_back(self.spares.as_ref()));
+        janitor.dismiss();
+        Some(janitor)
+    }
 }
 
 impl Drop for Reserved {
     fn drop(&mut self) {
-        // Before the janitor goes: should we be killed here, it still knows what is left.
-        if self.janitor.is_some() {
-            self.folders.iter().for_each(Folder::give_back);
-        }
-        drop(self.janitor.take());
+        drop(self.end());
     }
 }
 
 impl Folder {
-    fn put(&self, name: &CString) -> Result<()> {
+    fn put(&self, name: &CString, spares: Option<&mut Spares>) -> Result<()> {
         let folder = self.open.as_fd();
+        let keeps_spares = spares.is_some();
+        if let Some(inode) = spares.and_then(|spares| spares.put(folder, name)) {
+            lock::share(folder, inode).ok();
+            return Ok(());
+        }
         match rustix::fs::mkdirat(folder, name.as_c_str(), Mode::from_raw_mode(MODE)) {
+            Ok(()) if keeps_spares => spare::mark(folder, name),
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno),
         }
@@ -103,8 +134,9 @@ impl Folder {
     }
 
     /// Removes what nobody else keeps. It allocates nothing.
-    pub(super) fn give_back(&self) {
+    pub(super) fn give_back(&self, spares: Option<&Spares>) {
         let folder = self.open.as_fd();
+        let spares = spares.filter(|spares| spares.device == self.device);
         if lock::take_turn(folder).is_err() {
             return;
         }
@@ -112,7 +144,9 @@ impl Folder {
             let stat = rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
             let Some(stat) = stat.ok().filter(is_placeholder) else { continue };
             lock::unshare(folder, stat.st_ino).ok();
-            if lock::is_shared(folder, stat.st_ino) == Ok(true) {
+            if lock::is_shared(folder, stat.st_ino) == Ok(true)
+                || spares.is_some_and(|spares| spares.take_back(folder, name, &stat))
+            {
                 continue;
             }
             let removed = rustix::fs::unlinkat(folder, name.as_c_str(), AtFlags::REMOVEDIR);
@@ -148,7 +182,7 @@ fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
     Ok(())
 }
 
-fn is_placeholder(stat: &Stat) -> bool {
+pub(super) fn is_placeholder(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
         && stat.st_mode & 0o1022 == 0o1000
         && stat.st_uid == rustix::process::geteuid().as_raw()
@@ -165,8 +199,12 @@ mod tests {
 
     /// Names kept without a janitor: this process is not going to be killed.
     fn kept(project: &Project, names: &[&str]) -> Reserved {
+        kept_with(project, names, None)
+    }
+
+    fn kept_with(project: &Project, names: &[&str], spares: Option<&Path>) -> Reserved {
         let paths: Vec<PathBuf> = names.iter().map(|name| project.path(name)).collect();
-        let mut kept = Reserved::open(&paths).unwrap();
+        let mut kept = Reserved::open(&paths, spares).unwrap();
         let own = rustix::process::getpid();
         let pidfd = rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).unwrap();
         kept.keep(pidfd.as_fd()).unwrap();
@@ -205,6 +243,31 @@ mod tests {
     }
 
     #[test]
+    fn spares_are_used_again_unless_somebody_filled_them() {
+        use std::os::unix::fs::MetadataExt as _;
+        let (project, state) = (Project::new(), Project::new());
+        let pool = state.path("deep/spares");
+        let inode = |name| fs::metadata(project.path(name)).unwrap().ino();
+        let reserved = kept_with(&project, &["a", "b"], Some(&pool));
+        let first = [inode("a"), inode("b")];
+        drop(reserved);
+        assert_eq!(fs::read_dir(project.root()).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&pool).unwrap().count(), 2);
+
+        // One that is not as it was left is not used.
+        fs::write(pool.join(first[0].to_string()).join("odd"), "x").unwrap();
+        let reserved = kept_with(&project, &["c", "d"], Some(&pool));
+        assert!([inode("c"), inode("d")].contains(&first[1]));
+        assert_ne!(inode("c"), first[0]);
+        assert_ne!(inode("d"), first[0]);
+        fs::write(project.path("c/by-the-host"), "x").unwrap();
+        drop(reserved);
+        assert!(project.path("c/by-the-host").exists(), "it is the host's now");
+        assert!(!project.path("d").exists());
+        assert!(pool.join(first[0].to_string()).join("odd").exists(), "nothing is deleted");
+    }
+
+    #[test]
     fn what_was_left_behind_is_taken_over() {
         let project = Project::new().dir("stale").mode("stale", MODE);
         drop(kept(&project, &["stale"]));
@@ -214,7 +277,7 @@ mod tests {
     #[test]
     fn a_folder_behind_a_link_is_not_opened() {
         let project = Project::new().dir("real").symlink("link", "real");
-        assert!(Reserved::open(&[project.path("link/name")]).is_err());
-        assert!(Reserved::open(&[project.path("gone/name")]).is_err());
+        assert!(Reserved::open(&[project.path("link/name")], None).is_err());
+        assert!(Reserved::open(&[project.path("gone/name")], None).is_err());
     }
 }

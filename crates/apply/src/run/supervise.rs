@@ -158,7 +158,9 @@ impl Running {
         let mut patience = Patience::default();
         let mut sampler = Sampler::new(self.sandbox.pid(), &bounds);
         let mut last_output = self.started;
-        let mut chunk = vec![0; 64 << 10];
+        // Room for output, if any is ours to read.
+        let is_read = self.drains.iter().any(|drain| !matches!(drain, Drain::None));
+        let mut chunk = vec![0; if is_read { 64 << 10 } else { 0 }];
         loop {
             let now = Instant::now();
             let due = due(&bounds, self.started, last_output);
@@ -224,12 +226,14 @@ impl Running {
             mounts.release();
         }
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
-        drop(self.reserved.take());
+        let janitor = self.reserved.take().map(Reserved::give_back);
         let set_aside = self.plan.after().map(after::look_over).unwrap_or_default();
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         outcome.notes.extend(seen);
         outcome.notes.extend(set_aside);
+        // Awaited last: it ends while we look around.
+        drop(janitor);
         Ok(outcome)
     }
 

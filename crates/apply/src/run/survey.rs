@@ -1,11 +1,13 @@
 //! What lies at the paths that a policy names.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{Kind, Place, Privilege, Questions};
+use rustix::fs::FileType;
 
 use super::walk::{Extent, Walk, walk};
 
@@ -17,101 +19,154 @@ pub(super) struct Surveyed {
 }
 
 pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
-    let mut found = Found { places: BTreeMap::new(), real: BTreeMap::new(), privilege };
+    let mut found = Found::new(privilege);
     for path in &questions.paths {
-        // The folders between, whose modes matter when they are shown anew.
+        // The folders between, whose modes matter when they are shown anew. Above one that is known
+        // all are.
         if found.look(path) {
-            for folder in path.ancestors().skip(1).filter(|folder| folder.parent().is_some()) {
-                if !found.places.contains_key(folder) {
-                    found.look(folder);
+            let above = path.ancestors().skip(1).filter(|folder| folder.parent().is_some());
+            for folder in above {
+                if found.places.contains_key(folder.as_os_str()) {
+                    break;
                 }
+                found.look(folder);
             }
         }
     }
-    let trees = questions.trees.iter().filter_map(|tree| fs::canonicalize(tree).ok());
-    let searched = walk(trees, |path, kind| {
-        if questions.wants(path) || kind.is_socket() {
-            found.look(path);
-            return Walk::Past;
+    let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
+    let searched = walk(trees.into_iter(), |seen| {
+        let is_folder = seen.kind == FileType::Directory;
+        if questions.may_want(seen.name) || seen.kind == FileType::Socket {
+            let path = seen.path();
+            if seen.kind == FileType::Socket || questions.wants(&path) {
+                found.look(&path);
+                return Walk::Past;
+            }
         }
-        if !kind.is_dir() {
-            return Walk::Past;
+        if is_folder && questions.may_begin(seen.name) {
+            let path = seen.path();
+            for wanted in questions.within(&path) {
+                wanted.ancestors().take_while(|above| above.starts_with(&path)).for_each(|above| {
+                    found.look(above);
+                });
+            }
         }
-        for wanted in questions.within(path) {
-            wanted.ancestors().take_while(|above| above.starts_with(path)).for_each(|above| {
-                found.look(above);
-            });
-        }
-        Walk::Into
+        if is_folder { Walk::Into } else { Walk::Past }
     });
     Surveyed { places: found.places.into_values().collect(), searched: searched == Extent::Whole }
 }
 
 /// What is known so far.
 struct Found {
-    places: BTreeMap<PathBuf, Place>,
-    /// Folders without their links.
-    real: BTreeMap<PathBuf, Option<PathBuf>>,
+    // Keys are compared byte by byte: as paths they would be taken apart each time.
+    places: BTreeMap<OsString, Place>,
+    /// What lies at paths, their links not followed; nothing where nothing does.
+    there: BTreeMap<OsString, Option<Metadata>>,
+    /// Paths without their links.
+    real: BTreeMap<OsString, Option<PathBuf>>,
     privilege: Privilege,
 }
 
 impl Found {
+    fn new(privilege: Privilege) -> Self {
+        let (places, there, real) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Self { places, there, real, privilege }
+    }
+
     /// Looks at a path, and returns whether anything is there.
     fn look(&mut self, path: &Path) -> bool {
-        let folder = path.parent().and_then(|folder| {
-            let real = self.real.entry(folder.into());
-            real.or_insert_with(|| fs::canonicalize(folder).ok()).as_deref()
-        });
-        let place = look(path, folder, self.privilege);
+        let place = self.place(path);
         let exists = place.exists();
         self.places.insert(path.into(), place);
         exists
     }
-}
 
-/// Looks at a path in `folder`, which is free of links.
-fn look(path: &Path, folder: Option<&Path>, privilege: Privilege) -> Place {
-    let itself = fs::symlink_metadata(path).ok();
-    let is = itself.as_ref().map_or(Kind::Absent, kind);
-    let at = match path.file_name() {
-        Some(name) => folder.map(|folder| folder.join(name)),
-        // `..` at its end: only the kernel knows which folder that is.
-        None => fs::canonicalize(path).ok(),
-    };
-    let at = at.unwrap_or_else(|| path.into());
-    let real = match is {
-        Kind::Link => fs::canonicalize(path).unwrap_or_else(|_| at.clone()),
-        Kind::Absent | Kind::Folder | Kind::File | Kind::Socket | Kind::Other => at.clone(),
-    };
-    let end = if is == Kind::Link { fs::metadata(path).ok() } else { itself };
-    let shut = match privilege {
-        Privilege::Ordinary => None,
-        Privilege::Root { .. } if is == Kind::Absent => None,
-        Privilege::Root { .. } => shut_above(&real),
-    };
-    Place {
-        path: path.into(),
-        at,
-        is,
-        leads_to: end.as_ref().map_or(Kind::Absent, kind),
-        names: end.as_ref().map_or(0, std::os::unix::fs::MetadataExt::nlink),
-        mode: end.as_ref().map_or(0, |end| end.mode() & 0o7777),
-        owner: end.as_ref().map_or((0, 0), |end| (end.uid(), end.gid())),
-        shut,
-        real,
+    fn place(&mut self, path: &Path) -> Place {
+        let itself = self.there(path);
+        let is = itself.as_ref().map_or(Kind::Absent, kind);
+        let at = match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => self.real(folder).map(|folder| folder.join(name)),
+            (_, None) | (None, _) => self.real(path),
+        };
+        let at = at.unwrap_or_else(|| path.into());
+        let real = match is {
+            Kind::Link => self.real(path).unwrap_or_else(|| at.clone()),
+            Kind::Absent | Kind::Folder | Kind::File | Kind::Socket | Kind::Other => at.clone(),
+        };
+        let end = if is == Kind::Link { fs::metadata(path).ok() } else { itself };
+        let shut = match self.privilege {
+            Privilege::Ordinary => None,
+            Privilege::Root { .. } if is == Kind::Absent => None,
+            Privilege::Root { .. } => self.shut_above(&real),
+        };
+        Place {
+            path: path.into(),
+            at,
+            is,
+            leads_to: end.as_ref().map_or(Kind::Absent, kind),
+            names: end.as_ref().map_or(0, MetadataExt::nlink),
+            mode: end.as_ref().map_or(0, |end| end.mode() & 0o7777),
+            owner: end.as_ref().map_or((0, 0), |end| (end.uid(), end.gid())),
+            shut,
+            real,
+        }
+    }
+
+    /// Returns what lies at a path, whose last link is not followed. In a folder that is not there
+    /// nothing is, and nobody is asked.
+    fn there(&mut self, path: &Path) -> Option<Metadata> {
+        if let Some(known) = self.there.get(path.as_os_str()) {
+            return known.clone();
+        }
+        let reached = path.parent().is_none_or(|folder| match self.real.get(folder.as_os_str()) {
+            Some(real) => real.is_some(),
+            None => self.real(folder).is_some(),
+        });
+        let found = reached.then(|| fs::symlink_metadata(path).ok()).flatten();
+        self.there.insert(path.into(), found.clone());
+        found
+    }
+
+    /// Returns a path without its links; nothing if it leads nowhere. Each component is asked about
+    /// once, however many paths go through it.
+    fn real(&mut self, path: &Path) -> Option<PathBuf> {
+        if let Some(known) = self.real.get(path.as_os_str()) {
+            return known.clone();
+        }
+        let unknown: Vec<&Path> =
+            path.ancestors().take_while(|part| !self.real.contains_key(part.as_os_str())).collect();
+        // From the top down, so that the folder above is known each time.
+        for part in unknown.into_iter().rev() {
+            let real = match (part.parent(), part.file_name()) {
+                (Some(folder), Some(name)) => match self.there(part) {
+                    Some(found) if found.is_symlink() => fs::canonicalize(part).ok(),
+                    Some(_) => self
+                        .real
+                        .get(folder.as_os_str())
+                        .cloned()
+                        .flatten()
+                        .map(|real| real.join(name)),
+                    None => None,
+                },
+                // `..` at its end: only the kernel knows which folder that is.
+                (_, None) | (None, _) => fs::canonicalize(part).ok(),
+            };
+            self.real.insert(part.into(), real);
+        }
+        self.real.get(path.as_os_str()).cloned().flatten()
+    }
+
+    /// Returns the topmost folder above `path`, which is free of links, that others may not search.
+    fn shut_above(&mut self, path: &Path) -> Option<PathBuf> {
+        let above: Vec<&Path> = path.ancestors().skip(1).collect();
+        let mut above = above.into_iter().rev();
+        above
+            .find(|folder| self.there(folder).is_some_and(|found| found.mode() & 0o001 == 0))
+            .map(Into::into)
     }
 }
 
-/// Returns the topmost folder above `path` that others may not search.
-fn shut_above(path: &Path) -> Option<PathBuf> {
-    let above: Vec<&Path> = path.ancestors().skip(1).collect();
-    let mut above = above.into_iter().rev();
-    above
-        .find(|folder| fs::symlink_metadata(folder).is_ok_and(|found| found.mode() & 0o001 == 0))
-        .map(Into::into)
-}
-
-fn kind(found: &fs::Metadata) -> Kind {
+fn kind(found: &Metadata) -> Kind {
     let kind = found.file_type();
     if kind.is_symlink() {
         Kind::Link

@@ -1,14 +1,21 @@
 //! Going through the folders of writable trees, level by level and not for ever.
 
 use std::collections::VecDeque;
-use std::fs::{self, FileType};
+use std::ffi::OsStr;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
 
 /// How many names are looked at.
 const MOST: usize = 20_000;
 
 /// Folders that hold nothing a person wrote, and very much of it.
 const SKIPPED: [&str; 5] = ["node_modules", "objects", "target", ".venv", "__pycache__"];
+
+/// Room for the names that the kernel tells at once.
+const ROOM: usize = 32 << 10;
 
 /// Where to go on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -28,23 +35,52 @@ pub(super) enum Extent {
     Partly,
 }
 
+/// A name that was seen.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seen<'w> {
+    folder: &'w Path,
+    pub(super) name: &'w OsStr,
+    pub(super) kind: FileType,
+}
+
+impl Seen<'_> {
+    /// Returns where it is. Most names are of no interest, and need no path.
+    pub(super) fn path(&self) -> PathBuf {
+        self.folder.join(self.name)
+    }
+}
+
 /// Shows every name in the trees to `visit`. No link is followed.
 pub(super) fn walk(
     trees: impl Iterator<Item = PathBuf>,
-    mut visit: impl FnMut(&Path, FileType) -> Walk,
+    mut visit: impl FnMut(Seen<'_>) -> Walk,
 ) -> Extent {
     let mut left = MOST;
+    let mut room = vec![MaybeUninit::uninit(); ROOM];
     let mut folders: VecDeque<PathBuf> = trees.collect();
     while let Some(folder) = folders.pop_front() {
-        let Ok(entries) = fs::read_dir(&folder) else { continue };
-        for entry in entries.flatten() {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let Ok(open) = rustix::fs::open(&folder, flags, Mode::empty()) else { continue };
+        let mut entries = RawDir::new(&open, &mut room);
+        while let Some(Ok(entry)) = entries.next() {
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
             let Some(less) = left.checked_sub(1) else { return Extent::Partly };
             left = less;
-            let Ok(kind) = entry.file_type() else { continue };
-            let path = entry.path();
-            let skipped = SKIPPED.iter().any(|name| entry.file_name() == *name);
-            if visit(&path, kind) == Walk::Into && kind.is_dir() && !skipped {
-                folders.push_back(path);
+            let mut kind = entry.file_type();
+            // Some filesystems do not tell with the name.
+            if kind == FileType::Unknown {
+                let stat = rustix::fs::statat(&open, name, AtFlags::SYMLINK_NOFOLLOW);
+                let Ok(stat) = stat else { continue };
+                kind = FileType::from_raw_mode(stat.st_mode);
+            }
+            let seen = Seen { folder: &folder, name: OsStr::from_bytes(name.to_bytes()), kind };
+            let is_folder = kind == FileType::Directory;
+            if visit(seen) == Walk::Into && is_folder && !SKIPPED.iter().any(|no| seen.name == *no)
+            {
+                folders.push_back(seen.path());
             }
         }
     }
@@ -65,8 +101,8 @@ mod tests {
             .file("node_modules/m/file", "x")
             .symlink("link", "a");
         let mut seen = Vec::new();
-        let extent = walk([project.root().to_owned()].into_iter(), |path, _| {
-            seen.push(path.strip_prefix(project.root()).unwrap().to_owned());
+        let extent = walk([project.root().to_owned()].into_iter(), |one| {
+            seen.push(one.path().strip_prefix(project.root()).unwrap().to_owned());
             Walk::Into
         });
         assert_eq!(extent, Extent::Whole);

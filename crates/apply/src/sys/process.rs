@@ -1,7 +1,7 @@
 //! Making, replacing, ending and awaiting processes.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::mem;
+use std::mem::{self, MaybeUninit};
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
 
@@ -70,12 +70,12 @@ const CLEAR_HANDLERS_LOW: u32 = 1;
 
 /// A stack for [`fork_onto`].
 #[derive(Debug)]
-pub(crate) struct Stack(Vec<u128>);
+pub(crate) struct Stack(Box<[MaybeUninit<u128>]>);
 
 impl Stack {
     /// Makes one; pages that are never used cost nothing.
     pub(crate) fn new() -> Self {
-        Self(vec![0; (256 << 10) / size_of::<u128>()])
+        Self(Box::new_uninit_slice((256 << 10) / size_of::<u128>()))
     }
 }
 

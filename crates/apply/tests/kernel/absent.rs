@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use palisade_apply::{Outcome, Streams};
-use palisade_plan::{Layer, Strength};
+use palisade_apply::{Host, Outcome, Streams};
+use palisade_plan::{Layer, Strength, build};
 use palisade_testkit::Project;
 
-use crate::{Place, all, as_both, out, pattern, started};
+use crate::{Place, all, as_both, out, pattern, permit, started};
 
 /// A project with these protected names.
 fn protecting(project: Project, names: &[&str]) -> Place {
@@ -164,6 +164,44 @@ fn wait_for(is_so: impl Fn() -> bool) {
         assert!(begun.elapsed() < Duration::from_secs(20), "it never came");
         std::thread::sleep(Duration::from_millis(1));
     }
+}
+
+#[test]
+fn spares_hold_names_as_new_placeholders_do() {
+    as_both("absent::spares_hold_names_as_new_placeholders_do", || {
+        let mut place =
+            protecting(Project::new().dir("sub/.git"), &["**/.bashrc", "**/.git/hooks"]);
+        let state = Project::new();
+        let pool = state.path("spares");
+        let script = "echo x > .bashrc; rm -r .bashrc; mv .bashrc b; mkdir sub/.git/hooks/x; ls -A . sub/.git";
+        place.order.argv = ["/bin/sh", "-c", script].map(str::to_owned).into();
+        let inodes = || {
+            let entries = fs::read_dir(&pool).unwrap();
+            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            names
+        };
+        let host = Host::probe().keeping_spares(Some(pool.clone()));
+        let mut had = Vec::new();
+        for round in 0..3 {
+            let facts = host.facts(&place.order.questions());
+            let plan = build(&permit(), &place.order, &facts).unwrap();
+            let outcome = host.start(&plan, Streams::default()).unwrap().wait().unwrap();
+            assert_eq!(
+                out(&outcome),
+                ".:\n.bashrc\nsub\n\nsub/.git:\nhooks\n",
+                "{}",
+                all(&outcome)
+            );
+            assert_eq!(listed(&place), ["sub"], "nothing of ours stays");
+            assert_eq!(fs::read_dir(place.project.path("sub/.git")).unwrap().count(), 0);
+            if round > 0 {
+                assert_eq!(inodes(), had, "they are the same each time");
+            }
+            had = inodes();
+            assert_eq!(had.len(), 2);
+        }
+    });
 }
 
 #[test]

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use palisade_apply::{Host, Streams};
+use palisade_plan::build;
 use palisade_testkit::Project;
 
-use crate::{Place, as_both, pattern};
+use crate::{Place, as_both, pattern, permit};
 
 /// Says to a test that it is the supervisor, and where its project lies.
 const SUPERVISOR: &str = "PALISADE_TEST_KILLED";
@@ -35,9 +37,16 @@ fn place(root: &Path) -> Place {
 
 /// Runs sandboxes until it is killed, in a child of the test.
 fn supervise(root: &Path) {
-    let place = place(root);
-    loop {
-        let outcome = place.sh("setsid sleep 47.11 & sleep 0.02; exit 0");
+    let mut place = place(root);
+    place.order.argv =
+        ["/bin/sh", "-c", "setsid sleep 47.11 & sleep 0.02; exit 0"].map(str::to_owned).into();
+    // In turn: with placeholders that are made and removed, and with spares.
+    let spares = std::env::temp_dir().join("spares");
+    let hosts = [Host::probe(), Host::probe().keeping_spares(Some(spares))];
+    for host in hosts.iter().cycle() {
+        let facts = host.facts(&place.order.questions());
+        let plan = build(&permit(), &place.order, &facts).unwrap();
+        let outcome = host.start(&plan, Streams::default()).unwrap().wait().unwrap();
         assert_eq!(outcome.exit_code(), 0);
     }
 }

@@ -106,7 +106,7 @@ impl Sandbox {
         let path = session.policy().audit.path.sourced().map(|path| path.value.path());
         Self(Arc::new(Inner {
             guard: Guard::new(&session),
-            host: Host::assumed(),
+            host: Host::assumed().keeping_spares(request.spares()),
             cwd: request.cwd.clone(),
             environment: environment.collect(),
             confirmer: Arc::new(Nobody),
@@ -298,12 +298,15 @@ impl Sandbox {
         Ok(order)
     }
 
-    /// Takes the project's own caches, where the policy keeps them apart. Who cannot have them works
-    /// without, and what it fetches is gone with it.
+    /// Takes the project's own caches, where the policy keeps them apart and the project has a use
+    /// for them. Who cannot have them works without, and what it fetches is gone with it.
     fn caches(&self, order: &mut Order) -> Option<Held> {
-        let Caches::Private { store } = &mut order.caches else { return None };
+        let Caches::Private { .. } = &order.caches else { return None };
+        if !order.cache_markers().iter().any(|marker| marker.symlink_metadata().is_ok()) {
+            return None;
+        }
         let held = self.0.store.as_ref()?.take(&order.root).ok().flatten()?;
-        *store = Some(held.folder().into());
+        order.caches = Caches::Private { store: Some(held.folder().into()) };
         Some(held)
     }
 

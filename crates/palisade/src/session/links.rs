@@ -60,25 +60,43 @@ pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
 
 /// Where folders lead, each asked once: most paths of a policy lie side by side.
 #[derive(Debug, Default)]
-struct Places(BTreeMap<PathBuf, PathBuf>);
+struct Places(BTreeMap<PathBuf, (PathBuf, Found)>);
+
+/// Whether anything lies at a path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Found {
+    Something,
+    Nothing,
+}
 
 impl Places {
     /// Returns where a path leads; what does not exist yet lies where its folder leads.
     fn real(&mut self, path: &Path) -> PathBuf {
+        self.place(path).0
+    }
+
+    fn place(&mut self, path: &Path) -> (PathBuf, Found) {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return path.to_path_buf();
+            return (path.to_path_buf(), Found::Something);
         };
-        let linked = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-        if linked && let Ok(real) = path.canonicalize() {
-            return real;
+        let (above, found) = match self.0.get(folder) {
+            Some(known) => known.clone(),
+            None => {
+                let place = self.place(folder);
+                self.0.insert(folder.to_path_buf(), place.clone());
+                place
+            }
+        };
+        // In a folder that is not there, nothing is.
+        let stat = (found == Found::Something).then(|| path.symlink_metadata().ok()).flatten();
+        match stat {
+            Some(stat) if stat.is_symlink() => match path.canonicalize() {
+                Ok(real) => (real, Found::Something),
+                Err(_) => (above.join(name), Found::Nothing),
+            },
+            Some(_) => (above.join(name), Found::Something),
+            None => (above.join(name), Found::Nothing),
         }
-        if let Some(real) = self.0.get(folder) {
-            return real.join(name);
-        }
-        let real = self.real(folder);
-        let path = real.join(name);
-        self.0.insert(folder.to_path_buf(), real);
-        path
     }
 }
 

@@ -102,6 +102,11 @@ impl Request {
         Some(palisade_apply::cache::Store::at(state.join("caches")))
     }
 
+    /// Returns where placeholders wait for their next use.
+    pub(crate) fn spares(&self) -> Option<PathBuf> {
+        Some(self.places().state?.join("placeholders"))
+    }
+
     pub(super) fn choice(&self) -> Choice {
         Choice {
             agent: self.agent.as_deref().map(Into::into),

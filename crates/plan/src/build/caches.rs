@@ -76,6 +76,16 @@ pub(crate) fn questions(order: &Order) -> Vec<PathBuf> {
     paths
 }
 
+/// Returns the files of a project that call for caches: if none is there, a plan has no use for a
+/// store.
+pub(crate) fn markers(order: &Order) -> Vec<PathBuf> {
+    let names = HOMES.iter().flat_map(|home| home.markers).chain(PYTHON);
+    let mut paths: Vec<PathBuf> = names.flat_map(|marker| marked(order, marker)).collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
 /// Returns the real homes, where the policy lets them be written.
 pub(super) fn shared(order: &Order) -> Vec<PathBuf> {
     match (&order.caches, &order.home) {

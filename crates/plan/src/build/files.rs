@@ -131,8 +131,7 @@ impl Files {
             made.steps.push(Step::Cover { at, shape });
         }
         made.cover(&hidden, &trees, facts);
-        let reserved = made.protect(order, facts, &trees, &hidden);
-        made.after = After::new(&order.protect, facts, &trees, reserved);
+        made.after = made.protect(order, facts, &trees, &hidden);
         Ok(made)
     }
 

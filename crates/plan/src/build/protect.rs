@@ -6,6 +6,7 @@ use palisade_policy::name::PathPattern;
 
 use super::files::{Files, below_any};
 use crate::absent::{is_placeholder, reserved};
+use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Searched};
 use crate::names::{Exactly, Names};
 use crate::order::Order;
@@ -13,19 +14,20 @@ use crate::step::Step;
 
 impl Files {
     /// Makes what is protected read-only, and holds the folders above it where they are. What does
-    /// not exist yet gets something to hold; those paths are returned.
+    /// not exist yet gets something to hold. Returns what is left to look for at the end.
     pub(super) fn protect(
         &mut self,
         order: &Order,
         facts: &Facts,
         trees: &[&Place],
         hidden: &[&Place],
-    ) -> Vec<PathBuf> {
-        let mut absent = reserved(&order.protect, facts, trees);
+    ) -> Option<After> {
+        let (names, exactly) = (Names::new(&order.protect, &[]), Exactly::new(&order.protect));
+        let mut absent = reserved(&exactly, facts, trees);
         absent.retain(|path| !below_any(hidden, path));
         let mut held = Held { pinned: Vec::new(), protected: Vec::new(), steps: Vec::new() };
         let mut replaceable = false;
-        for place in protected(&order.protect, facts) {
+        for place in protected(&names, &exactly, facts) {
             let mut paths = vec![place.at.clone()];
             if place.is == Kind::Link && place.leads_to != Kind::Absent {
                 paths.push(place.real.clone());
@@ -50,19 +52,19 @@ impl Files {
         if replaceable {
             self.protect.watches("a file that the host replaces is protected again".into());
         }
-        let names = order.protect.iter().any(PathPattern::has_wildcard);
+        let any = order.protect.iter().any(PathPattern::has_wildcard);
         match facts.searched {
-            Searched::Whole if names && !trees.is_empty() => {
+            Searched::Whole if any && !trees.is_empty() => {
                 let what = "names made in other letter cases and in other folders are set aside at the end";
                 self.protect.watches(what.into());
             }
-            Searched::Partly if names => {
+            Searched::Partly if any => {
                 let what = "names were not searched in all folders: there are too many";
                 self.protect.lacks(what.into());
             }
             Searched::Whole | Searched::Partly => {}
         }
-        absent
+        After::new(names, facts, trees, absent)
     }
 }
 
@@ -98,8 +100,7 @@ impl Held {
 
 /// Returns what exists on the host of what the patterns name, in any letter case; not what keeps a
 /// name for another run.
-fn protected<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
-    let (names, exactly) = (Names::new(patterns, &[]), Exactly::new(patterns));
+fn protected<'f>(names: &Names, exactly: &Exactly<'_>, facts: &'f Facts) -> Vec<&'f Place> {
     let named = |place: &&Place| {
         let named = |path: &Path| exactly.name(path) || names.want(path);
         place.exists() && !is_placeholder(place) && (named(&place.path) || named(&place.at))

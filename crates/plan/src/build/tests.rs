@@ -87,7 +87,7 @@ fn facts(privilege: Privilege) -> Facts {
     let mut places: Vec<Place> = folders.iter().map(|path| place(path, Kind::Folder)).collect();
     places.push(place("/home/dev/app/.git/config", Kind::File));
     places.push(place("/etc/hosts", Kind::File));
-    places.sort_by(|a, b| a.path.cmp(&b.path));
+    places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     let mount = |point: &str, device: &str, kind: &str| Mount {
         point: point.into(),
         root: "/".into(),
@@ -205,7 +205,7 @@ fn names_that_do_not_exist_are_kept_at_the_top_and_in_repositories() {
             facts.places.push(place(absent.to_str().unwrap(), Kind::Absent));
         }
     }
-    facts.places.sort_by(|a, b| a.path.cmp(&b.path));
+    facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     let kept = |facts: &Facts| {
         let plan = build(&permit(), &order, facts).unwrap();
         let steps = plan.steps().iter();
@@ -235,7 +235,7 @@ fn tools_write_to_a_layer_of_the_project_or_elsewhere_but_never_to_the_real_home
         order.caches = caches;
         order.environment.extend(passed.iter().map(|name| ((*name).into(), "caller".into())));
         facts.places.extend(there.iter().map(|(path, kind)| place(path, *kind)));
-        facts.places.sort_by(|a, b| a.path.cmp(&b.path));
+        facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
         let plan = build(&permit(), &order, &facts).unwrap();
         let Some(Step::Exec { environment, .. }) = plan.steps().last() else {
             panic!("no command")

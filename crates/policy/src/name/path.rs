@@ -201,6 +201,16 @@ impl PathPattern {
         }
     }
 
+    /// Returns whether something of this name, in some folder, could be what this pattern names:
+    /// a look at one component, for searches that see many.
+    pub fn may_end_in(&self, name: &str) -> bool {
+        match self.parts.last() {
+            Some(Part::Name(last)) => last == name,
+            Some(Part::Glob(last)) => last.matches(name),
+            Some(Part::Deep | Part::Parent) | None => true,
+        }
+    }
+
     /// Returns whether this pattern certainly matches everything that `other` matches.
     ///
     /// "No" may also mean "not certain". Always false until both are absolute.

@@ -225,3 +225,19 @@ fn names_in_any_folder_are_told_from_other_patterns() {
         assert_eq!(text.parse::<PathPattern>().unwrap().anywhere_below(), expected, "{text}");
     }
 }
+
+#[test]
+fn the_last_component_tells_what_a_pattern_cannot_name() {
+    #[rustfmt::skip]
+    let cases = [
+        ("/w/**/.git/hooks",     "hooks",         true),
+        ("/w/**/.git/hooks",     ".git",          false),
+        ("/w/**/settings*.json", "settings.json", true),
+        ("/w/**/settings*.json", "settings.yaml", false),
+        ("/",                    "anything",      true),
+    ];
+    for (pattern, name, expected) in cases {
+        let pattern: PathPattern = pattern.parse().unwrap();
+        assert_eq!(pattern.may_end_in(name), expected, "{pattern} {name}");
+    }
+}

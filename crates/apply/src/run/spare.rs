@@ -1,0 +1,126 @@
+//! Placeholders that wait for their next use, in a folder of the user's own.
+//!
+//! Each is named by its inode. That nobody has put anything into one is told by its time of
+//! modification, which is long ago until somebody does.
+
+use std::ffi::{CStr, CString};
+use std::fs::DirBuilder;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::io::Errno;
+
+use super::reserve::{is_placeholder, open_folder};
+
+/// The time of an empty one, in seconds: no file is this old.
+const LONG_AGO: i64 = 1;
+
+/// A folder of spares, and some of what is in it.
+#[derive(Debug)]
+pub(super) struct Spares {
+    pub(super) open: OwnedFd,
+    /// The filesystem: nothing can be moved to another.
+    pub(super) device: u64,
+    ready: Vec<CString>,
+}
+
+impl Spares {
+    /// Opens the folder, which is made if it is missing, and finds up to `most` spares in it. Who
+    /// cannot have any does without.
+    pub(super) fn open(path: &Path, most: usize) -> Option<Self> {
+        let open = match open_folder(path) {
+            Err(Errno::NOENT) => {
+                DirBuilder::new().recursive(true).mode(0o700).create(path).ok()?;
+                open_folder(path)
+            }
+            open => open,
+        };
+        let open = open.ok()?;
+        let device = rustix::fs::fstat(&open).ok()?.st_dev;
+        let entries = Dir::read_from(&open).ok()?.flatten();
+        let names = entries.map(|entry| entry.file_name().to_owned());
+        let ready = names.filter(|name| name.to_bytes().first() != Some(&b'.')).take(most);
+        let ready = ready.collect();
+        Some(Self { open, device, ready })
+    }
+
+    /// Moves a spare to a name in `folder`, and returns its inode; nothing if there is none, or
+    /// something has that name.
+    pub(super) fn put(&mut self, folder: BorrowedFd<'_>, name: &CStr) -> Option<u64> {
+        while let Some(spare) = self.ready.pop() {
+            let stat = rustix::fs::statat(&self.open, spare.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
+            let Some(stat) = stat.ok().filter(is_untouched) else { continue };
+            let flags = RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(&self.open, spare.as_c_str(), folder, name, flags) {
+                Ok(()) => return Some(stat.st_ino),
+                // Another run was faster.
+                Err(Errno::NOENT) => {}
+                Err(_) => {
+                    self.ready.push(spare);
+                    return None;
+                }
+            }
+        }
+        None
+    }
+
+    /// Moves what stands at a name in `folder` to the spares; `false` if it has to be removed
+    /// instead. It allocates nothing.
+    pub(super) fn take_back(&self, folder: BorrowedFd<'_>, name: &CStr, stat: &Stat) -> bool {
+        let (spares, flags) = (self.open.as_fd(), RenameFlags::NOREPLACE);
+        let mut room = [0; 24];
+        let Some(spare) = number(stat.st_ino, &mut room) else { return false };
+        if !is_untouched(stat)
+            || rustix::fs::renameat_with(folder, name, spares, spare, flags).is_err()
+        {
+            return false;
+        }
+        let moved = rustix::fs::statat(spares, spare, AtFlags::SYMLINK_NOFOLLOW);
+        if moved.is_ok_and(|moved| moved.st_ino == stat.st_ino && is_untouched(&moved)) {
+            return true;
+        }
+        // Somebody was putting something in, or something else in its place: it is theirs.
+        rustix::fs::renameat_with(spares, spare, folder, name, flags).is_err()
+    }
+}
+
+/// Says of a placeholder that was just made that nobody has put anything into it.
+pub(super) fn mark(folder: BorrowedFd<'_>, name: &CStr) {
+    let time = Timespec { tv_sec: LONG_AGO, tv_nsec: 0 };
+    let times = Timestamps { last_access: time, last_modification: time };
+    // One without the mark is removed in the end, and no spare.
+    rustix::fs::utimensat(folder, name, &times, AtFlags::SYMLINK_NOFOLLOW).ok();
+}
+
+fn is_untouched(stat: &Stat) -> bool {
+    is_placeholder(stat) && stat.st_mtime == LONG_AGO
+}
+
+/// Writes a number as a text, without memory of its own.
+fn number(mut rest: u64, room: &mut [u8; 24]) -> Option<&CStr> {
+    let mut first = room.len() - 1;
+    loop {
+        first = first.checked_sub(1)?;
+        *room.get_mut(first)? = b'0' + u8::try_from(rest % 10).ok()?;
+        rest /= 10;
+        if rest == 0 {
+            return CStr::from_bytes_with_nul(room.get(first..)?).ok();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inodes_are_written_as_names() {
+        for inode in [0, 7, 803_527, u64::MAX] {
+            let mut room = [0; 24];
+            let written = number(inode, &mut room).unwrap();
+            assert_eq!(written.to_str().unwrap(), inode.to_string());
+        }
+    }
+}
