@@ -194,7 +194,7 @@ fn e047_nor_does_it_show_the_environment_of_the_supervisor_to_root() {
         }
         assert!(!reapers.is_empty());
         for reaper in reapers {
-            let block = std::fs::read(reaper.join("environ")).unwrap_or_default();
+            let block = fs::read(reaper.join("environ")).unwrap_or_default();
             assert!(block.iter().all(|byte| *byte == 0), "{:?}", String::from_utf8_lossy(&block));
         }
         drop(running);
@@ -206,7 +206,7 @@ fn reapers() -> Vec<std::path::PathBuf> {
     let child = format!("PPid:\t{}\n", std::process::id());
     let processes = fs::read_dir("/proc").unwrap().flatten().map(|entry| entry.path());
     let is = |path: &std::path::PathBuf| {
-        let text = |name: &str| std::fs::read_to_string(path.join(name)).unwrap_or_default();
+        let text = |name: &str| fs::read_to_string(path.join(name)).unwrap_or_default();
         text("comm") == "pal-reaper\n" && text("status").contains(&child)
     };
     processes.filter(is).collect()
@@ -217,7 +217,7 @@ fn e053_no_descriptor_of_the_caller_is_inherited() {
     as_both("launch::e053_no_descriptor_of_the_caller_is_inherited", || {
         use std::os::fd::AsFd as _;
         let place = Place::new();
-        let secret = std::fs::File::open("/etc/passwd").unwrap();
+        let secret = fs::File::open("/etc/passwd").unwrap();
         // One that does not close at execve, as a careless host has them.
         let leaked = rustix::io::fcntl_dupfd_cloexec(secret.as_fd(), 40).unwrap();
         rustix::io::fcntl_setfd(&leaked, rustix::io::FdFlags::empty()).unwrap();
