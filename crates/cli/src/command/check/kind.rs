@@ -28,7 +28,12 @@ pub(super) fn answer(judges: &mut Judges, request: &Request<'_>) -> Json {
         Ok(kind) => kind,
         Err(refused) => return refused.told(id),
     };
-    let mut told = (kind.answer)(judges, request).unwrap_or_else(|refused| refused.told(id));
+    // The number comes first, whoever answers.
+    let mut told = json!({ "id": null });
+    let answer = (kind.answer)(judges, request).unwrap_or_else(|refused| refused.told(id));
+    if let (Some(told), Json::Object(members)) = (told.as_object_mut(), answer) {
+        told.extend(members);
+    }
     told["id"] = id.clone();
     let is_known = |key: &str| matches!(key, "id" | "kind") || kind.keys.contains(&key);
     let ignored: Vec<&str> = request.keys().filter(|key| !is_known(key)).collect();
@@ -233,7 +238,7 @@ impl Refused {
 
     /// A request that is not one.
     pub(super) fn request(message: &str) -> Self {
-        Self::new("bad-request", message.to_owned())
+        Self { code: "bad-request", message: message.to_owned() }
     }
 
     /// Returns the answer to the request with this number.
