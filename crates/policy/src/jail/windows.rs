@@ -14,10 +14,10 @@ use super::text::{append, is_under};
 /// ```
 /// use palisade_policy::jail::{Side, WindowsRoot};
 ///
-/// let root = WindowsRoot::read(r"C:\Work\App").unwrap();
-/// assert_eq!(root.folder(), "/c:/work/app");
-/// assert_eq!(root.judge(r"c:/WORK/app/Src\main.rs"), Side::Inside);
-/// assert_eq!(root.judge(r"\\?\C:\Work\App2\x"), Side::Outside);
+/// let root = WindowsRoot::read(r"C:\Code\App").unwrap();
+/// assert_eq!(root.folder(), "/c:/code/app");
+/// assert_eq!(root.judge(r"c:/CODE/app/Src\main.rs"), Side::Inside);
+/// assert_eq!(root.judge(r"\\?\C:\Code\App2\x"), Side::Outside);
 /// ```
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct WindowsRoot {
