@@ -1,5 +1,8 @@
 //! What looking for a regular expression may cost.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 /// The cost of a regular expression, told by its text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Cost {
@@ -30,7 +33,7 @@ impl Cost {
         let named = pattern.matches('\\').count();
         let back = (1..=9).map(|n| pattern.matches(&format!("\\{n}")).count()).sum::<usize>();
         let turns = turns.iter().map(|turn| pattern.matches(turn).count()).sum::<usize>();
-        Self { places: places(pattern), turns: turns + back.min(named) }
+        Self { places: PLACES.weigh(pattern), turns: turns + back.min(named) }
     }
 
     /// Whether a text of so many bytes is too long to be gone through at all.
@@ -48,117 +51,115 @@ impl Cost {
     }
 }
 
-/// Returns about how many microseconds compiling a pattern takes, told by its text: so much for
-/// each letter and class, as often as it is repeated.
+/// What the parts of a pattern weigh.
+struct Scale {
+    letter: usize,
+    /// `.`
+    any: usize,
+    /// `*`, `|`, `^` and the like.
+    mark: usize,
+    /// A group, beside what is in it.
+    group: usize,
+    /// A set, beside its members, and the most that it weighs.
+    set: usize,
+    widest: usize,
+    member: usize,
+    escaped: fn(char) -> usize,
+}
+
+/// The places in a pattern at which a text may be at once: what matches many characters.
+const PLACES: Scale = Scale {
+    letter: 0,
+    any: 1,
+    mark: 0,
+    group: 0,
+    set: 0,
+    widest: 1,
+    member: 1,
+    escaped: |c| if "dDwWsSpPhHNRX".contains(c) { 1 } else { 0 },
+};
+
+/// About how many microseconds compiling takes: some classes are of a great many characters.
+const COMPILING: Scale = Scale {
+    letter: 1,
+    any: 8,
+    mark: 1,
+    group: 4,
+    set: 4,
+    widest: MANY,
+    member: 1,
+    escaped: |c| match c {
+        'p' | 'P' => 150,
+        'w' | 'W' | 'b' | 'B' => 60,
+        'd' | 'D' | 's' | 'S' | 'h' | 'H' => 10,
+        _ => 1,
+    },
+};
+
+/// Returns about how many microseconds compiling a pattern takes, told by its text.
 pub(super) fn weight(pattern: &str) -> usize {
     // Every letter becomes a class of its cases.
     let case = if pattern.contains("(?i") { 3 } else { 1 };
-    let mut groups = vec![0_usize];
-    let mut last = 0_usize;
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => {
-                last = class(chars.next());
-                add(&mut groups, last);
-            }
-            '[' => {
-                last = 4;
-                let mut inside = chars.next_if_eq(&'^').is_some();
-                while let Some(c) = chars.next() {
-                    match c {
-                        ']' if inside => break,
-                        '\\' => last += class(chars.next()),
-                        _ => last += 1,
-                    }
-                    inside = true;
-                }
-                add(&mut groups, last);
-            }
-            '(' => groups.push(4),
-            ')' => {
-                last = if groups.len() > 1 { groups.pop().unwrap_or_default() } else { 0 };
-                add(&mut groups, last);
-            }
-            '{' => {
-                let more = last.saturating_mul(times(&mut chars).saturating_sub(1));
-                last = last.saturating_add(more).min(MANY);
-                add(&mut groups, more);
-            }
-            '.' => {
-                last = 8;
-                add(&mut groups, last);
-            }
-            _ => {
-                last = 1;
-                add(&mut groups, last);
-            }
-        }
-    }
-    let sum = groups.iter().fold(0_usize, |sum, group| sum.saturating_add(*group));
-    sum.saturating_mul(case).min(MANY)
+    COMPILING.weigh(pattern).saturating_mul(case).min(MANY)
 }
 
-/// What an escaped character weighs: some are classes of a great many.
-fn class(escaped: Option<char>) -> usize {
-    match escaped {
-        Some('p' | 'P') => 150,
-        Some('w' | 'W' | 'b' | 'B') => 60,
-        Some('d' | 'D' | 's' | 'S' | 'h' | 'H') => 10,
-        Some(_) | None => 1,
-    }
-}
+type Letters<'p> = Peekable<Chars<'p>>;
 
-/// Counts the places in a pattern at which a text may be at once: what matches many characters,
-/// and what is repeated so many times.
-fn places(pattern: &str) -> usize {
-    let mut groups = vec![0_usize];
-    // What the last part weighs: where it is repeated, it weighs more.
-    let mut last = 0_usize;
-    let mut chars = pattern.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '\\' => {
-                let wide = chars.next().is_some_and(|next| "dDwWsSpPhHNRX".contains(next));
-                last = usize::from(wide);
-                add(&mut groups, last);
-            }
-            '.' => {
-                last = 1;
-                add(&mut groups, last);
-            }
-            '[' => {
-                let mut inside = chars.next_if_eq(&'^').is_some();
-                inside |= chars.next_if_eq(&']').is_some();
-                let mut escaped = false;
-                for c in chars.by_ref() {
-                    match c {
-                        _ if escaped => escaped = false,
-                        '\\' => escaped = true,
-                        ']' => break,
-                        _ => inside = true,
-                    }
+impl Scale {
+    /// Adds up what a pattern consists of, each part as often as it is repeated.
+    fn weigh(&self, pattern: &str) -> usize {
+        let mut groups = vec![0_usize];
+        // What the last part weighs: where it is repeated, it weighs more.
+        let mut last = 0_usize;
+        let mut chars = pattern.chars().peekable();
+        while let Some(c) = chars.next() {
+            last = match c {
+                '\\' => chars.next().map_or(self.letter, self.escaped),
+                '.' => self.any,
+                '[' => self.set(&mut chars),
+                '(' => {
+                    groups.push(self.group);
+                    continue;
                 }
-                last = usize::from(inside);
-                add(&mut groups, last);
-            }
-            '(' => groups.push(0),
-            ')' => {
-                last = if groups.len() > 1 { groups.pop().unwrap_or_default() } else { 0 };
-                add(&mut groups, last);
-            }
-            '{' => {
-                let times = times(&mut chars);
-                // A plain letter weighs nothing until it is to be counted.
-                let more = last.max(1).saturating_mul(times.saturating_sub(usize::from(last > 0)));
-                last = last.saturating_add(more).min(MANY);
-                add(&mut groups, more);
-            }
-            '*' | '+' | '?' | '|' | '^' | '$' => {}
-            _ => last = 0,
+                ')' if groups.len() > 1 => groups.pop().unwrap_or_default(),
+                ')' => 0,
+                '{' => {
+                    let times = times(&mut chars);
+                    // A plain letter may weigh nothing until it is to be counted.
+                    let once = usize::from(last > 0);
+                    let more = last.max(1).saturating_mul(times.saturating_sub(once));
+                    add(&mut groups, more);
+                    last = last.saturating_add(more).min(MANY);
+                    continue;
+                }
+                '*' | '+' | '?' | '|' | '^' | '$' => {
+                    add(&mut groups, self.mark);
+                    continue;
+                }
+                _ => self.letter,
+            };
+            add(&mut groups, last);
         }
+        groups.iter().fold(0_usize, |sum, group| sum.saturating_add(*group)).min(MANY)
     }
-    groups.iter().fold(0_usize, |sum, group| sum.saturating_add(*group)).min(MANY)
+
+    /// Reads a set behind its `[`. A `]` that begins it is a member.
+    fn set(&self, chars: &mut Letters<'_>) -> usize {
+        chars.next_if_eq(&'^');
+        let mut weight = self.set;
+        if chars.next_if_eq(&']').is_some() {
+            weight += self.member;
+        }
+        while let Some(c) = chars.next() {
+            let member = match c {
+                ']' => break,
+                '\\' => chars.next().map_or(self.member, self.escaped),
+                _ => self.member,
+            };
+            weight = weight.saturating_add(member);
+        }
+        weight.min(self.widest)
+    }
 }
 
 fn add(groups: &mut [usize], weight: usize) {
@@ -168,7 +169,7 @@ fn add(groups: &mut [usize], weight: usize) {
 }
 
 /// Reads `m}`, `m,}` or `m,n}`: the greatest number of times that are counted.
-fn times(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> usize {
+fn times(chars: &mut Letters<'_>) -> usize {
     let (mut most, mut number) = (0_usize, 0_usize);
     while let Some(c) = chars.next_if(|c| c.is_ascii_digit() || matches!(c, ',' | ' ')) {
         match c.to_digit(10) {
@@ -194,6 +195,7 @@ mod tests {
             format!("(?i){}", words(500)),
             r"[\p{L}\p{N}\p{S}]".repeat(100),
             r"(?=\w{300})\w{300}".to_owned(),
+            r"[^]\w]{300}".to_owned(),
             "((((a{10}){10}){10}){10})".to_owned(),
             "x{99999999999999999999}".to_owned(),
         ] {
@@ -224,6 +226,7 @@ mod tests {
             ("(a.){20}",                 20,     0),
             ("((.){10}){10}",            100,    0),
             ("[]a].[^]]",                3,      0),
+            (r"[\w]*[^\s]*[\.]",         2,      0),
             (r"\.\{3}",                  0,      0),
             ("(?=.*a)(?!b)",             1,      2),
             (r"(.)\1",                   1,      1),
