@@ -35,6 +35,7 @@ pub use palisade_policy as policy;
 // `apply` answers what deciding asks of a disk, and knows no room but this one.
 pub use palisade_policy::jail::{Entry, Listing, Lookup, Named, NamedKind};
 pub use plan::{Enforced, Layer, Note, Plan, Strength};
+pub use render::enforced_json;
 pub use step::{
     Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
 };

@@ -68,8 +68,8 @@ impl Plan {
     }
 }
 
-/// Returns the layers for programs.
-pub(crate) fn enforced_json(layers: &[Enforced]) -> Value {
+/// Returns for programs what holds, layer by layer.
+pub fn enforced_json(layers: &[Enforced]) -> Value {
     let layers = layers.iter().map(|Enforced { layer, strength }| {
         let value = match strength {
             Strength::Kernel => json!({ "is": "kernel" }),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use palisade_apply::{Bound, Stream, Violations};
-use palisade_plan::{Enforced, Kept, Strength};
+use palisade_plan::{Kept, enforced_json};
 use palisade_policy::decide::{Axis, Reason};
 use serde_json::{Map, Value, json};
 
@@ -70,18 +70,7 @@ impl Outcome {
 
     /// Returns what held while it ran, layer by layer.
     pub(super) fn enforced(&self) -> Value {
-        let layers = self.seen().map_or(&[][..], |seen| &seen.enforced);
-        let layers = layers.iter().map(|Enforced { layer, strength }| {
-            let value = match strength {
-                Strength::Kernel => json!({ "is": "kernel" }),
-                Strength::Window(lacks) | Strength::Partial(lacks) => {
-                    json!({ "is": strength.word(), "lacks": lacks })
-                }
-                Strength::Absent(why) => json!({ "is": "absent", "why": why }),
-            };
-            (layer.word().to_owned(), value)
-        });
-        Value::Object(layers.collect())
+        enforced_json(self.seen().map_or(&[][..], |seen| &seen.enforced))
     }
 }
 

@@ -110,22 +110,8 @@ fn leaf(check: &Check) -> Vec<Instruction> {
             block.push(ALLOW);
             block
         }
-        Check::Both((first, one), (second, other), refusal) => vec![
-            argument(first),
-            (IF_EQUAL, 0, 3, one),
-            argument(second),
-            (IF_EQUAL, 0, 1, other),
-            refuse(refusal),
-            ALLOW,
-        ],
-        Check::BothBits((first, one), (second, other), refusal) => vec![
-            argument(first),
-            (IF_ANY_BIT, 0, 3, one),
-            argument(second),
-            (IF_ANY_BIT, 0, 1, other),
-            refuse(refusal),
-            ALLOW,
-        ],
+        Check::Both(first, second, refusal) => both(IF_EQUAL, first, second, refusal),
+        Check::BothBits(first, second, refusal) => both(IF_ANY_BIT, first, second, refusal),
         Check::Socket(families) => {
             let mut block = vec![argument(0)];
             for family in families {
@@ -138,6 +124,23 @@ fn leaf(check: &Check) -> Vec<Instruction> {
             block
         }
     }
+}
+
+/// Refuses where one test holds for both arguments.
+fn both(
+    test: u16,
+    (first, one): (u8, u32),
+    (second, other): (u8, u32),
+    refusal: Refusal,
+) -> Vec<Instruction> {
+    vec![
+        argument(first),
+        (test, 0, 3, one),
+        argument(second),
+        (test, 0, 1, other),
+        refuse(refusal),
+        ALLOW,
+    ]
 }
 
 fn protocols(family: &Family) -> Vec<Instruction> {
