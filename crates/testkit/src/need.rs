@@ -3,6 +3,7 @@
 use std::env;
 use std::fmt;
 use std::io::{self, Write as _};
+use std::process::{Command, Stdio};
 
 /// Something that not every machine offers to a test.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -11,6 +12,8 @@ pub enum Fact {
     Root,
     /// Another user exists to become, which some containers do not offer.
     OtherUser,
+    /// Tools of developers are installed for everybody: this shell text succeeds.
+    Tools(&'static str),
 }
 
 /// What a test should do about a [`Fact`].
@@ -37,7 +40,16 @@ pub fn need(fact: Fact) -> Need {
         Fact::Root => missing(fact, "this test runs as an ordinary user"),
         // Only trying shows it: `ordinary_user` reports when the attempt fails.
         Fact::OtherUser => Need::Run,
+        Fact::Tools(trial) if succeeds(trial) => Need::Run,
+        Fact::Tools(trial) => missing(fact, &format!("`{trial}` fails")),
     }
+}
+
+/// Tries with the folders that everybody's programs are in, as the sandboxes of tests do.
+fn succeeds(trial: &str) -> bool {
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", trial]).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    shell.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|end| end.success())
 }
 
 /// Prints the skip, or fails if the fact was required.
@@ -62,6 +74,7 @@ impl fmt::Display for Fact {
         f.write_str(match self {
             Self::Root => "root",
             Self::OtherUser => "other-user",
+            Self::Tools(_) => "tools",
         })
     }
 }

@@ -87,9 +87,9 @@ impl Place {
             network: NetworkMode::DenyAll,
             nesting: Nesting::Off,
             require: Require::Full,
-            // Far above what any test takes: a hung one ends, a slow machine does not matter.
             caches: Caches::Off,
             trace: Trace::Off,
+            // Far above what any test takes: a hung one ends, a slow machine does not matter.
             bounds: Bounds { time: Some(Duration::from_secs(60)), ..Bounds::default() },
         };
         Self { project, home, order }

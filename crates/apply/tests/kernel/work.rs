@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use palisade_apply::cache::Store;
 use palisade_apply::{End, Outcome};
 use palisade_plan::Caches;
-use palisade_testkit::Project;
+use palisade_testkit::{Fact, Need, Project, need};
 
 use crate::{Place, all, as_both, out, pattern};
 
@@ -103,6 +103,9 @@ fn a_home_of_tools_is_written_in_a_layer_of_the_project() {
 
 #[test]
 fn make_and_git_work() {
+    if need(Fact::Tools("command -v make && command -v cc")) == Need::Skip {
+        return;
+    }
     as_both("work::make_and_git_work", || {
         let project = Project::new()
             .file("main.c", "#include <stdio.h>\nint main(void) { puts(\"made\"); return 0; }\n")
@@ -132,6 +135,9 @@ fn make_and_git_work() {
 
 #[test]
 fn python_works() {
+    if need(Fact::Tools("/usr/bin/python3 -c 'import ensurepip, pytest'")) == Need::Skip {
+        return;
+    }
     as_both("work::python_works", || {
         let project = Project::new()
             .file("pyproject.toml", "[project]\nname = \"app\"\nversion = \"1\"\n")
@@ -166,6 +172,9 @@ const WHEEL: &str = "import zipfile\n\
 
 #[test]
 fn npm_works() {
+    if need(Fact::Tools("command -v npm && command -v node")) == Need::Skip {
+        return;
+    }
     as_both("work::npm_works", || {
         let lock = r#"{"name":"app","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":
             {"":{"name":"app","version":"1.0.0","dependencies":{"dep":"file:dep"}},
@@ -188,6 +197,9 @@ fn npm_works() {
 
 #[test]
 fn go_works() {
+    if need(Fact::Tools("command -v go")) == Need::Skip {
+        return;
+    }
     as_both("work::go_works", || {
         let project = Project::new().file("go.mod", "module example.com/app\n\ngo 1.19\n").file(
             "main.go",
