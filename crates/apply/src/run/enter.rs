@@ -120,11 +120,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::CoverFile(at) => cover_file(at),
         Act::Mask(paths) => paths.iter().try_for_each(|path| mask(path)),
         Act::Show { at, made, text } => show(at, made, text),
-        Act::Rebind { at, attributes } => {
-            let tree = mount::clone_tree(at, Reach::All)?;
-            mount::change_tree(tree.as_fd(), *attributes, None, Reach::All)?;
-            mount::attach(tree.as_fd(), at)
-        }
+        Act::Rebind { at, attributes } => mount::rebind(at, *attributes),
         Act::Loopback => network::loopback_up(),
         Act::Undumpable => restrict::undumpable(),
         Act::UndumpableOnGo => {

@@ -25,7 +25,7 @@ use rustix::process::Pid;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use super::error::{CannotStart, before};
-use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
+use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY};
 use crate::sys::process::{LeaveOnDrop, Side, await_end, clone_into, leave};
 use crate::sys::signal;
 
@@ -232,10 +232,7 @@ fn mount_again(file: &Protected, inside: &Inside) -> Result<(), Errno> {
 fn enter(file: &Protected, inside: &Inside) -> Result<(), Errno> {
     move_into_link_name_space(inside.users.as_fd(), Some(LinkNameSpaceType::User))?;
     move_into_link_name_space(inside.mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
-    let tree = mount::clone_tree(&file.text, Reach::All)?;
-    let attributes = READ_ONLY | NO_SUID | NO_DEVICES;
-    mount::change_tree(tree.as_fd(), attributes, None, Reach::All)?;
-    mount::attach(tree.as_fd(), &file.text)
+    mount::rebind(&file.text, READ_ONLY | NO_SUID | NO_DEVICES)
 }
 
 fn content(path: &Path) -> std::io::Result<Vec<u8>> {

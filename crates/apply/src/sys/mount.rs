@@ -4,7 +4,7 @@ use std::ffi::CStr;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs::{CWD, FileType, Mode};
-use rustix::io::Result;
+use rustix::io::{Errno, Result};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags,
 };
@@ -91,6 +91,22 @@ fn set_attributes(
 /// Puts a cloned tree at `path`. A link at the end of the path is not followed.
 pub(crate) fn attach(tree: BorrowedFd<'_>, path: &CStr) -> Result<()> {
     rustix::mount::move_mount(tree, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+/// Mounts what lies at `path` on itself, with these attributes.
+///
+/// The kernel says "no such file" of one that is replaced between its finding the name and its
+/// mounting there. What came in its place is mounted then; only a name that is gone fails.
+pub(crate) fn rebind(path: &CStr, attributes: u64) -> Result<()> {
+    let mut tries = 100_u32;
+    loop {
+        let tree = clone_tree(path, Reach::All)?;
+        change_tree(tree.as_fd(), attributes, None, Reach::All)?;
+        match attach(tree.as_fd(), path) {
+            Err(Errno::NOENT) if tries > 0 => tries -= 1,
+            done => return done,
+        }
+    }
 }
 
 /// Mounts a new filesystem of `kind` at `path`.

@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use palisade_apply::{Input, Streams};
 use palisade_testkit::Project;
@@ -34,6 +36,32 @@ fn e033_a_file_that_the_host_replaces_is_protected_again() {
         assert_eq!(codes, ["protected-replaced"], "{:?}", outcome.notes);
         let text = all(&outcome);
         assert!(text.contains("Read-only") && text.contains("busy"), "{text}");
+    });
+}
+
+/// However the moment falls: before, between or after the mounts of the sandbox.
+#[test]
+fn e033_a_file_that_is_replaced_again_and_again_stops_no_start() {
+    as_both("replaced::e033_a_file_that_is_replaced_again_and_again_stops_no_start", || {
+        let place = repository();
+        let (config, lock) = (place.project.path(".git/config"), place.project.path(".git/lock"));
+        let stop = AtomicBool::new(false);
+        let outcomes: Vec<_> = thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    fs::write(&lock, "[new]\n").unwrap();
+                    fs::rename(&lock, &config).unwrap();
+                }
+            });
+            let argv = ["/bin/cat", ".git/config"];
+            let outcomes = (0..20).map(|_| place.try_run(&argv, Streams::default())).collect();
+            stop.store(true, Ordering::Relaxed);
+            outcomes
+        });
+        for outcome in outcomes {
+            let outcome = outcome.unwrap();
+            assert!(out(&outcome).contains('['), "{}", all(&outcome));
+        }
     });
 }
 
