@@ -18,7 +18,7 @@ use palisade_plan::policy::decide::{Asked, Call, Judge, Permit, Verdict};
 use palisade_plan::policy::jail::NoLookup;
 use palisade_plan::policy::policy::{NetworkMode, Require};
 use palisade_plan::seccomp::Nesting;
-use palisade_plan::{Bounds, Caches, Order, Plan, Trace, build};
+use palisade_plan::{Bounds, Caches, Order, Plan, Trace, Walls, build};
 use palisade_testkit::Project;
 
 fn main() {
@@ -88,6 +88,7 @@ fn order(project: &Project, home: &Project) -> Order {
         network: NetworkMode::DenyAll,
         nesting: Nesting::Off,
         require: Require::Full,
+        walls: Walls::Up,
         caches: Caches::Off,
         trace: Trace::Off,
         bounds: Bounds { processes: Some(256), ..Bounds::default() },

@@ -41,12 +41,26 @@ pub struct Order {
     pub nesting: Nesting,
     /// The least confinement to accept.
     pub require: Require,
+    /// Whether there are walls at all.
+    pub walls: Walls,
     /// Upper bounds.
     pub bounds: Bounds,
     /// Where tools keep what they fetched and built.
     pub caches: Caches,
     /// What the supervisor is told of while the command runs.
     pub trace: Trace,
+}
+
+/// Whether a command is confined.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Walls {
+    /// As the policy says.
+    Up,
+    /// It is not: somebody who may say so has switched every wall off.
+    Down {
+        /// Who has, for people.
+        by: String,
+    },
 }
 
 /// Where tools keep what they fetched and built, in homes of theirs below `~`.
@@ -151,6 +165,7 @@ impl Order {
                 Nested::Userns => Nesting::UserNamespaces,
             },
             require: policy.require.value(),
+            walls: Walls::Up,
             bounds: Bounds {
                 time: limits.timeout.value().0.map(Period::duration),
                 idle: limits.idle.value().0.map(Period::duration),
@@ -179,6 +194,9 @@ impl Order {
 
     /// Returns what must be known of the host to plan this.
     pub fn questions(&self) -> Questions {
+        if let Walls::Down { .. } = self.walls {
+            return Questions { paths: Vec::new(), trees: Vec::new(), names: Names::new(&[], &[]) };
+        }
         let patterns = self.protect.iter().chain(&self.hide);
         let mut paths: Vec<PathBuf> = patterns.filter_map(PathPattern::literal).collect();
         paths.extend(absent::candidates(&self.protect, &self.write));

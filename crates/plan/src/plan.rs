@@ -89,6 +89,11 @@ impl Plan {
         &self.notes
     }
 
+    /// Returns whether there are walls around the command.
+    pub fn is_confined(&self) -> bool {
+        !self.steps.contains(&Step::Adopt)
+    }
+
     /// Returns what the supervisor looks for once the run has ended.
     pub fn after(&self) -> Option<&After> {
         self.after.as_ref()

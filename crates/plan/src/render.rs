@@ -127,6 +127,7 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         Step::Undumpable => ("undumpable", Vec::new()),
         Step::NoCapabilities => ("no-capabilities", Vec::new()),
         Step::NoNewPrivileges => ("no-new-privs", Vec::new()),
+        Step::Adopt => ("adopt", Vec::new()),
         Step::Landlock { version, write } => {
             let mut list = vec![format!("abi={version}"), "write".into()];
             list.extend(write.iter().map(|path| shown(path)));

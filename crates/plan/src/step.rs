@@ -110,6 +110,9 @@ pub enum Step {
         /// Whether user namespaces may be made inside.
         nesting: Nesting,
     },
+    /// Whoever loses its parent becomes a child of the first process, which ends them all when it
+    /// goes. For commands without namespaces, which end everything by themselves.
+    Adopt,
     /// The first process stays and reaps; the rest happens in its child.
     Reaper,
     /// A session of its own: no terminal of anybody else.

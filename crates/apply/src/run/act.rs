@@ -63,6 +63,8 @@ pub(super) enum Act {
     Landlock { handled: Handled, everywhere: u64, below: Vec<CString> },
     /// The filter of system calls.
     Filter(Vec<Instruction>),
+    /// Descendants that lose their parent become children of this process.
+    Adopt,
     /// From here on it is the command's own process.
     Split,
     /// A session of its own.

@@ -15,6 +15,7 @@ use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
 
 use super::act::Act;
+use super::family::Family;
 use super::message::{Message, receive, send, send_with};
 use super::prepare::Prepared;
 use super::reaper;
@@ -45,12 +46,16 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let mut around = Around { slots, control, standard, terminal, supervisor };
     let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
     let (first, rest) = acts.split_at(split);
+    let family = match first.iter().any(|act| matches!(act, Act::Adopt)) {
+        true => Family::Adopted,
+        false => Family::Namespace,
+    };
     line(first, 0, &mut around);
     if rest.is_empty() {
         leave(0);
     }
     match fork_onto(stack, &mut || line(rest, split, &mut around)) {
-        Ok(command) => reaper::run(command, control, supervisor),
+        Ok(command) => reaper::run(command, control, supervisor, family),
         Err(errno) => fail(control, split, errno),
     }
 }
@@ -122,6 +127,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Show { at, made, text } => show(at, made, text),
         Act::Rebind { at, attributes } => mount::rebind(at, *attributes),
         Act::Loopback => network::loopback_up(),
+        Act::Adopt => rustix::process::set_child_subreaper(Some(rustix::process::getpid())),
         Act::Undumpable => restrict::undumpable(),
         Act::UndumpableOnGo => {
             await_go(*control, *supervisor)?;
@@ -426,11 +432,15 @@ pub(super) const TMP: i32 = 6;
 
 /// Leaves the reaper with what it needs and nothing else: its socket, the supervisor's pidfd, a
 /// descriptor that tells of children, the private /tmp, and /dev/null three times.
-pub(super) fn strip(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
+pub(super) fn strip(
+    control: BorrowedFd<'_>,
+    supervisor: BorrowedFd<'_>,
+    family: Family,
+) -> Result<()> {
     // Above the numbers that are given out here, or one would be lost to another.
     let null =
         lift(rustix::fs::open(c"/dev/null", OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?)?;
-    let children = lift(signal::child_ended()?)?;
+    let children = lift(signal::told_of(family.signals())?)?;
     put(control, CONTROL)?;
     put(supervisor, SUPERVISOR)?;
     put(children.as_fd(), CHILDREN)?;

@@ -18,6 +18,7 @@ use rustix::process::{Pid, PidfdFlags};
 
 use super::enter::enter;
 use super::error::{CannotStart, before};
+use super::family::Family;
 use super::leftover::Leftovers;
 use super::message::{Message, send};
 use super::prepare::prepare;
@@ -129,10 +130,11 @@ impl Host {
             }
         };
         let pid = made.pid;
-        let sandbox = Sandbox::new(made);
+        let sandbox = Sandbox::new(made, Family::of(plan));
         // Now: once the first process is undumpable, only root may look. Names that are kept go only
         // after the mounts on them, and then nothing is gained.
-        let mounts = ours.reserved.is_none().then(|| self.leftovers.hold(pid)).flatten();
+        let has_mounts = plan.is_confined() && ours.reserved.is_none();
+        let mounts = has_mounts.then(|| self.leftovers.hold(pid)).flatten();
         let guard = ours.watched.map(|watched| watched.guard(pid)).transpose()?;
         drop(prepared);
         if let Some((uids, gids)) = &ours.maps {

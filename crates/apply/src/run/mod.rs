@@ -5,7 +5,7 @@
 //! | `host`, `trial`, `survey`, `walk`, `mounts` | in the supervisor: what there is |
 //! | `prepare`, `streams`, `reserve` | in the supervisor, before: everything that can be allocated |
 //! | `enter` | in the new process: a straight line |
-//! | `reaper` | in PID 1 of the sandbox, until its end |
+//! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
 //! | `supervise`, `attend`, `pump`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
 
@@ -14,6 +14,7 @@ mod after;
 mod attend;
 mod enter;
 mod error;
+mod family;
 mod guard;
 mod host;
 mod janitor;

@@ -227,6 +227,7 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             Act::Filter(instructions(seccomp::compile(*arch, *nesting)))
         }
         Step::TraceWrites(arch) => Act::Trace(instructions(seccomp::trace(*arch))),
+        Step::Adopt => Act::Adopt,
         Step::Reaper => Act::Split,
         Step::Session => Act::Session,
         Step::Descriptors => Act::Descriptors,

@@ -1,4 +1,4 @@
-//! PID 1 of a sandbox: it reaps, passes signals on, and takes everything with it when it goes.
+//! The first process of a sandbox: it reaps, passes signals on, and takes everything with it when it goes.
 
 use std::os::fd::BorrowedFd;
 
@@ -7,21 +7,26 @@ use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use super::enter::{CHILDREN, CONTROL, SUPERVISOR, TMP, strip};
+use super::family::Family;
 use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
-use crate::sys::environment;
 use crate::sys::process::{leave, reap};
+use crate::sys::{environment, signal};
 
-/// Runs until the command or the supervisor has ended. The kernel then ends everything else in
-/// the namespace, whatever it did to get away.
+/// Runs until the command or the supervisor has ended, and takes the whole family along.
 ///
 /// It is undumpable, has no capability, and is under the same filter and rules as the command. It
 /// watches a pidfd of the supervisor: a signal at the death of a parent is bound to a thread, and
 /// can be missed.
-pub(super) fn run(command: Pid, control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> ! {
+pub(super) fn run(
+    command: Pid,
+    control: BorrowedFd<'_>,
+    supervisor: BorrowedFd<'_>,
+    family: Family,
+) -> ! {
     environment::wipe();
     rustix::thread::set_name(c"pal-reaper").ok();
-    if let Err(errno) = strip(control, supervisor) {
+    if let Err(errno) = strip(control, supervisor, family) {
         send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
         leave(125);
     }
@@ -37,11 +42,11 @@ pub(super) fn run(command: Pid, control: BorrowedFd<'_>, supervisor: BorrowedFd<
             Err(_) => leave(125),
         }
         let [supervisor, order, children] = watched.map(|one| !one.revents().is_empty());
-        if supervisor {
-            leave(0);
+        if supervisor || (children && asked_to_end()) {
+            family.end();
         }
         if children {
-            reap_all(command, control);
+            reap_all(command, control, family);
         }
         if order {
             match receive(control) {
@@ -58,7 +63,7 @@ pub(super) fn run(command: Pid, control: BorrowedFd<'_>, supervisor: BorrowedFd<
                     | Message::Listener,
                 )) => {}
                 // The other side is gone, or has lost interest.
-                Ok(None) | Err(_) => leave(0),
+                Ok(None) | Err(_) => family.end(),
             }
         }
     }
@@ -76,14 +81,21 @@ fn pass(command: Pid, signal: Signal) {
     }
 }
 
-fn reap_all(command: Pid, control: BorrowedFd<'_>) {
-    let mut drain = [0; 512];
-    while rustix::io::read(known(CHILDREN), &mut drain).is_ok_and(|read| read > 0) {}
+/// Takes what was told, and returns whether the end was asked for.
+fn asked_to_end() -> bool {
+    let mut asked = false;
+    while let Some(number) = signal::next_told(known(CHILDREN)) {
+        asked |= number != libc::SIGCHLD;
+    }
+    asked
+}
+
+fn reap_all(command: Pid, control: BorrowedFd<'_>, family: Family) {
     while let Ok(Some((pid, status))) = reap() {
         if pid == command.as_raw_nonzero().get() {
             // What was left in /tmp is gone with us, unless somebody has it open.
             send_with(control, Message::Ended(status), known(TMP)).ok();
-            leave(0);
+            family.end();
         }
     }
 }

@@ -13,6 +13,7 @@ use rustix::process::{Pid, Signal};
 use super::after;
 use super::attend::{Signals, Told};
 use super::error::CannotStart;
+use super::family::Family;
 use super::guard::Guard;
 use super::kept::Buffer;
 use super::leftover::Leftover;
@@ -24,7 +25,7 @@ use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
 use super::touched;
 use super::trace::Tracer;
-use crate::sys::process::{Ended, Made, await_end, signal};
+use crate::sys::process::{Ended, Made, await_end};
 
 /// Bytes kept of a captured stream when nobody says (Ruling 13).
 const OUTPUT: u64 = 64 << 10;
@@ -52,6 +53,7 @@ pub struct Running {
 pub(super) struct Sandbox {
     pid: Pid,
     pidfd: Arc<OwnedFd>,
+    family: Family,
     ended: Option<Ended>,
 }
 
@@ -59,6 +61,7 @@ pub(super) struct Sandbox {
 #[derive(Clone, Debug)]
 pub struct Stop {
     pidfd: Arc<OwnedFd>,
+    family: Family,
     stop: Arc<AtomicBool>,
 }
 
@@ -66,13 +69,13 @@ impl Stop {
     /// Ends the command and all its descendants. Ending one that has ended does nothing.
     pub fn now(&self) {
         self.stop.store(true, Ordering::SeqCst);
-        signal(self.pidfd.as_fd(), libc::SIGKILL).ok();
+        self.family.kill(self.pidfd.as_fd());
     }
 }
 
 impl Sandbox {
-    pub(super) fn new(made: Made) -> Self {
-        Self { pid: made.pid, pidfd: Arc::new(made.pidfd), ended: None }
+    pub(super) fn new(made: Made, family: Family) -> Self {
+        Self { pid: made.pid, pidfd: Arc::new(made.pidfd), family, ended: None }
     }
 
     pub(super) fn pid(&self) -> Pid {
@@ -84,7 +87,7 @@ impl Sandbox {
     }
 
     fn kill(&self) {
-        signal(self.pidfd.as_fd(), libc::SIGKILL).ok();
+        self.family.kill(self.pidfd.as_fd());
     }
 
     /// Waits until the last process in it is gone.
@@ -108,7 +111,8 @@ impl Drop for Sandbox {
 impl Running {
     /// Returns something that stops it from another thread.
     pub fn stop(&self) -> Stop {
-        Stop { pidfd: Arc::clone(&self.sandbox.pidfd), stop: Arc::clone(&self.stop) }
+        let Sandbox { pidfd, family, .. } = &self.sandbox;
+        Stop { pidfd: Arc::clone(pidfd), family: *family, stop: Arc::clone(&self.stop) }
     }
 
     /// Sends a signal to the command.
@@ -336,7 +340,7 @@ impl Running {
             violations: said.tracer.map_or(Violations::Unavailable, Tracer::finish),
             touched: touched::touched(&self.plan, self.clock),
             left_in_tmp: tmp.map(|tmp| touched::left(tmp.as_fd())),
-            survivors: if ended.is_some() { Survivors::None } else { Survivors::Unproved },
+            survivors: survivors(self.sandbox.family, ended),
         })
     }
 
@@ -424,6 +428,17 @@ impl Said {
             | Err(Errno::AGAIN) => {}
             Ok(None) | Err(_) => self.closed = true,
         }
+    }
+}
+
+/// Returns whether somebody may have been left: the kernel leaves nobody in a namespace, and the
+/// first process of those that are not in one says whether it has found an end.
+fn survivors(family: Family, ended: Option<Ended>) -> Survivors {
+    match (family, ended) {
+        (Family::Namespace, Some(_)) | (Family::Adopted, Some(Ended { status: 0, .. })) => {
+            Survivors::None
+        }
+        (Family::Namespace | Family::Adopted, Some(_) | None) => Survivors::Unproved,
     }
 }
 

@@ -7,6 +7,7 @@ use std::os::fd::AsFd as _;
 
 use super::act::Act;
 use super::enter::enter;
+use super::family::Family;
 use super::host::{Host, write_maps};
 use super::message::{Message, receive, send};
 use super::prepare::Prepared;
@@ -82,7 +83,7 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
         }
     };
     drop(prepared);
-    let mut sandbox = super::supervise::Sandbox::new(made);
+    let mut sandbox = super::supervise::Sandbox::new(made, Family::Namespace);
     if let Privilege::Root { .. } = privilege {
         write_maps(sandbox.pid(), &uids, &gids)?;
         send(control.as_fd(), Message::Go)?;

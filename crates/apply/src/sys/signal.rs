@@ -49,17 +49,28 @@ pub(crate) fn reset_ignored() {
     }
 }
 
-/// Returns a descriptor that is readable when a child has ended. The signal must be blocked.
-pub(crate) fn child_ended() -> Result<OwnedFd> {
+/// Returns a descriptor from which signals are read ([`next_told`]). They must be blocked.
+pub(crate) fn told_of(signals: &[i32]) -> Result<OwnedFd> {
     // SAFETY: an all-zero set is the empty one.
     let mut set: libc::sigset_t = unsafe { mem::zeroed() };
-    // SAFETY: the call changes a set on this stack; SIGCHLD is a signal.
-    unsafe { libc::sigaddset(&raw mut set, libc::SIGCHLD) };
+    for signal in signals {
+        // SAFETY: the call changes a set on this stack; what is no signal it leaves out.
+        unsafe { libc::sigaddset(&raw mut set, *signal) };
+    }
     // SAFETY: the kernel reads a set on this stack; -1 asks for a new descriptor.
     let fd = unsafe { libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK) };
     check(libc::c_long::from(fd))?;
     // SAFETY: the call succeeded, so this is a new descriptor that nobody else owns.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Returns the next signal that a descriptor of [`told_of`] tells of, if there is one.
+pub(crate) fn next_told(fd: BorrowedFd<'_>) -> Option<i32> {
+    // struct signalfd_siginfo, which begins with the number.
+    let mut told = [0; 128];
+    let read = rustix::io::read(fd, &mut told).ok()?;
+    let number = told.first_chunk::<4>().filter(|_| read == told.len())?;
+    i32::try_from(u32::from_ne_bytes(*number)).ok()
 }
 
 /// Signals that are noted in a pipe instead of doing what they did; that is restored at the end.

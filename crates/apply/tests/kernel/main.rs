@@ -24,6 +24,7 @@ mod replaced;
 mod soak;
 mod streams;
 mod terminal;
+mod unconfined;
 mod work;
 
 use std::fs;
@@ -37,7 +38,7 @@ use palisade_plan::policy::decide::{Asked, Call, Judge, Permit, Verdict};
 use palisade_plan::policy::jail::NoLookup;
 use palisade_plan::policy::policy::{NetworkMode, Require};
 use palisade_plan::seccomp::Nesting;
-use palisade_plan::{Bounds, Caches, Order, Trace, build};
+use palisade_plan::{Bounds, Caches, Order, Trace, Walls, build};
 use palisade_testkit::{Project, ordinary_user};
 
 /// Runs a body as whoever runs the tests and, if that is root, as an ordinary user too. `name` is
@@ -87,6 +88,7 @@ impl Place {
             network: NetworkMode::DenyAll,
             nesting: Nesting::Off,
             require: Require::Full,
+            walls: Walls::Up,
             caches: Caches::Off,
             trace: Trace::Off,
             // Far above what any test takes: a hung one ends, a slow machine does not matter.

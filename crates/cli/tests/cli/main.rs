@@ -21,3 +21,4 @@ mod seen;
 mod surface;
 mod tool_calls;
 mod trust;
+mod unconfined;

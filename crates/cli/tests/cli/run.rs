@@ -291,14 +291,26 @@ fn a178_a_variable_is_handed_over_and_its_value_is_nowhere_else() {
 fn a195_a_file_that_confines_nothing_is_told_of_loudly() {
     as_both(|world| {
         world.write("sandbox.json", r#"{"enabled": false}"#);
-        let run = ["run", "--policy", "agentao:sandbox.json", "--", "true"];
+        world.write("out.sh", "echo x > ~/out\n");
+        let run = ["run", "--policy", "agentao:sandbox.json", "--", "sh", "out.sh"];
         let ran = world.run(&run);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert!(ran.stderr.contains("NOTHING IS CONFINED"), "{}", ran.stderr);
-        assert!(ran.stderr.contains("it was confined all the same"), "{}", ran.stderr);
+        fs::remove_file(world.home.path("out")).unwrap();
+        let told = world.run(&[&["run", "--json"], &run[1..]].concat());
+        let told: Json = serde_json::from_str(&told.stdout).unwrap();
+        assert_eq!(told["enforced"]["files"]["is"], "absent", "{told}");
+        assert_eq!(told["notes"][0]["code"], "unconfined", "{told}");
+        fs::remove_file(world.home.path("out")).unwrap();
+        // What is denied is denied, walls or not.
+        let denied =
+            world.run(&["run", "--policy", "agentao:sandbox.json", "--", "rm", "-rf", "/"]);
+        assert_eq!(denied.code, Some(126), "{}", denied.stderr);
         // A policy of the user confines, whatever another file says.
         let world = world.user_policy("require: full\n");
-        assert_eq!(world.run(&run).stderr, "");
+        let ran = world.run(&run);
+        assert!(ran.stderr.contains("Read-only file system"), "{}", ran.stderr);
+        assert!(!world.home.path("out").exists());
     });
 }
 

@@ -18,7 +18,8 @@ use palisade_apply::Host;
 use palisade_apply::cache::{Held, Store};
 use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
-use palisade_plan::{Caches, Order, Plan, build};
+use palisade_plan::{Caches, Order, Plan, Walls, build};
+use palisade_policy::Origin;
 use palisade_policy::name::{Folder, Period};
 use palisade_policy::policy::{Backend, NetworkMode, Profile};
 
@@ -196,7 +197,7 @@ impl Sandbox {
             Recorded { run: &run, hash: &hash, asked, root: guard.root(), cwd: &cwd, variables };
         if recorder.records() {
             let who = (session.agent(), session.task());
-            recorder.decision(call, &verdict, who, self.unconfined());
+            recorder.decision(call, &verdict, who, self.unconfined().is_some());
         }
         let (argv, shell) = job.words.argv();
         let about = About { argv, shell, root: session.root().path.clone(), cwd: place };
@@ -276,6 +277,9 @@ impl Sandbox {
             order.environment.push((name.clone(), value.clone()));
         }
         order.trace = job.trace;
+        if let Some(by) = self.unconfined() {
+            order.walls = Walls::Down { by: by.to_string() };
+        }
         if let Some(time) = job.timeout {
             order.bounds.time = Some(order.bounds.time.map_or(time, |policy| policy.min(time)));
         }
@@ -301,7 +305,9 @@ impl Sandbox {
     /// Takes the project's own caches, where the policy keeps them apart and the project has a use
     /// for them. Who cannot have them works without, and what it fetches is gone with it.
     fn caches(&self, order: &mut Order) -> Option<Held> {
-        let Caches::Private { .. } = &order.caches else { return None };
+        let (Caches::Private { .. }, Walls::Up) = (&order.caches, &order.walls) else {
+            return None;
+        };
         if !order.cache_markers().iter().any(|marker| marker.symlink_metadata().is_ok()) {
             return None;
         }
@@ -310,10 +316,13 @@ impl Sandbox {
         Some(held)
     }
 
-    /// Whether the policy says that nothing is confined.
-    fn unconfined(&self) -> bool {
-        let warnings = self.0.session.warnings();
-        warnings.iter().any(|warning| matches!(warning, Warning::Unconfined { .. }))
+    /// Returns what says that nothing is confined, if something does.
+    fn unconfined(&self) -> Option<&Origin> {
+        let mut warnings = self.0.session.warnings().iter();
+        warnings.find_map(|warning| {
+            let Warning::Unconfined { origin } = warning else { return None };
+            Some(origin)
+        })
     }
 }
 

@@ -109,6 +109,11 @@ pub(super) fn exec(order: &Order, caches: Vec<(String, String)>) -> Step {
     let tmp = ("TMPDIR".to_owned(), "/tmp".to_owned());
     environment.retain(|(name, _)| *name != tmp.0);
     environment.push(tmp);
+    program(order, environment)
+}
+
+/// Returns the command with this environment.
+pub(super) fn program(order: &Order, environment: Vec<(String, String)>) -> Step {
     let path = environment.iter().find(|(name, _)| name == "PATH");
     let path = path.map_or(PATH, |(_, value)| value.as_str());
     let program = order.argv.first().map(String::as_str).unwrap_or_default();

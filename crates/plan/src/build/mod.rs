@@ -7,6 +7,7 @@ mod inside;
 mod protect;
 #[cfg(test)]
 mod tests;
+mod unconfined;
 
 use std::path::PathBuf;
 
@@ -14,7 +15,7 @@ use palisade_policy::decide::Permit;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched, Trial};
-use crate::order::{Order, Trace};
+use crate::order::{Bounds, Order, Trace, Walls};
 use crate::plan::{Enforced, Layer, Plan, Strength};
 use crate::seccomp::{Arch, Nesting};
 use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Reached, Step};
@@ -83,6 +84,9 @@ impl CannotPlan {
 pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPlan> {
     if order.argv.is_empty() {
         return Err(CannotPlan::NoCommand);
+    }
+    if let Walls::Down { by } = &order.walls {
+        return unconfined::plan(order, by);
     }
     let arch = walls(order, facts)?;
     let owners = owners(facts);
@@ -272,16 +276,21 @@ fn privileges(owners: Owners, facts: &Facts) -> Strength {
 }
 
 fn limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength) {
-    let bounds = &order.bounds;
-    let mut strength = Strength::Kernel;
-    let mut limits = vec![Limit::NoCores];
-    if let Some(processes) = bounds.processes {
+    let (mut limits, mut strength) = bounds(&order.bounds);
+    if let Some(processes) = order.bounds.processes {
         // The reaper is one of them.
         limits.push(Limit::Processes(processes.saturating_add(1)));
         if owners == Owners::Same && facts.privilege != Privilege::Ordinary {
             strength.lacks("processes: the kernel does not count those of root".into());
         }
     }
+    (limits, strength)
+}
+
+/// What the kernel bounds for each process.
+fn bounds(bounds: &Bounds) -> (Vec<Limit>, Strength) {
+    let mut strength = Strength::Kernel;
+    let mut limits = vec![Limit::NoCores];
     if let Some(memory) = bounds.memory {
         limits.push(Limit::Data(memory));
         strength

@@ -11,7 +11,7 @@ use palisade_policy::policy::{NetworkMode, Require};
 
 use super::*;
 use crate::facts::{Kernel, Mount, Place};
-use crate::order::{Bounds, Caches, Trace};
+use crate::order::{Caches, Trace};
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
 
@@ -45,6 +45,7 @@ fn order() -> Order {
         network: NetworkMode::DenyAll,
         nesting: Nesting::Off,
         require: Require::Full,
+        walls: Walls::Up,
         caches: Caches::Off,
         trace: Trace::Off,
         bounds: Bounds {
@@ -128,6 +129,22 @@ fn values_of_the_environment_are_never_printed() {
         assert!(text.contains(" K") || text.contains("\"K\""), "{text}");
         assert!(!text.contains("secret"), "{text}");
     }
+}
+
+#[test]
+fn a195_without_walls_nothing_is_asked_of_the_host_and_every_layer_says_why() {
+    let mut order = order();
+    order.walls = Walls::Down { by: "sandbox.json, line 1".into() };
+    assert_eq!((order.questions().paths, order.questions().trees), (vec![], vec![]));
+    order.bounds.processes = Some(7);
+    let mut facts = facts(Privilege::Ordinary);
+    facts.kernel.namespaces = Trial::Refused { what: "a user namespace".into(), errno: 1 };
+    let plan = build(&permit(), &order, &facts).unwrap();
+    assert!(!plan.is_confined());
+    insta::assert_snapshot!(plan);
+    order.cwd = "/etc".into();
+    let refused = build(&permit(), &order, &facts);
+    assert_eq!(refused.unwrap_err().code(), "cwd-outside");
 }
 
 #[test]

@@ -1,0 +1,98 @@
+//! The descendants of a command, and how they are ended with it.
+
+use std::os::fd::BorrowedFd;
+
+use palisade_plan::Plan;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::{Errno, Result};
+use rustix::process::{Pid, Signal, kill_process};
+use rustix::thread::{ClockId, Timespec, clock_nanosleep_relative};
+
+use crate::sys::process::{leave, reap, signal};
+
+/// How many times children are ended before it is given up: each time all that there are. Somebody
+/// who forks faster than we can look has to be named, not awaited.
+const ROUNDS: u32 = 10_000;
+
+/// How the processes of a run hang together.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Family {
+    /// They are in a namespace, and the kernel ends all of them when the first one ends.
+    Namespace,
+    /// They are not confined. Those who lose their parent become children of the first process,
+    /// which ends them before it ends.
+    Adopted,
+}
+
+impl Family {
+    pub(super) fn of(plan: &Plan) -> Self {
+        if plan.is_confined() { Self::Namespace } else { Self::Adopted }
+    }
+
+    /// The signals that the first process is told of.
+    pub(super) fn signals(self) -> &'static [i32] {
+        match self {
+            // Anybody inside may send it others.
+            Self::Namespace => &[libc::SIGCHLD],
+            Self::Adopted => &[libc::SIGCHLD, libc::SIGTERM],
+        }
+    }
+
+    /// Outside: ends everything, by the first process.
+    pub(super) fn kill(self, first: BorrowedFd<'_>) {
+        let number = match self {
+            Self::Namespace => libc::SIGKILL,
+            Self::Adopted => libc::SIGTERM,
+        };
+        signal(first, number).ok();
+    }
+
+    /// In the first process: ends the others, and then itself. It allocates nothing.
+    pub(super) fn end(self) -> ! {
+        match self {
+            Self::Namespace => leave(0),
+            Self::Adopted => leave(if end_children().is_ok() { 0 } else { 125 }),
+        }
+    }
+}
+
+fn end_children() -> Result<()> {
+    for _ in 0..ROUNDS {
+        each_child(|child| {
+            kill_process(child, Signal::KILL).ok();
+        })?;
+        loop {
+            match reap() {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(Errno::CHILD) => return Ok(()),
+                Err(errno) => return Err(errno),
+            }
+        }
+        // Until the kernel has ended them, and handed their children to us.
+        let pause = Timespec { tv_sec: 0, tv_nsec: 200_000 };
+        drop(clock_nanosleep_relative(ClockId::Monotonic, &pause));
+    }
+    Err(Errno::BUSY)
+}
+
+/// Goes through the children of this process, whose only thread this is.
+fn each_child(mut does: impl FnMut(Pid)) -> Result<()> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let list = rustix::fs::open(c"/proc/thread-self/children", flags, Mode::empty())?;
+    let (mut bytes, mut number) = ([0; 1024], 0_i32);
+    loop {
+        let read = rustix::io::read(&list, &mut bytes)?;
+        for byte in bytes.iter().take(read) {
+            if byte.is_ascii_digit() {
+                number = number.saturating_mul(10).saturating_add(i32::from(byte - b'0'));
+            } else {
+                Pid::from_raw(number).into_iter().for_each(&mut does);
+                number = 0;
+            }
+        }
+        if read == 0 {
+            return Ok(());
+        }
+    }
+}
