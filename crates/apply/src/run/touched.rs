@@ -24,7 +24,7 @@ const FILES: [(&str, &[&str]); 8] = [
 ];
 
 /// Folders of such files.
-const FOLDERS: [(&str, &str); 9] = [
+const FOLDERS: [(&str, &str); 14] = [
     ("hook", ".git/hooks"),
     ("hook", ".husky"),
     ("ci", ".github/workflows"),
@@ -34,7 +34,15 @@ const FOLDERS: [(&str, &str); 9] = [
     ("container", ".devcontainer"),
     ("build", ".cargo"),
     ("agent", ".claude"),
+    ("agent", ".cursor"),
+    ("login", ".ssh"),
+    ("login", ".config/systemd/user"),
+    ("login", ".config/autostart"),
+    ("python", ".pyenv/shims"),
 ];
+
+/// Where Python keeps what is executed whenever it starts: `lib/*/site-packages/*.pth` in these.
+const ENVIRONMENTS: [&str; 4] = [".venv", "venv", "env", ".local"];
 
 /// The most names of one folder that are read; in a larger one each name is looked for.
 const MOST: usize = 512;
@@ -79,6 +87,26 @@ fn in_tree(tree: &Path, since: Timespec) -> Vec<Touched> {
             if name.extension().is_none_or(|end| end != "sample") && changed(&name) {
                 found.push(Touched { path: tree.join(name), why });
             }
+        }
+    }
+    for environment in ENVIRONMENTS.into_iter().filter(|name| may_be(name)) {
+        let lib = Path::new(environment).join("lib");
+        let Ok(versions) = rustix::fs::openat(&folder, &lib, flags, Mode::empty()) else {
+            continue;
+        };
+        for version in names(&versions).unwrap_or_default() {
+            let packages = lib.join(version).join("site-packages");
+            let Ok(inner) = rustix::fs::openat(&folder, &packages, flags, Mode::empty()) else {
+                continue;
+            };
+            let hooks =
+                names(&inner).unwrap_or_default().into_iter().map(|name| packages.join(name));
+            let starts = |path: &PathBuf| {
+                path.extension().is_some_and(|end| end == "pth")
+                    || path.file_name().is_some_and(|name| name == "sitecustomize.py")
+            };
+            let hooks = hooks.filter(|path| starts(path) && changed(path));
+            found.extend(hooks.map(|path| Touched { path: tree.join(path), why: "python" }));
         }
     }
     found

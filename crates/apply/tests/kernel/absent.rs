@@ -105,8 +105,8 @@ fn a120_a_repository_made_inside_works_and_one_with_programs_is_set_aside() {
 }
 
 #[test]
-fn runs_at_the_same_time_keep_the_same_names_until_the_last_ends() {
-    as_both("absent::runs_at_the_same_time_keep_the_same_names_until_the_last_ends", || {
+fn a132_runs_at_the_same_time_keep_the_same_names_until_the_last_ends() {
+    as_both("absent::a132_runs_at_the_same_time_keep_the_same_names_until_the_last_ends", || {
         let mut place = protecting(Project::new(), &["**/.bashrc", "**/.claude/commands"]);
         place.order.argv =
             ["sh", "-c", "echo up; read x; echo evil > .bashrc; mkdir .claude/commands; ls -A"]
@@ -128,8 +128,8 @@ fn runs_at_the_same_time_keep_the_same_names_until_the_last_ends() {
 }
 
 #[test]
-fn what_a_doubly_killed_run_left_is_removed_by_the_next() {
-    as_both("absent::what_a_doubly_killed_run_left_is_removed_by_the_next", || {
+fn a132_what_a_doubly_killed_run_left_is_removed_by_the_next() {
+    as_both("absent::a132_what_a_doubly_killed_run_left_is_removed_by_the_next", || {
         let project = Project::new().dir(".bashrc").mode(".bashrc", 0o1755).dir(".vscode");
         let place = protecting(project, &["**/.bashrc", "**/.vscode"]);
         let outcome = place.sh("echo evil > .bashrc; echo evil > .bashrc/x; echo fine");
@@ -167,8 +167,8 @@ fn wait_for(is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn spares_hold_names_as_new_placeholders_do() {
-    as_both("absent::spares_hold_names_as_new_placeholders_do", || {
+fn a132_spares_hold_names_as_new_placeholders_do() {
+    as_both("absent::a132_spares_hold_names_as_new_placeholders_do", || {
         let mut place =
             protecting(Project::new().dir("sub/.git"), &["**/.bashrc", "**/.git/hooks"]);
         let state = Project::new();

@@ -78,8 +78,8 @@ fn tracing_changes_nothing_for_threads_forks_and_the_killed() {
 }
 
 #[test]
-fn files_that_execute_elsewhere_are_told_when_they_were_touched() {
-    as_both("outcome::files_that_execute_elsewhere_are_told_when_they_were_touched", || {
+fn e040_files_that_execute_elsewhere_are_told_when_they_were_touched() {
+    as_both("outcome::e040_files_that_execute_elsewhere_are_told_when_they_were_touched", || {
         let place = Place::with(
             Project::new()
                 .file("package.json", "{}")
@@ -91,7 +91,11 @@ fn files_that_execute_elsewhere_are_told_when_they_were_touched() {
         assert_eq!(quiet.touched, [], "{}", all(&quiet));
         let outcome = place
             .sh("echo '{}' >> package.json; echo x > .github/workflows/new.yml; echo x > .envrc; \
-             mkdir .husky; echo x > .husky/pre-push; echo x > other");
+             mkdir .husky; echo x > .husky/pre-push; echo x > other; \
+             for f in .bashrc .ssh/authorized_keys .vscode/tasks.json .idea/run.xml conftest.py .npmrc \
+               .venv/lib/python3.11/site-packages/a.pth .pyenv/shims/python .config/autostart/a.desktop \
+               .config/systemd/user/a.service Makefile .venv/lib/python3.11/site-packages/plain.py; \
+             do mkdir -p $(dirname $f); echo x >> $f; done");
         let mut told: Vec<_> = outcome
             .touched
             .iter()
@@ -101,9 +105,20 @@ fn files_that_execute_elsewhere_are_told_when_they_were_touched() {
             .collect();
         told.sort_unstable();
         let expected = [
+            (".bashrc", "shell start-up"),
+            (".config/autostart/a.desktop", "login"),
+            (".config/systemd/user/a.service", "login"),
             (".envrc", "shell start-up"),
             (".github/workflows/new.yml", "ci"),
             (".husky/pre-push", "hook"),
+            (".idea/run.xml", "editor"),
+            (".npmrc", "package scripts"),
+            (".pyenv/shims/python", "python"),
+            (".ssh/authorized_keys", "login"),
+            (".venv/lib/python3.11/site-packages/a.pth", "python"),
+            (".vscode/tasks.json", "editor"),
+            ("Makefile", "build"),
+            ("conftest.py", "python"),
             ("package.json", "package scripts"),
         ];
         assert_eq!(told, expected, "{}", all(&outcome));

@@ -1,8 +1,14 @@
 //! What an outcome of `palisade run` tells beside the command's own words.
 
+use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value as Json, json};
 
-use crate::kit::as_both;
+use crate::kit::{PALISADE, as_both};
 use crate::schema::assert_fits;
 
 #[test]
@@ -43,5 +49,40 @@ fn what_was_touched_and_left_and_met_is_told() {
         assert_eq!(late["limit"], "timeout", "{late}");
         let denied = world.json(&["run", "--json", "--", "rm", "-rf", "/etc"]);
         assert_fits(&denied, "outcome.json");
+    });
+}
+
+/// Being told of a write decides nothing: nobody answers while the supervisor sleeps, and nothing
+/// is let through.
+#[test]
+fn e057_a_supervisor_that_is_slow_or_dead_lets_no_traced_call_through() {
+    as_both(|world| {
+        world.write("w.sh", "echo $$ > pid; mv pid ready; while :; do echo x >> log; done\n");
+        let mut command = world.command(PALISADE);
+        command.args(["run", "--trace-writes", "--timeout", "60s", "--", "sh", "w.sh"]);
+        let mut supervisor = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let size = || fs::metadata(world.project.path("log")).map_or(0, |log| log.len());
+        let until = |is: &dyn Fn() -> bool| {
+            let deadline = Instant::now() + Duration::from_secs(30);
+            while !is() {
+                assert!(Instant::now() < deadline);
+                thread::sleep(Duration::from_millis(5));
+            }
+        };
+        until(&|| size() > 100);
+        let pid = Pid::from_child(&supervisor);
+        kill_process(pid, Signal::STOP).unwrap();
+        thread::sleep(Duration::from_millis(200));
+        let asleep = size();
+        thread::sleep(Duration::from_millis(500));
+        assert_eq!(size(), asleep, "nobody answered");
+        kill_process(pid, Signal::CONT).unwrap();
+        until(&|| size() > asleep);
+        supervisor.kill().unwrap();
+        supervisor.wait().unwrap();
+        thread::sleep(Duration::from_millis(200));
+        let dead = size();
+        thread::sleep(Duration::from_millis(300));
+        assert_eq!(size(), dead, "nobody is left to write");
     });
 }
