@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::child::{Speech, is_flag};
 use super::function::is_relied_on;
+use super::kept::Carriage;
 use super::scope::{Origin, Value};
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, Holed as _};
@@ -244,6 +245,8 @@ impl Walk<'_> {
             Input::File(..) | Input::Inherited | Input::Pipe => Value::unknown(),
         };
         let piped = matches!(input, Input::Pipe);
+        let from_file = matches!(input, Input::File(..)) || piped && self.spilled;
+        let carriage = from_file.then_some(Carriage::Kept);
         let origin = if piped { self.poured.of(&value) } else { Origin::Here };
         let takes_value = if builtin == "read" { "diNnptu" } else { "dnOsucC" };
         let mut named = false;
@@ -264,12 +267,14 @@ impl Walk<'_> {
             self.set_from_input(base(&arg.text), arg);
             self.overwrite(base(&arg.text), &value, arg);
             Rc::make_mut(&mut self.scope).note_origin(base(&arg.text), origin);
+            self.note_kept(base(&arg.text), carriage);
         }
         if !named {
             let name = if builtin == "read" { "REPLY" } else { "MAPFILE" };
             let scope = Rc::make_mut(&mut self.scope);
             scope.forget(name);
             scope.note_origin(name, origin);
+            self.note_kept(name, carriage);
         }
     }
 
@@ -302,6 +307,7 @@ impl Walk<'_> {
             let settled = after.iter().all(|arg| arg.certainty != Certainty::Many);
             let parameters = settled.then(|| after.iter().map(Value::from).collect());
             Rc::make_mut(&mut self.scope).set_parameters(parameters);
+            self.keep_parameters();
             self.retrap(None);
         }
     }

@@ -226,6 +226,7 @@ impl Walk<'_> {
                 }
             },
             Piece::Tilde(user) => match (&**user, self.judge.home()) {
+                ("", _) if self.scope.variable("HOME").is_some() => self.named("HOME"),
                 ("", Some(home)) => Value::known(home),
                 ("+", _) => self.working_folder(),
                 ("root", _) => Value::known("/root"),

@@ -8,6 +8,7 @@ use super::concern;
 use super::disk::Source;
 use super::feed::below;
 use super::host::is_connection;
+use super::launched::input_within;
 use super::printed::is_made;
 use super::program::is_installed;
 use super::scope::Value;
@@ -76,7 +77,7 @@ impl Walk<'_> {
             Run::Argv(argv) => {
                 let span = covering(argv);
                 self.deeper(span, |walk| {
-                    walk.call(argv, span, input);
+                    walk.launched(argv, span, input);
                 });
             }
             Run::Fed(argv) => {
@@ -151,7 +152,7 @@ impl Walk<'_> {
             };
             code::acts(language, &text, code.span, code.verbatim, &mut acts);
             for act in &acts {
-                walk.perform(act, &Input::Inherited);
+                walk.perform(act, &input_within(language));
                 if let Act::Write(file) = act {
                     walk.take(file, Source::Running);
                 }
@@ -360,7 +361,7 @@ impl Walk<'_> {
         let mut worst: Option<Reason> = None;
         for cwd in self.scope.cwds() {
             let reason = self.path_from(path, deed, cwd);
-            let Some(reason) = reason.or_else(|| self.matched(path, deed, cwd)) else { continue };
+            let Some(reason) = reason.or_else(|| self.otherwise(path, deed, cwd)) else { continue };
             if worst.as_ref().is_none_or(|known| known.answer < reason.answer) {
                 worst = Some(reason);
             }

@@ -8,6 +8,7 @@ use super::child::{Ownership, Speech};
 use super::disk::Disk;
 use super::feed::{Fed, Feed, Lists};
 use super::function::{Frame, Function};
+use super::kept::Carriage;
 use super::notes::Notes;
 use super::place::{Mapping, Written};
 use super::roster::MOST_NAMES;
@@ -55,7 +56,11 @@ pub(super) struct Walk<'j> {
     pub(super) fed: Option<Fed>,
     pub(super) lists: Lists,
     /// Words of the command at hand that hold what a file holds.
-    pub(super) carried: Vec<Span>,
+    pub(super) carried: Vec<(Span, Carriage)>,
+    /// Whether the pipeline at hand holds what a file holds, and whether that is what the commands
+    /// at hand are fed.
+    pub(super) spilled: bool,
+    pub(super) poured_in: bool,
     /// The program whose row of the table is left out, once it is known.
     pub(super) left_out: Option<String>,
     pub(super) functions: Vec<Function>,
@@ -125,6 +130,8 @@ impl<'j> Walk<'j> {
             fed: None,
             lists: Lists::Anything,
             carried: Vec::new(),
+            spilled: false,
+            poured_in: false,
             left_out: None,
             functions: Vec::new(),
             frames: Vec::new(),
