@@ -29,6 +29,9 @@ impl Walk<'_> {
                 self.hidden_subscript(&arg.text, arg.span);
             }
         }
+        if matches!(name, ":" | "getopts" | "printf" | "set") || name == "echo" && self.listened {
+            args.iter().for_each(|arg| self.names_secret(&Value::from(arg), arg.span));
+        }
         match name {
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declared(name, args),
             "read" | "mapfile" | "readarray" => self.taken_in(name, args, input),
@@ -240,6 +243,10 @@ impl Walk<'_> {
             Input::Text(value, ..) if value.certainty == Certainty::Pattern => value.clone(),
             Input::Text(value, at) => {
                 self.hidden_subscript(&value.text, at.span);
+                for word in value.text.split([' ', '\t', '\n', ':', ',']) {
+                    let certainty = value.certainty;
+                    self.names_secret(&Value { text: word.to_owned(), certainty }, at.span);
+                }
                 Value::unknown()
             }
             Input::File(..) | Input::Inherited | Input::Pipe => Value::unknown(),

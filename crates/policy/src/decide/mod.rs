@@ -274,6 +274,11 @@ impl Judge {
         self
     }
 
+    /// Returns whether a rule about hosts allows the address that a tool call names.
+    pub(crate) fn allows_address(&self, call: &ToolCall<'_>, address: &str) -> bool {
+        self.permissions.allow_address(call, address)
+    }
+
     /// Returns whether rules, a mode or the denials of one run have a say.
     pub(crate) fn has_rules(&self) -> bool {
         !self.permissions.is_silent()

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Style;
+use super::bulk::is_bold;
 use super::concern;
 use super::disk::Source;
 use super::feed::below;
@@ -351,11 +352,6 @@ impl Walk<'_> {
         Rc::make_mut(&mut self.scope).enter(cwds);
     }
 
-    fn connect(&mut self, target: &Arg<'_>) {
-        let Some(refused) = self.judge.refused_host(target) else { return };
-        self.report(Reason { span: target.span, ..refused });
-    }
-
     /// Judges a path under every working folder that is possible here; the strictest holds.
     fn path(&mut self, path: &Arg<'_>, deed: Deed) {
         let mut worst: Option<Reason> = None;
@@ -439,12 +435,12 @@ impl Walk<'_> {
             }
             jail::Answer::Yes => {
                 // Others use the same temporary folder by name.
-                let bold = matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree));
-                (bold && place.standing == Standing::Temp && !is_made(&place.path)).then(|| {
-                    let message =
-                        format!("`{}` lies in a temporary folder, and is removed", shown());
-                    reason(self.asking(), "deletes-temp", message, None, None)
-                })
+                (is_bold(path, deed) && place.standing == Standing::Temp && !is_made(&place.path))
+                    .then(|| {
+                        let message =
+                            format!("`{}` lies in a temporary folder, and is removed", shown());
+                        reason(self.asking(), "deletes-temp", message, None, None)
+                    })
             }
             jail::Answer::No(refused) if is_connection(&path.text) => {
                 let message = format!("`{}` is a connection to another machine", shown());

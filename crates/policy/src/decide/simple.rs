@@ -212,6 +212,7 @@ impl Walk<'_> {
             self.escapes_unseen(name, args);
             self.output = self.printed(program, name, args, input);
             self.lists = self.lists_of(name, args);
+            self.listed = self.listed_of(name, args);
         }
         (effect == Effect::Here && !Rc::ptr_eq(&before, &self.scope)).then_some(before)
     }
@@ -312,6 +313,10 @@ impl Walk<'_> {
 
     /// Returns what a command substitution becomes, after judging what runs in it.
     pub(super) fn substitution<'t>(&mut self, text: &'t str, list: &List<'t>) -> Value {
+        // `$()` is nothing at all.
+        if list.items.is_empty() {
+            return Value::known("");
+        }
         let listened = std::mem::replace(&mut self.listened, true);
         self.output = None;
         self.aside(|walk| walk.list(text, list, &Input::Inherited));

@@ -2,9 +2,12 @@
 
 use super::Style;
 use super::perform::Deed;
+use super::scope::Value;
 use super::verdict::Reason;
 use super::walk::Walk;
-use crate::command::{Act, Arg, Holed as _};
+use crate::command::{Act, Arg, Certainty, HOLE, Holed as _};
+use crate::shell::{Operation, Parameter};
+use crate::text::Span;
 
 /// Folders in which a name without a slash is that of a secret.
 const SECRET_FOLDERS: [&str; 3] = ["/", "/etc", "~"];
@@ -42,11 +45,50 @@ impl Walk<'_> {
         }
     }
 
+    /// Asks about a value that is the name of something hidden: by whatever way it is used later, it
+    /// is there to be read.
+    pub(super) fn names_secret(&mut self, value: &Value, span: Span) {
+        let is_path = value.text.starts_with(['/', '~']) && !value.text.has_hole();
+        if !is_path || value.certainty != Certainty::Known || self.judge.style == Style::Runner {
+            return; // nearly always
+        }
+        let text = value.text.as_str().into();
+        let path = Arg { text, certainty: value.certainty, span, verbatim: None };
+        if let Some(reason) = self.path_from(&path, Deed::Read, "/") {
+            let answer = reason.answer.min(self.asking());
+            self.report(Reason { answer, ..reason });
+        }
+    }
+
+    /// The same for what stands in for a variable: `${x:-path}`.
+    pub(super) fn default_names<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) {
+        if matches!(parameter.operation, Operation::Default | Operation::Alternative)
+            && let [word] = &*parameter.words
+        {
+            let value = self.value(text, word);
+            self.names_secret(&value, word.span);
+        }
+    }
+
+    /// Returns why a path with a part that is not known is refused: what is known of that name fits
+    /// something hidden (`/etc/shad${x}ow`).
+    fn torn(&self, path: &Arg<'_>, cwd: &str) -> Option<Reason> {
+        let is_torn = |name: &str| name.has_hole() && name.trim_matches(HOLE) != "";
+        if !path.text.starts_with(['/', '~']) || !path.text.split('/').any(is_torn) {
+            return None;
+        }
+        let text = path.text.replace(HOLE, "*").into();
+        let pattern = Arg { text, certainty: Certainty::Pattern, ..path.clone() };
+        let reason = self.path_from(&pattern, Deed::Read, cwd)?;
+        Some(Reason { answer: reason.answer.min(self.asking()), ..reason })
+    }
+
     /// Returns why a path is refused for what is not said: links that a pattern matches, and
     /// folders that may be the working folder.
     pub(super) fn otherwise(&self, path: &Arg<'_>, deed: Deed, cwd: &str) -> Option<Reason> {
         let read = deed == Deed::Read && self.judge.style == Style::Confined;
-        let adrift = || read.then(|| self.adrift(path, cwd)).flatten();
+        let adrift =
+            || read.then(|| self.adrift(path, cwd).or_else(|| self.torn(path, cwd))).flatten();
         self.matched(path, deed, cwd).or_else(adrift)
     }
 

@@ -6,7 +6,7 @@ use super::Judge;
 use super::builtin::Habits;
 use super::child::{Ownership, Speech};
 use super::disk::Disk;
-use super::feed::{Fed, Feed, Lists};
+use super::feed::{Fed, Feed, Lists, Spread};
 use super::function::{Frame, Function};
 use super::kept::Carriage;
 use super::notes::Notes;
@@ -55,6 +55,8 @@ pub(super) struct Walk<'j> {
     /// printed the names of plain files alone.
     pub(super) fed: Option<Fed>,
     pub(super) lists: Lists,
+    /// How much of the project the names are that the last command printed.
+    pub(super) listed: Spread,
     /// Words of the command at hand that hold what a file holds.
     pub(super) carried: Vec<(Span, Carriage)>,
     /// Whether the pipeline at hand holds what a file holds, and whether that is what the commands
@@ -129,6 +131,7 @@ impl<'j> Walk<'j> {
             feeding: 0,
             fed: None,
             lists: Lists::Anything,
+            listed: Spread::Whole,
             carried: Vec::new(),
             spilled: false,
             poured_in: false,
