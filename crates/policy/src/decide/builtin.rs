@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::child::{Speech, is_flag};
 use super::function::is_relied_on;
-use super::kept::Carriage;
+use super::kept::{Carriage, Contents};
 use super::scope::{Origin, Value};
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, Holed as _};
@@ -252,7 +252,8 @@ impl Walk<'_> {
             Input::File(..) | Input::Inherited | Input::Pipe => Value::unknown(),
         };
         let piped = matches!(input, Input::Pipe);
-        let from_file = matches!(input, Input::File(..)) || piped && self.spilled;
+        let from_file =
+            matches!(input, Input::File(..)) || piped && self.spilled == Contents::OfFile;
         let carriage = from_file.then_some(Carriage::Kept);
         let origin = if piped { self.poured.of(&value) } else { Origin::Here };
         let takes_value = if builtin == "read" { "diNnptu" } else { "dnOsucC" };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::kept::prints_file;
+use super::kept::{Contents, prints_file};
 use super::scope::{Origin, Scope, Value};
 use super::walk::{Input, Walk};
 use crate::command::{Concern, Holed as _};
@@ -84,12 +84,16 @@ impl Walk<'_> {
             if self.habits.last_pipe && at + 1 == pipeline.stages.len() {
                 join(&mut self.scope, &inner);
             }
-            self.spilled |= prints_file(stage);
+            if prints_file(stage) {
+                self.spilled = Contents::OfFile;
+            }
             let known = self.output.take();
             // What counts its input hands on none of it.
             let hands_on = known.as_ref().is_none_or(|value| value.text.has_hole());
             self.tainted &= hands_on;
-            self.spilled &= hands_on;
+            if !hands_on {
+                self.spilled = Contents::Any;
+            }
             last.clone_from(&known);
             piped = Some(known.map_or(Input::Pipe, |value| {
                 Input::Text(value, self.written_at(stage.span, None))

@@ -31,6 +31,14 @@ pub(super) enum Carriage {
     Kept,
 }
 
+/// What flows through a pipe, or is fed to a command.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Contents {
+    Any,
+    /// What a file holds.
+    OfFile,
+}
+
 impl Walk<'_> {
     /// Returns the places of words that hold what a file holds.
     pub(super) fn carried_by(&self, words: &[Word<'_>]) -> Vec<(Span, Carriage)> {
@@ -70,15 +78,19 @@ impl Walk<'_> {
         self.note_kept(PARAMETERS, carriage);
     }
 
-    /// Whether what a command feeds to others is what a file holds.
-    pub(super) fn pours(&self, name: &str, args: &[Arg<'_>], input: &Input) -> bool {
+    /// Returns what a command feeds to others.
+    pub(super) fn pours(&self, name: &str, args: &[Arg<'_>], input: &Input) -> Contents {
         let listed = |arg: &Arg<'_>| arg.text.starts_with("-a") || arg.text.starts_with("--arg-f");
-        name.ends_with("xargs")
-            && match input {
-                Input::File(..) => true,
-                Input::Pipe => self.spilled || args.iter().any(listed),
-                Input::Text(..) | Input::Inherited => args.iter().any(listed),
-            }
+        let poured = match input {
+            Input::File(..) => Contents::OfFile,
+            Input::Pipe => self.spilled,
+            Input::Text(..) | Input::Inherited => Contents::Any,
+        };
+        match name.ends_with("xargs") {
+            true if args.iter().any(listed) => Contents::OfFile,
+            true => poured,
+            false => Contents::Any,
+        }
     }
 
     fn keeps(&self, piece: &Piece<'_>) -> bool {

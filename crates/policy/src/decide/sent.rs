@@ -1,6 +1,6 @@
 //! Files that leave by another way than an option of the tool that sends them.
 
-use super::kept::Carriage;
+use super::kept::{Carriage, Contents};
 use super::strict::versionless;
 use super::walk::{Input, Walk};
 use crate::command::tool::is_own_machine;
@@ -53,7 +53,7 @@ impl Walk<'_> {
         input: &Input,
     ) {
         let connects = || acts.iter().filter_map(Act::host).any(|host| !is_own_machine(host));
-        let carried = match self.carried.is_empty() && !self.poured_in {
+        let carried = match self.carried.is_empty() && self.poured_in == Contents::Any {
             true => None, // nearly always
             false => args.iter().find(|arg| self.is_carried(arg, acts)),
         };
@@ -114,7 +114,7 @@ impl Walk<'_> {
             Carriage::Printed => true,
             Carriage::Kept => !is_address(),
         });
-        written || self.poured_in && arg.text.has_hole() && !is_address()
+        written || self.poured_in == Contents::OfFile && arg.text.has_hole() && !is_address()
     }
 
     /// A service's client posts what stands in a file: not what looks like a secret.

@@ -8,7 +8,7 @@ use super::child::{Ownership, Speech};
 use super::disk::Disk;
 use super::feed::{Fed, Feed, Lists, Spread};
 use super::function::{Frame, Function};
-use super::kept::Carriage;
+use super::kept::{Carriage, Contents};
 use super::notes::Notes;
 use super::place::{Mapping, Written};
 use super::roster::MOST_NAMES;
@@ -61,8 +61,8 @@ pub(super) struct Walk<'j> {
     pub(super) carried: Vec<(Span, Carriage)>,
     /// Whether the pipeline at hand holds what a file holds, and whether that is what the commands
     /// at hand are fed.
-    pub(super) spilled: bool,
-    pub(super) poured_in: bool,
+    pub(super) spilled: Contents,
+    pub(super) poured_in: Contents,
     /// The program whose row of the table is left out, once it is known.
     pub(super) left_out: Option<String>,
     pub(super) functions: Vec<Function>,
@@ -133,8 +133,8 @@ impl<'j> Walk<'j> {
             lists: Lists::Anything,
             listed: Spread::Whole,
             carried: Vec::new(),
-            spilled: false,
-            poured_in: false,
+            spilled: Contents::Any,
+            poured_in: Contents::Any,
             left_out: None,
             functions: Vec::new(),
             frames: Vec::new(),

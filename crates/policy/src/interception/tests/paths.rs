@@ -209,7 +209,7 @@ fn what_is_searched_is_a_folder_and_the_names_in_it() {
         ("Read", json!({ "file_path": "src/a.py", "also": "/etc/shadow" })),
         ("Read", json!({ "file_path": "/home/dev/.pgpass" })),
     ] {
-        assert_ne!(hook(tool, arguments.clone()).answer, Answer::Allow, "{tool} {arguments}");
+        assert_ne!(hook(tool, arguments.clone()).answer, Allow, "{tool} {arguments}");
     }
     for (tool, arguments) in [
         ("Grep", json!({ "pattern": "shadow", "path": "/etc/nginx", "glob": "*.conf" })),
@@ -220,6 +220,6 @@ fn what_is_searched_is_a_folder_and_the_names_in_it() {
         ("grep_search", json!({ "query": "~/.ssh", "includePattern": "src/*.py" })),
         ("Read", json!({ "file_path": "src/a.py", "also": "/etc/hosts" })),
     ] {
-        assert_eq!(hook(tool, arguments.clone()).answer, Answer::Allow, "{tool} {arguments}");
+        assert_eq!(hook(tool, arguments.clone()).answer, Allow, "{tool} {arguments}");
     }
 }
