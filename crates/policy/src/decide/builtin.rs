@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::child::{Speech, is_flag};
 use super::function::is_relied_on;
+use super::kept::{Carriage, Contents};
 use super::scope::{Origin, Value};
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, Holed as _};
@@ -27,6 +28,9 @@ impl Walk<'_> {
             for arg in args {
                 self.hidden_subscript(&arg.text, arg.span);
             }
+        }
+        if matches!(name, ":" | "getopts" | "printf" | "set") || name == "echo" && self.listened {
+            args.iter().for_each(|arg| self.names_secret(&Value::from(arg), arg.span));
         }
         match name {
             "export" | "declare" | "typeset" | "local" | "readonly" => self.declared(name, args),
@@ -239,11 +243,18 @@ impl Walk<'_> {
             Input::Text(value, ..) if value.certainty == Certainty::Pattern => value.clone(),
             Input::Text(value, at) => {
                 self.hidden_subscript(&value.text, at.span);
+                for word in value.text.split([' ', '\t', '\n', ':', ',']) {
+                    let certainty = value.certainty;
+                    self.names_secret(&Value { text: word.to_owned(), certainty }, at.span);
+                }
                 Value::unknown()
             }
             Input::File(..) | Input::Inherited | Input::Pipe => Value::unknown(),
         };
         let piped = matches!(input, Input::Pipe);
+        let from_file =
+            matches!(input, Input::File(..)) || piped && self.spilled == Contents::OfFile;
+        let carriage = from_file.then_some(Carriage::Kept);
         let origin = if piped { self.poured.of(&value) } else { Origin::Here };
         let takes_value = if builtin == "read" { "diNnptu" } else { "dnOsucC" };
         let mut named = false;
@@ -264,12 +275,14 @@ impl Walk<'_> {
             self.set_from_input(base(&arg.text), arg);
             self.overwrite(base(&arg.text), &value, arg);
             Rc::make_mut(&mut self.scope).note_origin(base(&arg.text), origin);
+            self.note_kept(base(&arg.text), carriage);
         }
         if !named {
             let name = if builtin == "read" { "REPLY" } else { "MAPFILE" };
             let scope = Rc::make_mut(&mut self.scope);
             scope.forget(name);
             scope.note_origin(name, origin);
+            self.note_kept(name, carriage);
         }
     }
 
@@ -302,6 +315,7 @@ impl Walk<'_> {
             let settled = after.iter().all(|arg| arg.certainty != Certainty::Many);
             let parameters = settled.then(|| after.iter().map(Value::from).collect());
             Rc::make_mut(&mut self.scope).set_parameters(parameters);
+            self.keep_parameters();
             self.retrap(None);
         }
     }

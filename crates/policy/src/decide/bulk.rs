@@ -1,10 +1,12 @@
 //! Everything at once: the project emptied or overwritten without being named, and what git keeps
 //! written by programs that are not git.
 
+use super::feed::Spread;
+use super::perform::Deed;
 use super::strict::versionless;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
-use crate::command::{Act, Arg, Certainty, Concern, Run};
+use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Run};
 use crate::jail::{Entry, Last, Standing, is_any_name, is_kept_by_git};
 use crate::name::Step;
 use crate::text::Span;
@@ -39,6 +41,11 @@ impl Walk<'_> {
             "rm" | "grm" | "unlink" | "shred" | "truncate" | "prename" | "trash" => {
                 args.iter().any(|arg| self.is_everything(arg))
             }
+            // These read patterns themselves.
+            "rimraf" | "del" | "del-cli" => args.iter().any(|arg| {
+                let certainty = Certainty::Pattern;
+                self.is_everything(&Arg { certainty, ..arg.clone() })
+            }),
             "mv" | "gmv" => {
                 let leaves = args.last().is_some_and(|last| self.leaves_project(last));
                 leaves && args.iter().any(|arg| self.is_everything(arg))
@@ -201,6 +208,21 @@ impl Walk<'_> {
         is_narrowed(args, &["-exec", "-execdir", "-ok", "-okdir"]) || !self.starts_at_root(args)
     }
 
+    /// Returns how much of the project the names are that a command prints.
+    pub(super) fn listed_of(&self, name: &str, args: &[Arg<'_>]) -> Spread {
+        match name {
+            "find" | "gfind" => {
+                const PRINTS: [&str; 2] = ["-print", "-print0"];
+                let mut words = args.to_vec();
+                words.push(Arg::known("-print", Span::default()));
+                if is_narrowed(&words, &PRINTS) { Spread::Part } else { Spread::Whole }
+            }
+            // These hand on what they are given, or less.
+            "grep" | "head" | "sort" | "tail" | "uniq" => self.listed,
+            _ => Spread::Whole,
+        }
+    }
+
     /// Whether a pattern, made absolute, matches all that lies in the project's root.
     pub(super) fn empties(&self, path: &str) -> bool {
         self.judge.ground().empties(path)
@@ -232,6 +254,15 @@ impl Walk<'_> {
             return self.is_root(&Arg::known(".", Span::default()));
         }
         starts.any(|start| self.is_root(start) || self.is_everything(start))
+    }
+}
+
+/// Whether a deletion may take more than one file that is named: a folder, or what a pattern finds.
+pub(super) fn is_bold(path: &Arg<'_>, deed: Deed) -> bool {
+    match deed {
+        Deed::Delete(Extent::Tree) => true,
+        Deed::Delete(Extent::Forced) => path.text.contains(['*', '?', '[', HOLE]),
+        Deed::Delete(Extent::Single | Extent::Below) | Deed::Read | Deed::Write => false,
     }
 }
 

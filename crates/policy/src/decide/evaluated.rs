@@ -143,6 +143,7 @@ impl Walk<'_> {
         }
         let value = self.value(text, &assignment.value);
         self.hidden_subscript(&value.text, assignment.span);
+        self.names_secret(&value, assignment.span);
         match assignment.mode {
             AssignmentMode::Replace if assignment.subscript.is_none() => value,
             // Some shells take `x+=y` for a program.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::scope::{Origin, Value};
 use super::walk::Walk;
-use crate::command::{Arg, Certainty, HOLE, Holed as _};
+use crate::command::{Arg, Certainty, Concern, HOLE, Holed as _};
 use crate::shell::{MAX_TEXT, Operation, Parameter, Piece, Quoting, Word};
 use crate::text::Span;
 
@@ -70,6 +70,7 @@ impl Walk<'_> {
             for piece in &word.pieces {
                 self.inside(text, piece);
             }
+            self.raise(Concern::Obfuscates, word.span);
             args.push(Arg {
                 text: Cow::Owned(HOLE.to_string()),
                 certainty: Certainty::Many,
@@ -226,6 +227,7 @@ impl Walk<'_> {
                 }
             },
             Piece::Tilde(user) => match (&**user, self.judge.home()) {
+                ("", _) if self.scope.variable("HOME").is_some() => self.named("HOME"),
                 ("", Some(home)) => Value::known(home),
                 ("+", _) => self.working_folder(),
                 ("root", _) => Value::known("/root"),
@@ -263,6 +265,7 @@ impl Walk<'_> {
             self.met = Origin::Elsewhere;
         }
         self.defaulted(text, parameter);
+        self.default_names(text, parameter);
         match parameter.operation {
             Operation::Value if parameter.subscript.is_none() => self.named(name),
             // The value, if the text itself gives one; the default may stand for it otherwise.

@@ -165,7 +165,7 @@ impl Walk<'_> {
                 };
                 let each = mark.is_some() || args.iter().any(some);
                 let rounds = if each { Rounds::Each } else { Rounds::Once };
-                let (lists, names, spread) = (self.lists, None, Spread::Whole);
+                let (lists, names, spread) = (self.lists, None, self.listed);
                 Feed { mark, items, end, lists, names, rounds, spread }
             }
         }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use super::kept::{Contents, prints_file};
 use super::scope::{Origin, Scope, Value};
 use super::walk::{Input, Walk};
 use crate::command::{Concern, Holed as _};
@@ -69,7 +70,7 @@ impl Walk<'_> {
         }
         let mut piped = None;
         let listened = self.listened;
-        let poured = self.poured;
+        let (poured, spilled) = (self.poured, self.spilled);
         let mut last = None;
         for (at, stage) in pipeline.stages.iter().enumerate() {
             let outer = Rc::clone(&self.scope);
@@ -83,16 +84,23 @@ impl Walk<'_> {
             if self.habits.last_pipe && at + 1 == pipeline.stages.len() {
                 join(&mut self.scope, &inner);
             }
+            if prints_file(stage) {
+                self.spilled = Contents::OfFile;
+            }
             let known = self.output.take();
             // What counts its input hands on none of it.
-            self.tainted &= known.as_ref().is_none_or(|value| value.text.has_hole());
+            let hands_on = known.as_ref().is_none_or(|value| value.text.has_hole());
+            self.tainted &= hands_on;
+            if !hands_on {
+                self.spilled = Contents::Any;
+            }
             last.clone_from(&known);
             piped = Some(known.map_or(Input::Pipe, |value| {
                 Input::Text(value, self.written_at(stage.span, None))
             }));
         }
         self.listened = listened;
-        self.poured = poured;
+        (self.poured, self.spilled) = (poured, spilled);
         self.output = last.filter(|_| listened);
         None
     }
@@ -234,8 +242,10 @@ impl Walk<'_> {
         let known = (1..=MOST_ROUNDS).contains(&values.len())
             && !values.iter().any(|value| value.text.has_hole());
         if !known {
+            let carriage = words.unwrap_or_default().iter().find_map(|word| self.carriage(word));
             self.rounds(span, |walk| {
                 Rc::make_mut(&mut walk.scope).forget(name);
+                walk.note_kept(name, carriage);
                 walk.list(text, body, input);
             });
             return;

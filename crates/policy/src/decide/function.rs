@@ -109,6 +109,7 @@ impl Walk<'_> {
             }
             return self.unfollowed(name);
         }
+        self.keep_parameters();
         let before = Rc::clone(&self.scope);
         let mut after: Option<Rc<Scope>> = None;
         let mut bodies = 0;

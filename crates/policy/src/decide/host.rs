@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use super::Judge;
 use super::verdict::{Answer, Axis, Reason};
+use super::walk::Walk;
 use crate::command::Arg;
 use crate::name::{Host, HostSet};
 use crate::policy::{Network, NetworkMode};
@@ -70,6 +71,14 @@ impl Judge {
             | NetworkMode::Monitor
             | NetworkMode::Disabled => None,
         }
+    }
+}
+
+impl Walk<'_> {
+    /// Judges a host that a command talks to.
+    pub(super) fn connect(&mut self, target: &Arg<'_>) {
+        let Some(refused) = self.judge.refused_host(target) else { return };
+        self.report(Reason { span: target.span, ..refused });
     }
 }
 

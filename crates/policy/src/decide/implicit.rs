@@ -135,7 +135,9 @@ impl Walk<'_> {
             && let Some(module) = module.as_known()
         {
             let file = format!("{}.py", module.replace('.', "/"));
-            self.run_taken(&Arg::known(file, span));
+            let file = Arg::known(file, span);
+            self.rerun(Some(Language::Python), &file);
+            self.run_taken(&file);
             return self.implicit(module, rest, span);
         }
         let Some((_, files)) = READERS.iter().find(|(names, _)| names.contains(&name)) else {

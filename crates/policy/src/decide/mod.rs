@@ -21,6 +21,8 @@ mod git;
 mod harm;
 mod host;
 mod implicit;
+mod kept;
+mod launched;
 mod matched;
 pub(crate) mod notes;
 mod perform;
@@ -35,9 +37,11 @@ mod sight;
 mod simple;
 mod speech;
 mod split;
+mod stray;
 mod strict;
 mod trace;
 mod trap;
+mod tree;
 mod unseen;
 mod variable;
 mod verdict;
@@ -268,6 +272,11 @@ impl Judge {
     pub(crate) fn on(mut self, ground: &Ground) -> Self {
         self.ground = ground.clone();
         self
+    }
+
+    /// Returns whether a rule about hosts allows the address that a tool call names.
+    pub(crate) fn allows_address(&self, call: &ToolCall<'_>, address: &str) -> bool {
+        self.permissions.allow_address(call, address)
     }
 
     /// Returns whether rules, a mode or the denials of one run have a say.

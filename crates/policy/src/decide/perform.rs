@@ -4,10 +4,12 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Style;
+use super::bulk::is_bold;
 use super::concern;
 use super::disk::Source;
 use super::feed::below;
 use super::host::is_connection;
+use super::launched::input_within;
 use super::printed::is_made;
 use super::program::is_installed;
 use super::scope::Value;
@@ -76,7 +78,7 @@ impl Walk<'_> {
             Run::Argv(argv) => {
                 let span = covering(argv);
                 self.deeper(span, |walk| {
-                    walk.call(argv, span, input);
+                    walk.launched(argv, span, input);
                 });
             }
             Run::Fed(argv) => {
@@ -151,7 +153,7 @@ impl Walk<'_> {
             };
             code::acts(language, &text, code.span, code.verbatim, &mut acts);
             for act in &acts {
-                walk.perform(act, &Input::Inherited);
+                walk.perform(act, &input_within(language));
                 if let Act::Write(file) = act {
                     walk.take(file, Source::Running);
                 }
@@ -350,17 +352,12 @@ impl Walk<'_> {
         Rc::make_mut(&mut self.scope).enter(cwds);
     }
 
-    fn connect(&mut self, target: &Arg<'_>) {
-        let Some(refused) = self.judge.refused_host(target) else { return };
-        self.report(Reason { span: target.span, ..refused });
-    }
-
     /// Judges a path under every working folder that is possible here; the strictest holds.
     fn path(&mut self, path: &Arg<'_>, deed: Deed) {
         let mut worst: Option<Reason> = None;
         for cwd in self.scope.cwds() {
             let reason = self.path_from(path, deed, cwd);
-            let Some(reason) = reason.or_else(|| self.matched(path, deed, cwd)) else { continue };
+            let Some(reason) = reason.or_else(|| self.otherwise(path, deed, cwd)) else { continue };
             if worst.as_ref().is_none_or(|known| known.answer < reason.answer) {
                 worst = Some(reason);
             }
@@ -438,12 +435,12 @@ impl Walk<'_> {
             }
             jail::Answer::Yes => {
                 // Others use the same temporary folder by name.
-                let bold = matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree));
-                (bold && place.standing == Standing::Temp && !is_made(&place.path)).then(|| {
-                    let message =
-                        format!("`{}` lies in a temporary folder, and is removed", shown());
-                    reason(self.asking(), "deletes-temp", message, None, None)
-                })
+                (is_bold(path, deed) && place.standing == Standing::Temp && !is_made(&place.path))
+                    .then(|| {
+                        let message =
+                            format!("`{}` lies in a temporary folder, and is removed", shown());
+                        reason(self.asking(), "deletes-temp", message, None, None)
+                    })
             }
             jail::Answer::No(refused) if is_connection(&path.text) => {
                 let message = format!("`{}` is a connection to another machine", shown());

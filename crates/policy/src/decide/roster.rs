@@ -24,6 +24,10 @@ pub(super) trait Named {
 }
 
 impl Roster {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(super) fn holds(&self, name: &str) -> bool {
         self.place(name).is_ok()
     }

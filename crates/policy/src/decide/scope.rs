@@ -20,6 +20,8 @@ pub(super) struct Scope {
     odd: Roster,
     /// Variables whose values come from elsewhere: whoever wrote those may have written anything.
     foreign: Roster,
+    /// Variables that hold what a file holds.
+    pub(super) kept: Roster,
     /// Variables of the function at hand, by name, in order.
     locals: Vec<Local>,
     /// Functions that are defined here, whichever way led here.
@@ -140,7 +142,8 @@ impl Scope {
 
     /// Returns what a program that is a shell begins with: what it is given and nothing else.
     pub(super) fn child(&self, given: &[(String, Value)], environment: Environment) -> Self {
-        let mut child = Self { cwds: self.cwds.clone(), ..Self::default() };
+        let (cwds, kept) = (self.cwds.clone(), self.kept.clone());
+        let mut child = Self { cwds, kept, ..Self::default() };
         for variable in self.variables.iter().filter(|variable| &*variable.name != "IFS") {
             let passed = variable.export == Export::Passed && environment == Environment::Passed;
             let given =
@@ -362,6 +365,7 @@ impl Scope {
             fit(&mut self.locals),
             self.odd.unite(&other.odd),
             self.foreign.unite(&other.foreign),
+            self.kept.unite(&other.kept),
         ];
         rooms.into_iter().for_each(|room| self.note(room));
         self.crowded |= other.crowded;

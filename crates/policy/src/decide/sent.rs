@@ -1,61 +1,153 @@
 //! Files that leave by another way than an option of the tool that sends them.
 
+use super::kept::{Carriage, Contents};
 use super::strict::versionless;
-use super::walk::Walk;
+use super::walk::{Input, Walk};
 use crate::command::tool::is_own_machine;
-use crate::command::{Act, Arg, Concern};
+use crate::command::{Act, Arg, Concern, HOLE, Holed as _};
 use crate::jail::{Last, Standing};
-use crate::shell::{Command, CommandKind, List, Piece, RedirectionOperator, Word};
-use crate::text::Span;
 
-/// Programs that print what the files hold that they are given.
-const READERS: [&str; 17] = [
-    "base32", "base64", "cat", "gpg", "gzip", "head", "hexdump", "nl", "od", "openssl", "rev",
-    "strings", "tac", "tail", "tar", "uuencode", "xxd",
-];
-/// The same, with a first operand that says what of it.
-const FILTERS: [&str; 6] = ["awk", "cut", "grep", "jq", "sed", "tr"];
 /// Programs that ask other machines, and are given no address.
-const ASKERS: [&str; 7] = ["dig", "drill", "host", "http", "nslookup", "ping", "xh"];
+const ASKERS: [&str; 17] = [
+    "dig",
+    "drill",
+    "finger",
+    "fping",
+    "host",
+    "http",
+    "https",
+    "mtr",
+    "nslookup",
+    "ping",
+    "ping6",
+    "resolvectl",
+    "tracepath",
+    "traceroute",
+    "traceroute6",
+    "whois",
+    "xh",
+];
 
-/// Returns the places of words in which a substitution prints what a file holds.
-pub(super) fn carried(words: &[Word<'_>]) -> Vec<Span> {
-    let carries = |piece: &Piece<'_>| matches!(piece, Piece::Command(list, _) if prints(list));
-    let mut places = Vec::new();
-    for word in words {
-        if word.pieces.iter().any(carries) {
-            places.push(word.span);
-        }
-    }
-    places
-}
+/// Clients of databases: of this machine, unless they are told of another.
+const CLIENTS: [&str; 11] = [
+    "clickhouse-client",
+    "mariadb",
+    "mongoimport",
+    "mongorestore",
+    "mongosh",
+    "mysql",
+    "mysqlimport",
+    "psql",
+    "redis-cli",
+    "sqlcmd",
+    "valkey-cli",
+];
 
 impl Walk<'_> {
     /// Judges what the words of a command carry to another machine.
-    pub(super) fn carries(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
+    pub(super) fn carries(
+        &mut self,
+        name: &str,
+        args: &[Arg<'_>],
+        acts: &[Act<'_>],
+        input: &Input,
+    ) {
         let connects = || acts.iter().filter_map(Act::host).any(|host| !is_own_machine(host));
-        let carried = match self.carried.is_empty() {
+        let carried = match self.carried.is_empty() && self.poured_in == Contents::Any {
             true => None, // nearly always
-            false => args.iter().find(|arg| self.carried.contains(&arg.span)),
+            false => args.iter().find(|arg| self.is_carried(arg, acts)),
         };
-        if let Some(arg) = carried.filter(|_| connects() || ASKERS.contains(&name)) {
+        let asks = || ASKERS.contains(&name) || CLIENTS.contains(&name) && is_told_of_host(args);
+        if let Some(arg) = carried.filter(|_| connects() || asks()) {
             self.raise(Concern::Exfiltrates, arg.span);
         }
         match versionless(name) {
-            // Programs that send the files of items such as `@file`.
+            // Programs that send the files of items such as `@file` and `name@file`.
             "curlie" | "http" | "httpie" | "https" | "xh" => {
                 let own = |arg: &Arg<'_>| is_own_machine(&arg.text) || arg.text.starts_with(':');
+                let mut operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
+                let is_method =
+                    |arg: &Arg<'_>| arg.text.bytes().all(|byte| byte.is_ascii_uppercase());
+                let address = operands.position(|arg| !is_method(arg));
+                let named = |arg: &Arg<'_>| {
+                    arg.text.find(['@', '=', ':']).is_some_and(|at| {
+                        arg.text.get(at..).is_some_and(|rest| rest.starts_with('@'))
+                    })
+                };
                 let sent = |arg: &&Arg<'_>| {
                     arg.text.len() > 1 && arg.text.starts_with('@') || arg.text.contains("=@")
                 };
-                let item = args.iter().find(sent).map(|arg| arg.span);
+                let item = args
+                    .iter()
+                    .find(sent)
+                    .or_else(|| address.and_then(|_| operands.find(|arg| named(arg))));
+                let item = item.map(|arg| arg.span);
                 if let Some(span) = item.filter(|_| !args.iter().any(own)) {
                     self.raise(Concern::Exfiltrates, span);
                 }
             }
             "python" if args.iter().any(|arg| arg.text == "http.server") => self.serves(args),
             "http-server" | "serve" => self.serves(args),
+            // This scheme sends what arrives on the input.
+            "curl" => {
+                let dials = |arg: &&Arg<'_>| arg.text.starts_with("telnet:");
+                if let Some(span) = args.iter().find(dials).map(|arg| arg.span) {
+                    self.perform(&Act::Send(span), input);
+                }
+            }
+            "gh" | "glab" | "hub" | "tea" => self.posts(acts),
+            client if CLIENTS.contains(&client) => self.loads(args),
             _ => {}
+        }
+    }
+
+    /// Whether a word holds what a file holds. An address that is all of it is none that carries
+    /// it away: whoever wrote the file knows where it leads.
+    fn is_carried(&self, arg: &Arg<'_>, acts: &[Act<'_>]) -> bool {
+        let is_address = || {
+            let connects =
+                |act: &Act<'_>| matches!(act, Act::Connect(target) if target.span == arg.span);
+            arg.text.trim_matches(HOLE).is_empty() && acts.iter().any(connects)
+        };
+        let mut carried = self.carried.iter().filter(|(span, _)| *span == arg.span);
+        let written = carried.any(|(_, how)| match how {
+            Carriage::Printed => true,
+            Carriage::Kept => !is_address(),
+        });
+        written || self.poured_in == Contents::OfFile && arg.text.has_hole() && !is_address()
+    }
+
+    /// A service's client posts what stands in a file: not what looks like a secret.
+    fn posts(&mut self, acts: &[Act<'_>]) {
+        let secret = acts.iter().find_map(|act| match act {
+            Act::Read(file) if is_secret_name(&file.text) => Some(file.span),
+            Act::Read(_)
+            | Act::Write(_)
+            | Act::Delete(..)
+            | Act::Link { .. }
+            | Act::Enter(_)
+            | Act::Connect(_)
+            | Act::Send(_)
+            | Act::Run(_)
+            | Act::Raise(..) => None,
+        });
+        if let Some(span) = secret {
+            self.raise(Concern::Exfiltrates, span);
+        }
+    }
+
+    /// A client of another machine's database that loads a file into it.
+    fn loads(&mut self, args: &[Arg<'_>]) {
+        let loading = |arg: &&Arg<'_>| {
+            let text = arg.text.to_ascii_lowercase();
+            text.contains("\\copy ") && text.contains(" from ") && !text.contains("stdin")
+                || text.contains("local infile")
+                || text.starts_with("--file")
+        };
+        if is_told_of_host(args)
+            && let Some(span) = args.iter().find(loading).map(|arg| arg.span)
+        {
+            self.raise(Concern::Exfiltrates, span);
         }
     }
 
@@ -77,31 +169,31 @@ impl Walk<'_> {
     }
 }
 
-fn prints(list: &List<'_>) -> bool {
-    list.items.iter().any(|item| {
-        let rest = item.rest.iter().map(|(_, pipeline)| pipeline);
-        let mut pipelines = std::iter::once(&item.first).chain(rest);
-        pipelines.any(|pipeline| pipeline.stages.iter().any(prints_file))
-    })
+/// Whether a client is told of another machine: `-h host`, `--host=host`, `-hhost`.
+fn is_told_of_host(args: &[Arg<'_>]) -> bool {
+    let is_other = |host: &str| !host.is_empty() && !host.starts_with('/') && !is_own_machine(host);
+    let mut words = args.iter().map(|arg| &*arg.text);
+    while let Some(word) = words.next() {
+        let host = match word {
+            "-h" | "-H" | "--host" | "-S" | "-u" | "--uri" => words.next(),
+            _ => ["--host=", "--uri=", "-h"].iter().find_map(|start| word.strip_prefix(start)),
+        };
+        if host.is_some_and(|host| !word.starts_with("-u") || host.contains("://"))
+            && host.is_some_and(is_other)
+        {
+            return true;
+        }
+    }
+    false
 }
 
-fn prints_file(command: &Command<'_>) -> bool {
-    let CommandKind::Simple(simple) = &command.kind else { return false };
-    let mut files = command.redirections.iter();
-    let redirected = files.any(|redirection| redirection.operator == RedirectionOperator::Read);
-    let Some((program, args)) = simple.words.split_first() else { return redirected };
-    let Some(name) = program.settled().and_then(|path| path.rsplit('/').next()) else {
-        return false;
-    };
-    let is_operand = |word: &&Word<'_>| {
-        word.settled().is_none_or(|text| {
-            !text.starts_with('-') && !text.bytes().all(|byte| byte.is_ascii_digit())
-        })
-    };
-    let operands = args.iter().filter(is_operand).count();
-    let has = |option: &str| args.iter().any(|word| word.settled() == Some(option));
-    if READERS.contains(&name) {
-        return operands > 0 || redirected;
-    }
-    FILTERS.contains(&name) && !has("-n") && !has("--null-input") && (operands > 1 || redirected)
+/// Names of files with keys and passwords.
+fn is_secret_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    name == ".env"
+        || name.starts_with(".env.")
+        || matches!(ending, "key" | "pem" | "p12" | "pfx" | "kdbx")
+        || matches!(name, "id_dsa" | "id_ecdsa" | "id_ed25519" | "id_rsa" | ".netrc" | ".npmrc")
+        || name.starts_with("credentials")
 }

@@ -11,7 +11,6 @@ use super::flow::AfterFailure;
 use super::git;
 use super::host::connected;
 use super::scope::{Origin, Value};
-use super::sent::carried;
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
@@ -59,7 +58,7 @@ impl Walk<'_> {
             }
         }
         let run_alone = argv.is_empty();
-        self.carried = carried(&simple.words);
+        self.carried = self.carried_by(&simple.words);
         // Redirections alone.
         if run_alone && simple.assignments.is_empty() {
             return None;
@@ -80,6 +79,8 @@ impl Walk<'_> {
                 scope.note_origin(&assignment.name, origin);
                 scope.assign(assignment.name.clone(), value);
                 self.retrap(Some(&assignment.name));
+                let carriage = self.carriage(&assignment.value);
+                self.note_kept(&assignment.name, carriage);
             } else {
                 given.push((assignment.name.to_string(), value));
             }
@@ -145,7 +146,9 @@ impl Walk<'_> {
         }
         self.unseen(name, args, span);
         self.wholesale(name, args, &acts, span);
-        self.carries(name, args, &acts);
+        self.carries(name, args, &acts, input);
+        self.whole_trees(name, args, &acts);
+        self.strays(args, &acts);
         if name == "git" {
             self.git(args, span, input);
         }
@@ -156,6 +159,8 @@ impl Walk<'_> {
         let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
         let feed = feeds.then(|| self.feed(name, args, &acts, input));
         let outer_feed = std::mem::replace(&mut self.feed, feed);
+        let pours = if feeds { self.pours(name, args, input) } else { self.poured_in };
+        let outer_pours = std::mem::replace(&mut self.poured_in, pours);
         let manner = self.note_manner(name, args, &acts, input, span);
         let by_path = byte::has(&program.text, b'/');
         let effect = if by_path { Effect::Own } else { Effect::of(name) };
@@ -179,6 +184,7 @@ impl Walk<'_> {
         (self.environment, self.child_speech) = (environment, child_speech);
         self.given.truncate(given);
         self.feed = outer_feed;
+        self.poured_in = outer_pours;
         self.note_outer(manner);
         match effect {
             Effect::Folder => {
@@ -206,6 +212,7 @@ impl Walk<'_> {
             self.escapes_unseen(name, args);
             self.output = self.printed(program, name, args, input);
             self.lists = self.lists_of(name, args);
+            self.listed = self.listed_of(name, args);
         }
         (effect == Effect::Here && !Rc::ptr_eq(&before, &self.scope)).then_some(before)
     }
@@ -252,7 +259,9 @@ impl Walk<'_> {
                 RedirectionOperator::Heredoc | RedirectionOperator::HereString => {
                     if is_input {
                         let verbatim = verbatim(text, &redirection.target);
-                        input = Some(Input::Text(value, self.written_at(span, verbatim)));
+                        let known = || Input::Text(value, self.written_at(span, verbatim));
+                        let carriage = self.carriage(&redirection.target);
+                        input = Some(carriage.map_or_else(known, |_| Input::Pipe));
                     }
                 }
                 RedirectionOperator::Read => {
@@ -304,6 +313,10 @@ impl Walk<'_> {
 
     /// Returns what a command substitution becomes, after judging what runs in it.
     pub(super) fn substitution<'t>(&mut self, text: &'t str, list: &List<'t>) -> Value {
+        // `$()` is nothing at all.
+        if list.items.is_empty() {
+            return Value::known("");
+        }
         let listened = std::mem::replace(&mut self.listened, true);
         self.output = None;
         self.aside(|walk| walk.list(text, list, &Input::Inherited));

@@ -34,6 +34,15 @@ impl Walk<'_> {
                 let glued = args.iter().find(glued).map(|arg| arg.span);
                 glued.into_iter().for_each(|span| self.unseen_code(span));
             }
+            "getent" => {
+                let asked = |arg: &&Arg<'_>| matches!(&*arg.text, "shadow" | "gshadow");
+                if let Some(arg) = args.iter().find(asked) {
+                    let text = format!("/etc/{}", arg.text).into();
+                    let file = Arg { text, verbatim: None, ..arg.clone() };
+                    self.perform(&Act::Read(file), &Input::Inherited);
+                }
+            }
+            "docker" | "finch" | "go" | "nerdctl" | "podman" => self.pulled(args),
             "psql" | "mysql" | "mariadb" => {
                 self.code_behind(args, &["-c", "--command", "-e", "--execute"]);
             }

@@ -22,6 +22,8 @@ enum Meaning {
     Prompt,
     /// The shell that programs start for their commands.
     Shell,
+    /// Who is given all that programs send.
+    Proxy,
     /// A file or folder that programs write to.
     Written,
     /// Never harmless.
@@ -53,6 +55,12 @@ impl Walk<'_> {
                 let certainty = value.certainty;
                 let command = Arg { text: text.into(), certainty, span, verbatim: None };
                 self.nested(&command, &Input::Inherited);
+                return;
+            }
+            Meaning::Proxy => {
+                let text = value.text.as_str().into();
+                let proxy = Arg { text, certainty: value.certainty, span, verbatim: None };
+                self.perform(&Act::Connect(proxy), &Input::Inherited);
                 return;
             }
             Meaning::Written => {
@@ -96,7 +104,7 @@ impl Walk<'_> {
     pub(super) fn is_obeyed(&self, name: &str) -> bool {
         match meaning(name) {
             Meaning::Listed => tool::variable(name).is_some(),
-            Meaning::Written => false,
+            Meaning::Written | Meaning::Proxy => false,
             Meaning::Command
             | Meaning::Folders
             | Meaning::Options(_)
@@ -188,6 +196,19 @@ fn meaning(name: &str) -> Meaning {
             "--eval",
             "-e",
         ]),
+        "PYTEST_ADDOPTS" => Meaning::Options(&[
+            "-p",
+            "-c",
+            "--basetemp",
+            "--rootdir",
+            "--junit",
+            "-o",
+            "--override-ini",
+            "--log-file",
+            "--debug",
+        ]),
+        "ALL_PROXY" | "FTP_PROXY" | "HTTPS_PROXY" | "HTTP_PROXY" | "all_proxy" | "ftp_proxy"
+        | "http_proxy" | "https_proxy" => Meaning::Proxy,
         "RUBYOPT" => Meaning::Options(&["-r", "-I", "-e", "-x"]),
         "PERL5OPT" => Meaning::Options(&["-M", "-m", "-I", "-d"]),
         "JAVA_TOOL_OPTIONS" | "_JAVA_OPTIONS" | "JDK_JAVA_OPTIONS" | "JAVA_OPTS" | "MAVEN_OPTS"
@@ -215,6 +236,8 @@ fn meaning(name: &str) -> Meaning {
             "-I",
             "--use-compress",
             "--rsh",
+            "-f",
+            "--file",
         ]),
         "RIPGREP_CONFIG_PATH"
         | "BASH_ENV"

@@ -6,8 +6,9 @@ use super::Judge;
 use super::builtin::Habits;
 use super::child::{Ownership, Speech};
 use super::disk::Disk;
-use super::feed::{Fed, Feed, Lists};
+use super::feed::{Fed, Feed, Lists, Spread};
 use super::function::{Frame, Function};
+use super::kept::{Carriage, Contents};
 use super::notes::Notes;
 use super::place::{Mapping, Written};
 use super::roster::MOST_NAMES;
@@ -54,8 +55,14 @@ pub(super) struct Walk<'j> {
     /// printed the names of plain files alone.
     pub(super) fed: Option<Fed>,
     pub(super) lists: Lists,
+    /// How much of the project the names are that the last command printed.
+    pub(super) listed: Spread,
     /// Words of the command at hand that hold what a file holds.
-    pub(super) carried: Vec<Span>,
+    pub(super) carried: Vec<(Span, Carriage)>,
+    /// Whether the pipeline at hand holds what a file holds, and whether that is what the commands
+    /// at hand are fed.
+    pub(super) spilled: Contents,
+    pub(super) poured_in: Contents,
     /// The program whose row of the table is left out, once it is known.
     pub(super) left_out: Option<String>,
     pub(super) functions: Vec<Function>,
@@ -124,7 +131,10 @@ impl<'j> Walk<'j> {
             feeding: 0,
             fed: None,
             lists: Lists::Anything,
+            listed: Spread::Whole,
             carried: Vec::new(),
+            spilled: Contents::Any,
+            poured_in: Contents::Any,
             left_out: None,
             functions: Vec::new(),
             frames: Vec::new(),

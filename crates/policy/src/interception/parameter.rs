@@ -69,7 +69,7 @@ pub(super) enum Part {
 const PERHAPS: [&str; 4] = ["image", "source", "src", "target"];
 
 /// Names that are looked at though no list has them, where they hold what looks like a path.
-const BESIDES: [&str; 38] = [
+const BESIDES: [&str; 43] = [
     "abspath",
     "base",
     "basename",
@@ -77,11 +77,16 @@ const BESIDES: [&str; 38] = [
     "copy_to",
     "dirname",
     "dst",
+    "file_pattern",
     "folder",
     "from",
     "glob",
     "globs",
     "include",
+    "include_glob",
+    "include_globs",
+    "include_pattern",
+    "include_patterns",
     "input",
     "into",
     "link",
@@ -168,6 +173,28 @@ impl Parameters {
         const NAMES: [&str; 7] =
             ["basename", "entry", "file", "filename", "name", "pathname", "relpath"];
         NAMES.contains(&last_word(&folded(key)))
+    }
+
+    /// Whether a parameter says which files of a folder are searched.
+    pub(super) fn is_filter(key: &str) -> bool {
+        const FILTERS: [&str; 9] = [
+            "file_pattern",
+            "glob",
+            "globs",
+            "include",
+            "include_glob",
+            "include_globs",
+            "include_pattern",
+            "include_patterns",
+            "includes",
+        ];
+        FILTERS.contains(&&*folded(key))
+    }
+
+    /// Whether a parameter says what is looked for in files.
+    pub(super) fn is_sought(key: &str) -> bool {
+        const SOUGHT: [&str; 6] = ["keyword", "pattern", "prompt", "query", "regex", "search"];
+        SOUGHT.contains(&last_word(&folded(key)))
     }
 
     /// Whether an object under this key is something to write, and its keys are no paths.

@@ -150,6 +150,11 @@ pub(super) fn finds(tool: &str) -> bool {
         || matches!(&*word, "file_search" | "list_files" | "search_files")
 }
 
+/// Whether a tool searches what files hold.
+pub(super) fn searches(tool: &str) -> bool {
+    folded(base(tool)).split('_').any(|part| matches!(part, "grep" | "search" | "rg"))
+}
+
 /// Whether a tool gets what it is given the address of.
 pub(super) fn fetches(tool: &str) -> bool {
     const WORDS: [&str; 10] = [

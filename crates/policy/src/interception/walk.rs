@@ -162,8 +162,8 @@ impl<'w> Walk<'w> {
                         matches!(&node.step, Step::Key(key) if Parameters::may_nest(key));
                     if is_json && may_nest {
                         self.nested(text, &pointer(), depth, *holds_);
-                    } else if matches!(self.sort(), Sort::Move | Sort::Copy) && is_far(text) {
-                        self.path(text, Role::Target, Count::One, &pointer); // `{"a": "/b"}`
+                    } else if self.takes_any(&node.step) && is_far(text) {
+                        self.path(text, Role::Target, Count::One, &pointer);
                     }
                 }
             }
@@ -204,6 +204,14 @@ impl<'w> Walk<'w> {
     /// Whether the tool only looks for files, by patterns of their names.
     fn finds(&self) -> bool {
         self.aim == Aim::Read && tool::finds(self.tool())
+    }
+
+    /// Whether a parameter that nobody documented may hold a path: `{"a": "/b"}`.
+    fn takes_any(&self, step: &Step<'_>) -> bool {
+        match self.aim {
+            Aim::Read => matches!(step, Step::Key(key) if !Parameters::is_sought(key)),
+            Aim::Change(sort) => matches!(sort, Sort::Move | Sort::Copy),
+        }
     }
 
     /// Returns what happens at the path that a key is; none if it is none.

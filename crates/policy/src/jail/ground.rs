@@ -6,7 +6,7 @@ use std::path::Path;
 use super::lookup::{Lookup, NoLookup};
 use super::marks::{Hits, MarkKind, Marks, Spelling, has_wildcard};
 use super::place::{Access, Doubt, Names, Place, Region, Route, Standing};
-use super::secret::is_secret;
+use super::secret::{holds_secret, is_secret};
 use super::text::{self, below, is_under};
 use super::walk::{End, Last, Walk};
 use crate::command::{HOLE, Holed as _};
@@ -274,6 +274,13 @@ impl Ground {
     pub(super) fn is_secret(&self, path: &str, spelling: Spelling) -> bool {
         let at_home = self.home.as_deref().is_some_and(|home| is_under(path, home));
         !at_home && is_secret(path, spelling)
+    }
+
+    /// Returns whether something that is hidden, or a secret of the machine, lies below a folder,
+    /// given by its normal path.
+    pub(crate) fn holds_hidden(&self, folder: &str) -> bool {
+        let at_home = self.home.as_deref().is_some_and(|home| is_under(folder, home));
+        !at_home && holds_secret(folder) || self.hide.hidden_below(folder).is_some()
     }
 
     /// Returns who protects a path, and who protects something below it.

@@ -132,6 +132,18 @@ impl Marks {
         hits
     }
 
+    /// Returns who hides something below a folder, which is absolute and normal. Patterns that begin
+    /// anywhere are none: they may match below every folder.
+    pub(super) fn hidden_below(&self, folder: &str) -> Option<&Origin> {
+        let folded: Vec<Cow<'_, str>> = components(folder).map(fold).collect();
+        let names: Vec<Step<'_>> = folded.iter().map(|name| Step::Name(name)).collect();
+        let mut marks = self.marks.iter().filter(|mark| {
+            mark.kind == MarkKind::Hide && mark.pattern.first_plain_name().is_some()
+        });
+        let found = marks.find(|mark| mark.pattern.reach(&names) == Reach::Above);
+        found.map(|mark| &mark.origin)
+    }
+
     fn add_one(&mut self, kind: MarkKind, pattern: &PathPattern, origin: &Origin) {
         let place = self.marks.len();
         let is_folded = |name: &str| matches!(fold(name), Cow::Borrowed(_));

@@ -6,7 +6,7 @@ use crate::name::Step;
 use crate::text::byte;
 
 /// Their paths below each folder of `/`; `*` is any one name.
-const SECRETS: [(&str, &[&[&str]]); 4] = [
+const SECRETS: [(&str, &[&[&str]]); 7] = [
     ("Users", &[&["*", ".ssh"]]),
     (
         "etc",
@@ -28,8 +28,28 @@ const SECRETS: [(&str, &[&[&str]]); 4] = [
         ],
     ),
     ("home", &[&["*", ".ssh"]]),
+    // The variables of the first process: in a container, the keys it was started with.
+    ("proc", &[&["1", "environ"]]),
     ("root", &[&[".ssh"]]),
+    ("run", &[&["secrets", "kubernetes.io"]]),
+    ("var", &[&["run", "secrets", "kubernetes.io"]]),
 ];
+
+/// Folders of the machine that are copied or searched whole, and hold such files.
+const SEARCHED: [&str; 4] = ["Users", "etc", "home", "root"];
+
+/// Returns whether one of them lies below a folder, given by its normal path.
+pub(super) fn holds_secret(folder: &str) -> bool {
+    let mut names = folder.split('/').filter(|name| !name.is_empty());
+    let Some(top) = names.next() else { return true };
+    let rest: Vec<&str> = names.collect();
+    let near = SECRETS.iter().filter(|(name, _)| *name == top && SEARCHED.contains(name));
+    near.flat_map(|(_, secrets)| secrets.iter()).any(|secret| {
+        let mut parts = secret.iter();
+        rest.iter().all(|name| parts.next().is_some_and(|part| *part == "*" || part == name))
+            && parts.next().is_some()
+    })
+}
 
 /// Returns whether a normal path is one of them, lies below one, or may match one.
 pub(super) fn is_secret(path: &str, spelling: Spelling) -> bool {

@@ -28,6 +28,19 @@ impl ToolPattern {
             Reach::Named(pattern) => pattern.full_match(name),
         }
     }
+
+    /// Returns whether the tool falls under this pattern, whatever the case of its letters: who
+    /// refuses `bash` means `BASH` too.
+    pub fn matches_in_any_case(&self, name: &str) -> Found {
+        let Reach::Named(pattern) = &self.0 else { return Found::Yes };
+        match pattern.full_match(name) {
+            Found::No if pattern.to_string().eq_ignore_ascii_case(name) => Found::Yes,
+            Found::No if name.bytes().any(|byte| byte.is_ascii_uppercase()) => {
+                pattern.full_match(&name.to_ascii_lowercase())
+            }
+            found @ (Found::Yes | Found::No | Found::Undecided) => found,
+        }
+    }
 }
 
 impl FromStr for ToolPattern {
@@ -73,6 +86,16 @@ mod tests {
         for (pattern, tool, expected, because) in cases {
             let parsed: ToolPattern = pattern.parse().unwrap();
             assert_eq!(parsed.matches(tool), expected, "{pattern} {tool:?}: {because}");
+        }
+        for (pattern, tool, expected) in [
+            ("bash", "BASH", Found::Yes),
+            ("Bash", "bash", Found::Yes),
+            ("write_.*", "Write_File", Found::Yes),
+            ("read", "READ_FILE", Found::No),
+        ] {
+            let parsed: ToolPattern = pattern.parse().unwrap();
+            assert_eq!(parsed.matches(tool), Found::No, "{pattern} {tool}");
+            assert_eq!(parsed.matches_in_any_case(tool), expected, "{pattern} {tool}");
         }
         assert_eq!("".parse::<ToolPattern>().unwrap_err().code(), "tool-empty");
         assert_eq!("**".parse::<ToolPattern>().unwrap_err().code(), "regex");

@@ -107,8 +107,14 @@ impl Permissions {
 
     /// Returns whether one of a tool's names is denied for this run.
     fn injects(&self, tools: Names<'_>) -> bool {
-        let is_denied = |tool: &str| self.injected.iter().any(|it| it.matches(tool) != Found::No);
+        let is_denied =
+            |tool: &str| self.injected.iter().any(|it| it.matches_in_any_case(tool) != Found::No);
         tools.of(Action::Deny).any(is_denied)
+    }
+
+    /// Returns whether a rule about hosts allows the address that a tool call names.
+    pub(crate) fn allow_address(&self, call: &ToolCall<'_>, address: &str) -> bool {
+        self.rules.allow_address(call, address)
     }
 
     /// Decides a call of a tool that runs no shell text.

@@ -60,6 +60,15 @@ impl Rules {
         strictest(self.lists.iter().filter_map(|list| first(list, subject)))
     }
 
+    /// Returns whether a rule about hosts allows the address that a tool call names.
+    pub(super) fn allow_address(&self, call: &ToolCall<'_>, address: &str) -> bool {
+        self.of_tool(call).is_some_and(|ruled| {
+            let named = ruled.rule.value.domain.as_ref().map(|domain| &*domain.url_arg);
+            let named = named.and_then(|name| call.args.get(name)).and_then(Json::as_str);
+            ruled.answer == Answer::Allow && named == Some(address)
+        })
+    }
+
     /// Returns what the lists say about a shell text: about the whole, about each command in it,
     /// and about what those start.
     pub(super) fn of_shell<'p>(
@@ -139,7 +148,11 @@ pub(super) fn applies(rule: &Rule, action: Action, subject: Subject<'_>) -> bool
         Found::No => false,
         Found::Undecided => action != Action::Allow,
     };
-    if !subject.tools.of(action).any(|tool| takes(rule.tool.matches(tool))) {
+    let matches = |tool: &str| match action {
+        Action::Allow => rule.tool.matches(tool),
+        Action::Ask | Action::Deny => rule.tool.matches_in_any_case(tool),
+    };
+    if !subject.tools.of(action).any(|tool| takes(matches(tool))) {
         return false;
     }
     if let Some(domain) = &rule.domain {

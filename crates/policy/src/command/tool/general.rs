@@ -4,6 +4,7 @@
 //! what the tool will run; an option is taken at its name.
 
 use crate::command::{Act, Arg, Concern, Run};
+use crate::text::Span;
 
 /// Adds what the words of an unknown tool seem to do.
 pub(super) fn read<'t>(args: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
@@ -40,6 +41,9 @@ pub(super) fn option<'t>(name: &str, value: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
             acts.push(Act::Raise(Concern::Spawns, value.span));
         }
         _ if hides_command(text) => acts.push(Act::Raise(Concern::Spawns, value.span)),
+        _ if name == "-c" && is_command_text(text) => {
+            acts.push(Act::Run(Run::Shell(value.clone())));
+        }
         _ if matches!(name, "-c" | "-e" | "-E" | "-r" | "-x") && looks_like_code(text) => {
             acts.push(Act::Raise(Concern::Evaluates, value.span));
         }
@@ -66,9 +70,17 @@ pub(super) fn guess<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         connect(arg, acts);
     } else if is_path(text) {
         acts.push(Act::Read(arg.clone()));
+        acts.extend(behind_mark(arg).map(Act::Read));
     } else {
         listed(arg, acts);
     }
+}
+
+/// Returns the path that stands behind a mark in a word: `label:@/path`, `id=a,src=/path`.
+fn behind_mark<'t>(arg: &Arg<'t>) -> Option<Arg<'t>> {
+    let mut marks = arg.text.as_bytes().windows(2);
+    let at = marks.rposition(|pair| matches!(pair, [b':' | b'=' | b'@' | b',', b'/' | b'~']))?;
+    arg.tail(at + 1)
 }
 
 /// Adds the file that `@/path` names: many tools read more words from it.
@@ -150,12 +162,15 @@ const CALLS: &[&str] = &[
     "shell_exec",
     "shell-command",
     "callCommand",
-    "esyscmd(",
+    "syscmd(",
     "write18",
     "pty.spawn",
     "spawn(",
     "spawn /",
     "ProcessBuilder",
+    "Pre-Invoke",
+    "Post-Invoke",
+    "Pre-Install-Pkgs",
     "getRuntime",
     "subprocess",
     "fork/exec",
@@ -224,6 +239,13 @@ fn is_command(words: &[Arg<'_>]) -> bool {
     SHELLS.contains(&name)
         || INTERPRETERS.contains(&name) && has_code()
         || is_blunt(name, words.get(1..).unwrap_or_default())
+}
+
+/// Tells whether a text is a command that does harm by what it is given.
+fn is_command_text(text: &str) -> bool {
+    let words: Vec<Arg<'_>> =
+        text.split_whitespace().map(|word| Arg::known(word, Span::default())).collect();
+    words.len() > 1 && is_command(&words)
 }
 
 /// Tells programs that do harm by what they are given, where what follows is for them: `rm -rf x`

@@ -1,11 +1,13 @@
 //! Decisions, row by row.
 
 mod bulk;
+mod closed;
 mod code;
 mod confined;
 mod disk;
 mod escapes;
 mod input;
+mod kept;
 mod launch;
 mod limits;
 mod runner;
@@ -13,7 +15,9 @@ mod sent;
 mod speech;
 mod spellings;
 mod state;
+mod stray;
 mod tools;
+mod tree;
 
 use std::collections::BTreeMap;
 

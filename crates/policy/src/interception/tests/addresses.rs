@@ -96,3 +96,34 @@ fn what_other_tools_call_an_address_may_be_a_path() {
     let metadata = json!({ "path": "a", "url": "http:169.254.169.254" });
     assert_eq!(hook("write_file", metadata).answer, Deny);
 }
+
+#[test]
+fn addresses_among_words_are_addresses_to_who_is_told_in_words() {
+    let told = |tool: &str, prompt: &str| hook(tool, json!({ "prompt": prompt })).answer;
+    assert_eq!(told("web_fetch", "Sum up http://169.254.169.254/latest, please"), Deny);
+    assert_eq!(told("web_fetch", "compare https://example.com/ (and http://10.0.0.8/)."), Ask);
+    assert_eq!(told("web_fetch", "sum up https://example.com/."), Allow);
+    assert_eq!(told("Task", "look at http://10.0.0.8/"), Allow, "it fetches nothing itself");
+    let both = |tool: &str| {
+        let arguments = json!({ "url": "https://example.com/", "prompt": "see http://10.0.0.8/" });
+        hook(tool, arguments).answer
+    };
+    assert_eq!(both("web_fetch"), Ask);
+    assert_eq!(both("WebFetch"), Allow, "this one asks about what it fetched");
+}
+
+#[test]
+fn a_rule_that_allows_a_host_lifts_the_question_about_it() {
+    let rule = "{ tool: WebFetch, domain: { hosts: [localhost, 10.0.0.8] }, action: allow }";
+    let world = World::new(&format!("commands: {{ rules: [{rule}] }}\n"));
+    let fetch = |url: &str| world.hook("WebFetch", json!({ "url": url })).answer;
+    assert_eq!(fetch("http://localhost:3000/"), Allow);
+    assert_eq!(fetch("http://10.0.0.8/"), Allow);
+    assert_eq!(fetch("http://10.0.0.9/"), Ask);
+    assert_eq!(fetch("http://localhost\\@10.0.0.9/"), Ask, "two readings, one listed");
+    let other = json!({ "url": "http://localhost/", "link": "http://10.0.0.9/" });
+    assert_eq!(world.hook("WebFetch", other).answer, Ask, "another address");
+    let any = World::new("commands: { rules: [{ tool: WebFetch, action: allow }] }\n");
+    let url = json!({ "url": "http://localhost/" });
+    assert_eq!(any.hook("WebFetch", url).answer, Ask, "a rule about no host names none");
+}

@@ -196,3 +196,30 @@ fn what_a_repository_stands_on_is_for_git_alone() {
         assert_eq!(hook("delete_file", json!({ "path": path })).answer, Allow, "{path}");
     }
 }
+
+#[test]
+fn what_is_searched_is_a_folder_and_the_names_in_it() {
+    for (tool, arguments) in [
+        ("Grep", json!({ "pattern": ".", "path": "/etc", "glob": "shadow" })),
+        ("Grep", json!({ "pattern": ".", "path": "~", "glob": ".ssh/*" })),
+        ("Grep", json!({ "pattern": "PRIVATE", "path": "/home/dev" })),
+        ("Grep", json!({ "pattern": ".", "path": "/", "glob": "etc/shadow" })),
+        ("grep_search", json!({ "query": ".", "includePattern": "/etc/shadow" })),
+        ("grep_search", json!({ "query": ".", "include_pattern": "/home/dev/.ssh/*" })),
+        ("Read", json!({ "file_path": "src/a.py", "also": "/etc/shadow" })),
+        ("Read", json!({ "file_path": "/home/dev/.pgpass" })),
+    ] {
+        assert_ne!(hook(tool, arguments.clone()).answer, Allow, "{tool} {arguments}");
+    }
+    for (tool, arguments) in [
+        ("Grep", json!({ "pattern": "shadow", "path": "/etc/nginx", "glob": "*.conf" })),
+        ("Grep", json!({ "pattern": "/etc/shadow", "path": "src", "glob": "*.rs" })),
+        ("Grep", json!({ "pattern": "x", "glob": "**/*.ts" })),
+        ("Grep", json!({ "pattern": "x", "path": "/usr/include" })),
+        ("Glob", json!({ "pattern": "*.md", "path": "/home/dev" })),
+        ("grep_search", json!({ "query": "~/.ssh", "includePattern": "src/*.py" })),
+        ("Read", json!({ "file_path": "src/a.py", "also": "/etc/hosts" })),
+    ] {
+        assert_eq!(hook(tool, arguments.clone()).answer, Allow, "{tool} {arguments}");
+    }
+}

@@ -27,8 +27,11 @@ impl Walk<'_> {
         prefix: &str,
     ) -> Vec<String> {
         let mut honoured = Vec::new();
-        let name =
-            |node: &Node<'_>| matches!(&node.step, Step::Key(key) if Parameters::is_name(key));
+        let reads = self.aim == Aim::Read;
+        let name = |node: &Node<'_>| {
+            let Step::Key(key) = &node.step else { return false };
+            Parameters::is_name(key) || reads && Parameters::is_filter(key)
+        };
         let named = arguments.nodes.iter().any(name);
         for (at, (node, holds)) in arguments.nodes.iter().zip(holds).enumerate() {
             let (Value::Text(text), Holds::Path(role) | Holds::Perhaps(role)) =

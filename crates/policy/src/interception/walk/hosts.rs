@@ -7,7 +7,7 @@ use super::super::spelling::{folded, last_word};
 use super::super::tool;
 use super::{DEEPEST, Walk, is_file_uri, reason};
 use crate::decide::{Answer, Axis, Reason};
-use crate::permission;
+use crate::permission::{self, Nature, ToolCall};
 use crate::text::visible;
 use crate::url::is_public;
 
@@ -20,12 +20,45 @@ struct Address {
 impl Walk<'_> {
     /// Holds the addresses that stand in parameters for such against `network`.
     pub(in super::super) fn hosts(&mut self, text: &str) {
-        for Address { text, pointer } in addresses(text) {
+        let found = addresses(text);
+        // One agent's tool is told in words what to fetch, and so may be others that have no
+        // parameter for it.
+        if tool::fetches(self.tool()) && (found.is_empty() || self.tool() == "web_fetch") {
+            self.spoken(text);
+        }
+        for Address { text, pointer } in found {
             if !self.effort.spend(4 + text.len() / 16) {
                 break;
             }
             self.host(&text, pointer);
         }
+    }
+
+    /// Holds the addresses against `network` that stand among words.
+    fn spoken(&mut self, text: &str) {
+        let arguments = Arguments::read(text);
+        for (at, node) in arguments.nodes.iter().enumerate() {
+            let (Step::Key(key), Value::Text(prose)) = (&node.step, &node.value) else { continue };
+            if !matches!(&*folded(key), "prompt" | "query" | "instructions") {
+                continue;
+            }
+            let ends = |c: char| c.is_whitespace() || "<>\"'`()[]{},".contains(c);
+            for word in prose.split(ends).filter(|word| word.contains("://")) {
+                if !self.effort.spend(4 + word.len() / 16) {
+                    return;
+                }
+                self.host(word.trim_end_matches(['.', ';', '!', '?']), arguments.pointer(at));
+            }
+        }
+    }
+
+    /// Whether a rule of the policy allows just this address to the tool.
+    fn is_ruled_open(&self, address: &str) -> bool {
+        self.judge.has_rules()
+            && self.names.iter().any(|name| {
+                let call = ToolCall { tool: name, args: self.args, nature: Nature::of(name) };
+                self.judge.allows_address(&call, address)
+            })
     }
 
     /// Judges the files that a tool reads which takes addresses and nothing else.
@@ -48,7 +81,9 @@ impl Walk<'_> {
         let hosts = permission::hosts(text);
         let refused = hosts.iter().filter_map(|(host, port)| {
             let closed = || {
-                let is_open = is_public(host) || self.judge.lists_host(host, *port);
+                let is_open = is_public(host)
+                    || self.judge.lists_host(host, *port)
+                    || self.is_ruled_open(text);
                 let message = format!("`{host}` is this machine, or one of its network");
                 (!is_open).then(|| asked("host-not-public", message))
             };

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use super::super::What;
 use super::super::parameter::Role;
 use super::super::path::{Count, Flaw, readings};
-use super::super::tool::Sort;
+use super::super::tool::{self, Sort};
 use super::{Aim, Walk, about, is_outside};
 use crate::decide::{Answer, Reason};
-use crate::jail::{self, How, Last, Need, Place, Refusal, Spelling, is_kept_by_git};
+use crate::jail::{self, How, Last, Need, Place, Refusal, Spelling, Standing, is_kept_by_git};
 
 /// A path that is refused.
 enum Refused {
@@ -116,7 +116,10 @@ impl Walk<'_> {
             {
                 Some(Refused::Whatever(about("loses-work", path, "is for git alone to write")))
             }
-            jail::Answer::Yes => self.spread(path, cwd, need, &place).map(Refused::Whatever),
+            jail::Answer::Yes => {
+                let spread = self.spread(path, cwd, need, &place);
+                spread.or_else(|| self.whole(path, &place)).map(Refused::Whatever)
+            }
             jail::Answer::No(refused) => {
                 let reason = Reason {
                     origin: refused.origin.cloned(),
@@ -142,6 +145,17 @@ impl Walk<'_> {
                 Some(Refused::Whatever(Reason { answer: Answer::Ask, ..reason }))
             }
         }
+    }
+
+    /// Asks about a folder that a tool searches with all in it, where some of that is hidden.
+    fn whole(&self, path: &str, place: &Place<'_>) -> Option<Reason> {
+        let is_outside = matches!(place.standing, Standing::Outside(_));
+        let searches = self.aim == Aim::Read && is_outside && tool::searches(self.tool());
+        (searches && self.judge.ground().holds_hidden(&place.path)).then(|| {
+            let reason =
+                about("hidden-path", path, "is searched as a whole, and holds what is hidden");
+            Reason { answer: Answer::Ask, ..reason }
+        })
     }
 
     /// Asks about a pattern that may match what its letters do not say, where the tool reads it as

@@ -255,3 +255,20 @@ fn a_pattern_that_runs_away_denies_and_does_not_allow() {
     assert_ne!(of_shell(&rule("allow"), &bare).source(), UserRule);
     assert_eq!(of_shell(&rule("allow"), &text).answer(), Ask);
 }
+
+#[test]
+fn a_tool_is_refused_in_any_case_and_allowed_in_its_own() {
+    let rules = "commands: { rules: [{ tool: bash, action: ACTION }] }\n";
+    let answer = |action: &str, tool: &str| {
+        let judge = judge(&format!("version: 1\n{}", rules.replace("ACTION", action)));
+        let args = json!({ "command": "git reset --hard" }).as_object().cloned().unwrap();
+        let nature = Nature::of(tool);
+        judge.decide_tool(&ToolCall { tool, args: &args, nature }, ROOT, &NoLookup).answer
+    };
+    for tool in ["bash", "Bash", "BASH"] {
+        assert_eq!(answer("deny", tool), Deny, "{tool}");
+    }
+    assert_eq!(answer("allow", "bash"), Allow);
+    assert_eq!(answer("allow", "BASH"), Ask);
+    assert_eq!(answer("deny", "run_shell_command"), Ask);
+}

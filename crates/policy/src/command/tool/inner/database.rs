@@ -183,6 +183,7 @@ fn files<'t>(arg: &Arg<'t>, words: &str, acts: &mut Vec<Act<'t>>) {
         "read_csv_auto(",
         "load_file(",
         "pg_read_file(",
+        "from file(",
     ];
     let mut find = |mark: &str, act: fn(Arg<'t>) -> Act<'t>| {
         let mut from = 0;
@@ -229,6 +230,12 @@ fn clients<'t>(arg: &Arg<'t>, words: &str, acts: &mut Vec<Act<'t>>) {
         match word {
             "system" | "pager" => acts.push(Act::Run(Run::Shell(value))),
             "source" => acts.push(Act::Read(value)),
+            // Of programs that move files.
+            "put" | "mput" | "reput" => {
+                acts.push(Act::Raise(Concern::Exfiltrates, value.span));
+                let length = value.text.find(char::is_whitespace).unwrap_or(value.text.len());
+                acts.extend(head(&value, length).map(Act::Read));
+            }
             "tee" => acts.push(Act::Write(value)),
             _ => {}
         }

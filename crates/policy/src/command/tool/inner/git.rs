@@ -170,7 +170,9 @@ impl Setting {
             | ("gpg", "allowedsignersfile" | "revocationfile") => Self::Input,
             ("remote", "push") => Self::Pushed,
             ("remote", "mirror") => Self::Mirror,
-            ("remote" | "submodule", "url" | "pushurl") => Self::Address,
+            ("remote" | "submodule", "url" | "pushurl") | ("http" | "https", "proxy") => {
+                Self::Address
+            }
             ("submodule", "update") => Self::Update,
             ("trace2", "normaltarget" | "perftarget" | "eventtarget") => Self::Output,
             (

@@ -1,0 +1,144 @@
+//! What a file holds, on its way to another command: printed into a word, kept in a variable, fed
+//! through a pipe.
+
+use std::rc::Rc;
+
+use super::roster::Room;
+use super::walk::{Input, Walk};
+use crate::command::Arg;
+use crate::shell::{
+    Command, CommandKind, List, Operation, Piece, RedirectionOperator, Simple, Word,
+};
+use crate::text::Span;
+
+/// Programs that print what the files hold that they are given.
+const READERS: [&str; 17] = [
+    "base32", "base64", "cat", "gpg", "gzip", "head", "hexdump", "nl", "od", "openssl", "rev",
+    "strings", "tac", "tail", "tar", "uuencode", "xxd",
+];
+/// The same, with a first operand that says what of it.
+const FILTERS: [&str; 6] = ["awk", "cut", "grep", "jq", "sed", "tr"];
+
+/// The name under which `$1` and those behind it are noted.
+const PARAMETERS: &str = "@";
+
+/// How a word holds what a file holds.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Carriage {
+    /// A substitution in it prints it.
+    Printed,
+    /// A variable in it was given it before.
+    Kept,
+}
+
+/// What flows through a pipe, or is fed to a command.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Contents {
+    Any,
+    /// What a file holds.
+    OfFile,
+}
+
+impl Walk<'_> {
+    /// Returns the places of words that hold what a file holds.
+    pub(super) fn carried_by(&self, words: &[Word<'_>]) -> Vec<(Span, Carriage)> {
+        let carried = |word: &Word<'_>| Some((word.span, self.carriage(word)?));
+        words.iter().filter_map(carried).collect()
+    }
+
+    /// Returns how a word holds what a file holds, if it does.
+    pub(super) fn carriage(&self, word: &Word<'_>) -> Option<Carriage> {
+        let printed = |piece: &Piece<'_>| matches!(piece, Piece::Command(list, _) if prints(list));
+        if word.pieces.iter().any(printed) {
+            return Some(Carriage::Printed);
+        }
+        let keeps =
+            !self.scope.kept.is_empty() && word.pieces.iter().any(|piece| self.keeps(piece));
+        keeps.then_some(Carriage::Kept)
+    }
+
+    /// Notes that a variable holds what a file holds, or that it does not.
+    pub(super) fn note_kept(&mut self, name: &str, carriage: Option<Carriage>) {
+        if carriage.is_none() && self.scope.kept.is_empty() {
+            return; // nearly always
+        }
+        let scope = Rc::make_mut(&mut self.scope);
+        match carriage {
+            None => scope.kept.remove(name),
+            // With so many, one more or less makes no difference: the others are noted.
+            Some(_) => match scope.kept.add(name) {
+                Room::Enough | Room::None => {}
+            },
+        }
+    }
+
+    /// Notes whether `$1` and those behind it hold what a file holds, as the words at hand do.
+    pub(super) fn keep_parameters(&mut self) {
+        let carriage = self.carried.first().map(|(_, carriage)| *carriage);
+        self.note_kept(PARAMETERS, carriage);
+    }
+
+    /// Returns what a command feeds to others.
+    pub(super) fn pours(&self, name: &str, args: &[Arg<'_>], input: &Input) -> Contents {
+        let listed = |arg: &Arg<'_>| arg.text.starts_with("-a") || arg.text.starts_with("--arg-f");
+        let poured = match input {
+            Input::File(..) => Contents::OfFile,
+            Input::Pipe => self.spilled,
+            Input::Text(..) | Input::Inherited => Contents::Any,
+        };
+        match name.ends_with("xargs") {
+            true if args.iter().any(listed) => Contents::OfFile,
+            true => poured,
+            false => Contents::Any,
+        }
+    }
+
+    fn keeps(&self, piece: &Piece<'_>) -> bool {
+        if let Piece::Parameter(parameter) = piece {
+            let name = &*parameter.name;
+            let own = matches!(name, "@" | "*") || name.bytes().all(|byte| byte.is_ascii_digit());
+            let name = if own { PARAMETERS } else { name };
+            return self.scope.kept.holds(name) && parameter.operation != Operation::Length;
+        }
+        // `$(echo "$x" | base64)`
+        let Piece::Command(list, _) = piece else { return false };
+        let says = |simple: &Simple<'_>| {
+            let mut pieces = simple.words.iter().flat_map(|word| &word.pieces);
+            pieces.any(|piece| self.keeps(piece))
+        };
+        stages(list).any(|stage| matches!(&stage.kind, CommandKind::Simple(simple) if says(simple)))
+    }
+}
+
+/// Whether a command prints what a file holds.
+pub(super) fn prints_file(command: &Command<'_>) -> bool {
+    let CommandKind::Simple(simple) = &command.kind else { return false };
+    let mut files = command.redirections.iter();
+    let redirected = files.any(|redirection| redirection.operator == RedirectionOperator::Read);
+    let Some((program, args)) = simple.words.split_first() else { return redirected };
+    let Some(name) = program.settled().and_then(|path| path.rsplit('/').next()) else {
+        return false;
+    };
+    let is_operand = |word: &&Word<'_>| {
+        word.settled().is_none_or(|text| {
+            !text.starts_with('-') && !text.bytes().all(|byte| byte.is_ascii_digit())
+        })
+    };
+    let operands = args.iter().filter(is_operand).count();
+    let has = |option: &str| args.iter().any(|word| word.settled() == Some(option));
+    if READERS.contains(&name) {
+        return operands > 0 || redirected;
+    }
+    FILTERS.contains(&name) && !has("-n") && !has("--null-input") && (operands > 1 || redirected)
+}
+
+fn prints(list: &List<'_>) -> bool {
+    stages(list).any(prints_file)
+}
+
+fn stages<'l, 't>(list: &'l List<'t>) -> impl Iterator<Item = &'l Command<'t>> {
+    list.items.iter().flat_map(|item| {
+        let rest = item.rest.iter().map(|(_, pipeline)| pipeline);
+        std::iter::once(&item.first).chain(rest).flat_map(|pipeline| &pipeline.stages)
+    })
+}

@@ -1,0 +1,75 @@
+//! Folders that are read as a whole, and hold what is hidden.
+
+use super::Style;
+use super::strict::versionless;
+use super::verdict::{Axis, Reason};
+use super::walk::Walk;
+use crate::command::{Act, Arg};
+use crate::jail::{Last, Standing};
+
+impl Walk<'_> {
+    /// Asks about folders that a command reads with all in them, where some of that is hidden.
+    pub(super) fn whole_trees(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
+        if self.judge.style == Style::Runner || !reads_trees(versionless(name), args) {
+            return;
+        }
+        let holds = |folder: &Arg<'_>| {
+            self.every_place(folder, Last::Follow).iter().any(|place| {
+                matches!(place.standing, Standing::Outside(_))
+                    && self.judge.ground().holds_hidden(&place.path)
+            })
+        };
+        let whole = acts.iter().find_map(|act| match act {
+            Act::Read(folder) if holds(folder) => Some(folder),
+            Act::Read(_)
+            | Act::Write(_)
+            | Act::Delete(..)
+            | Act::Link { .. }
+            | Act::Enter(_)
+            | Act::Connect(_)
+            | Act::Send(_)
+            | Act::Run(_)
+            | Act::Raise(..) => None,
+        });
+        let Some(folder) = whole else { return };
+        self.report(Reason {
+            answer: self.asking(),
+            code: "hidden-path",
+            axis: Axis::Path,
+            message: format!("`{}` is read as a whole, and holds what is hidden", folder.text),
+            span: folder.span,
+            origin: None,
+            hint: Some("name the files or folders that are meant".into()),
+        });
+    }
+}
+
+/// Whether a command reads the folders that it is given with all that lies below them.
+fn reads_trees(name: &str, args: &[Arg<'_>]) -> bool {
+    let has = |option: &str| args.iter().any(|arg| arg.text == option);
+    let flag = |letters: &[char]| {
+        args.iter().any(|arg| {
+            arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letters)
+        })
+    };
+    match name {
+        "cp" | "gcp" => flag(&['r', 'R', 'a']) || has("--recursive") || has("--archive"),
+        "tar" | "bsdtar" | "gtar" | "star" => {
+            let bundle = args.first().filter(|first| !first.text.starts_with('-'));
+            let long = ["--create", "--append", "--update"].iter().any(|option| has(option));
+            long || flag(&['c', 'r', 'u'])
+                || bundle.is_some_and(|bundle| bundle.text.contains(['c', 'r', 'u']))
+        }
+        "7z" | "7za" | "7zz" => args.first().is_some_and(|verb| matches!(&*verb.text, "a" | "u")),
+        "zip" => flag(&['r']) || has("--recurse-paths"),
+        "rsync" => flag(&['r', 'a']) || has("--recursive") || has("--archive"),
+        "scp" | "diff" => flag(&['r']) || has("--recursive"),
+        "egrep" | "fgrep" | "ggrep" | "grep" | "ugrep" | "zgrep" => {
+            flag(&['r', 'R']) || has("--recursive") || has("--dereference-recursive")
+        }
+        // These leave out names that begin with a dot, unless they are told otherwise.
+        "ack" | "ag" | "rg" => flag(&['u', '.']) || has("--hidden") || has("--unrestricted"),
+        "borg" | "duplicity" | "pax" | "restic" | "rgrep" => true,
+        _ => false,
+    }
+}
