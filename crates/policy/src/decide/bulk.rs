@@ -2,11 +2,10 @@
 //! written by programs that are not git.
 
 use super::feed::Spread;
-use super::perform::Deed;
 use super::strict::versionless;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
-use crate::command::{Act, Arg, Certainty, Concern, Extent, HOLE, Run};
+use crate::command::{Act, Arg, Certainty, Concern, Run};
 use crate::jail::{Entry, Last, Standing, is_any_name, is_kept_by_git};
 use crate::name::Step;
 use crate::text::Span;
@@ -254,15 +253,6 @@ impl Walk<'_> {
             return self.is_root(&Arg::known(".", Span::default()));
         }
         starts.any(|start| self.is_root(start) || self.is_everything(start))
-    }
-}
-
-/// Whether a deletion may take more than one file that is named: a folder, or what a pattern finds.
-pub(super) fn is_bold(path: &Arg<'_>, deed: Deed) -> bool {
-    match deed {
-        Deed::Delete(Extent::Tree) => true,
-        Deed::Delete(Extent::Forced) => path.text.contains(['*', '?', '[', HOLE]),
-        Deed::Delete(Extent::Single | Extent::Below) | Deed::Read | Deed::Write => false,
     }
 }
 

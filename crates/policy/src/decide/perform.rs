@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Style;
-use super::bulk::is_bold;
 use super::concern;
 use super::disk::Source;
 use super::feed::below;
@@ -435,12 +434,12 @@ impl Walk<'_> {
             }
             jail::Answer::Yes => {
                 // Others use the same temporary folder by name.
-                (is_bold(path, deed) && place.standing == Standing::Temp && !is_made(&place.path))
-                    .then(|| {
-                        let message =
-                            format!("`{}` lies in a temporary folder, and is removed", shown());
-                        reason(self.asking(), "deletes-temp", message, None, None)
-                    })
+                let bold = matches!(deed, Deed::Delete(Extent::Forced | Extent::Tree));
+                (bold && place.standing == Standing::Temp && !is_made(&place.path)).then(|| {
+                    let message =
+                        format!("`{}` lies in a temporary folder, and is removed", shown());
+                    reason(self.asking(), "deletes-temp", message, None, None)
+                })
             }
             jail::Answer::No(refused) if is_connection(&path.text) => {
                 let message = format!("`{}` is a connection to another machine", shown());
