@@ -129,6 +129,8 @@ pub struct Questions {
     pub paths: Vec<PathBuf>,
     /// Folders in which names are searched that [`Questions::wants`] answers yes to.
     pub trees: Vec<PathBuf>,
+    /// Trees that may have to change owners.
+    pub owned: Vec<PathBuf>,
     names: Names,
 }
 
@@ -195,7 +197,8 @@ impl Order {
     /// Returns what must be known of the host to plan this.
     pub fn questions(&self) -> Questions {
         if let Walls::Down { .. } = self.walls {
-            return Questions { paths: Vec::new(), trees: Vec::new(), names: Names::new(&[], &[]) };
+            let (paths, trees, owned) = (Vec::new(), Vec::new(), Vec::new());
+            return Questions { paths, trees, owned, names: Names::new(&[], &[]) };
         }
         let patterns = self.protect.iter().chain(&self.hide);
         let mut paths: Vec<PathBuf> = patterns.filter_map(PathPattern::literal).collect();
@@ -212,7 +215,10 @@ impl Order {
         paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
         paths.dedup_by(|a, b| a.as_os_str() == b.as_os_str());
         let names = Names::new(&self.protect, &self.hide);
-        Questions { paths, trees: self.write.clone(), names }
+        let mut owned = self.write.clone();
+        owned.push(self.root.clone());
+        owned.extend(self.home.clone());
+        Questions { paths, trees: self.write.clone(), owned, names }
     }
 }
 

@@ -1,8 +1,10 @@
 //! A host: what it offers, found out by trying, and starting sandboxes on it.
 
 use std::collections::BTreeMap;
+use std::ffi::CString;
 use std::fs;
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -73,7 +75,7 @@ impl Host {
             owners: Mutex::default(),
         };
         if uid == 0 {
-            host.privilege = Privilege::Root { idmap: host.try_idmap() };
+            host.privilege = Privilege::Root { idmap: host.try_idmap(Path::new("/")) };
         }
         host
     }
@@ -89,14 +91,15 @@ impl Host {
     /// Returns what a plan for these questions has to know.
     pub fn facts(&self, questions: &Questions) -> Facts {
         let mounts = mounts::read();
-        let survey::Surveyed { places, searched } = survey::survey(questions, self.privilege);
+        let privilege = self.privilege_over(&questions.owned);
+        let survey::Surveyed { places, searched } = survey::survey(questions, privilege);
         let groups = rustix::process::getgroups().unwrap_or_default();
         Facts {
             uid: self.uid,
             gid: self.gid,
             groups: groups.into_iter().map(rustix::process::Gid::as_raw).collect(),
             name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            privilege: self.privilege,
+            privilege,
             kernel: self.kernel.clone(),
             mounts,
             places,
@@ -185,13 +188,36 @@ impl Host {
         Ok(made)
     }
 
-    fn try_idmap(&self) -> Idmap {
+    /// Returns what root can do with all of these trees: overlays and filesystems of programs do
+    /// not change owners, whatever the root's own can do.
+    fn privilege_over(&self, trees: &[PathBuf]) -> Privilege {
+        let device = |path: &Path| rustix::fs::stat(path).ok().map(|stat| stat.st_dev);
+        let Privilege::Root { idmap: Idmap::Works } = self.privilege else {
+            return self.privilege;
+        };
+        let mut tried = vec![device(Path::new("/"))];
+        for tree in trees {
+            let on = device(tree);
+            if on.is_none() || tried.contains(&on) {
+                continue;
+            }
+            tried.push(on);
+            let idmap = self.try_idmap(tree);
+            if idmap != Idmap::Works {
+                return Privilege::Root { idmap };
+            }
+        }
+        self.privilege
+    }
+
+    fn try_idmap(&self, tree: &Path) -> Idmap {
         let refused = |errno: Option<i32>| Idmap::Refused(errno.unwrap_or(libc::EIO));
         let owners = match self.owners(0, 0) {
             Ok(owners) => owners,
             Err(error) => return refused(error.errno()),
         };
-        let tried = mount::clone_tree(c"/", Reach::One).and_then(|tree| {
+        let Ok(tree) = CString::new(tree.as_os_str().as_bytes()) else { return refused(None) };
+        let tried = mount::clone_tree(&tree, Reach::One).and_then(|tree| {
             mount::change_tree(tree.as_fd(), 0, Some((*owners).as_fd()), Reach::One)
         });
         tried.map_or_else(|errno| refused(Some(errno.raw_os_error())), |()| Idmap::Works)

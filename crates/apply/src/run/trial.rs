@@ -20,6 +20,9 @@ const NAMES: [&str; 5] =
 
 /// Tries user, mount, process and network namespaces, a sealed root and a fresh /proc.
 pub(super) fn namespaces(host: &Host) -> Trial {
+    if !std::path::Path::new("/proc/self/status").exists() {
+        return Trial::Refused { what: "looking into /proc".into(), errno: libc::ENOENT };
+    }
     match tried(host) {
         Ok(None) => Trial::Works,
         Ok(Some((step, errno))) => {

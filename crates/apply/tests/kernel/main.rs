@@ -9,6 +9,7 @@
 
 mod absent;
 mod calls;
+mod disks;
 mod files;
 mod first;
 mod hostile;

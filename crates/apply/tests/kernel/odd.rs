@@ -135,8 +135,8 @@ fn an_unreadable_workspace_is_an_answer() {
 }
 
 #[test]
-fn a_workspace_on_a_full_disk_still_runs() {
-    as_both("odd::a_workspace_on_a_full_disk_still_runs", || {
+fn a_full_temporary_folder_leaves_the_rest_usable() {
+    as_both("odd::a_full_temporary_folder_leaves_the_rest_usable", || {
         let mut place = Place::new();
         place.order.bounds.tmp = Some(1 << 20);
         let outcome = place.sh("head -c 5000000 /dev/zero > /tmp/fill; echo x > /tmp/more; \
