@@ -67,7 +67,7 @@ fn a_workspace_on_a_full_disk_is_one_clear_answer_and_stays_as_it_is() {
     let place = Place::new();
     let filler = place.project.path("filler");
     fs::write(&filler, vec![b'x'; 64 << 10]).unwrap_err();
-    (0..).map_while(|n| fs::write(place.project.path(&format!("f{n}")), "").ok()).for_each(drop);
+    (0..).map_while(|n| fs::write(place.project.path(format!("f{n}")), "").ok()).for_each(drop);
     let before = fs::read_dir(place.project.root()).unwrap().count();
     match place.try_run(&["/bin/sh", "-c", "cat inside; echo more > more"], Streams::default()) {
         Ok(outcome) => {
