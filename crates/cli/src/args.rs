@@ -133,12 +133,24 @@ impl Cli {
         alone.then_some(concat!("palisade ", env!("CARGO_PKG_VERSION"), "\n"))
     }
 
+    /// Reads the arguments of the commands that agents start most; none if something is wrong.
+    fn alone() -> Option<Self> {
+        if first_word("run") {
+            let Alone { color, command: OnlyRun::Run(args) } = Alone::try_parse().ok()?;
+            Some(Self { color, command: Command::Run(args) })
+        } else if first_word("check") {
+            let Alone { color, command: OnlyCheck::Check(args) } = Alone::try_parse().ok()?;
+            Some(Self { color, command: Command::Check(args) })
+        } else {
+            None
+        }
+    }
+
     /// Reads the arguments; wrong ones end the process with 2, and with what to write instead. Under
     /// `run` they end it with 125: 2 is a number that commands end with (Ruling 11).
     pub(crate) fn read() -> Result<Self, Exit> {
-        let read =
-            if first_word("run") { Alone::try_parse().map(Self::from) } else { Self::try_parse() };
-        read.or_else(|mut wrong| {
+        // What is wrong, or asks for help, is told by the tree of all commands.
+        Self::alone().map_or_else(Self::try_parse, Ok).or_else(|mut wrong| {
             let word = |kind| match wrong.get(kind) {
                 Some(ContextValue::String(word)) => Some(word.clone()),
                 Some(_) | None => None,
@@ -160,15 +172,16 @@ impl Cli {
     }
 }
 
-/// `run` and nothing else: building the tree of all commands takes longer than the rest of a start.
+/// One command and nothing else: building the tree of all of them takes longer than the rest of a
+/// start.
 #[derive(Debug, Parser)]
-#[command(name = "palisade", max_term_width = 100, disable_help_subcommand = true)]
-struct Alone {
+#[command(name = "palisade")]
+struct Alone<C: Subcommand> {
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: Color,
 
     #[command(subcommand)]
-    run: OnlyRun,
+    command: C,
 }
 
 #[derive(Debug, Subcommand)]
@@ -176,10 +189,9 @@ enum OnlyRun {
     Run(Box<run::RunArgs>),
 }
 
-impl From<Alone> for Cli {
-    fn from(Alone { color, run: OnlyRun::Run(args) }: Alone) -> Self {
-        Self { color, command: Command::Run(args) }
-    }
+#[derive(Debug, Subcommand)]
+enum OnlyCheck {
+    Check(check::CheckArgs),
 }
 
 /// Whether the first argument is this word.

@@ -16,7 +16,8 @@ use std::process::ExitCode;
 
 #[cfg(target_env = "musl")]
 #[global_allocator]
-static MEMORY: dlmalloc::GlobalDlmalloc = dlmalloc::GlobalDlmalloc;
+static MEMORY: palisade::Memory<dlmalloc::GlobalDlmalloc> =
+    palisade::Memory::over(dlmalloc::GlobalDlmalloc);
 
 fn main() -> ExitCode {
     ui::announce_bugs();

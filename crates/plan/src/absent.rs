@@ -26,7 +26,12 @@ pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<Path
                 (None, Some((above, names))) => above.join(names),
                 (None, None) => continue,
             };
-            let inside = path.ancestors().filter(|above| *above != tree && above.starts_with(tree));
+            if !path.starts_with(tree) {
+                continue;
+            }
+            // What lies in it has a longer path.
+            let shortest = tree.as_os_str().len();
+            let inside = path.ancestors().take_while(|above| above.as_os_str().len() > shortest);
             paths.extend(inside.map(Path::to_owned));
         }
     }

@@ -17,6 +17,8 @@ use crate::sys::restrict::Instruction;
 pub(super) enum Act {
     /// Done outside, before or by making the process.
     Done,
+    /// Makes a network namespace of its own.
+    Network,
     /// Says who is who itself.
     Map { uids: Vec<u8>, gids: Vec<u8> },
     /// Waits until the supervisor has said who is who, and becomes that.

@@ -90,6 +90,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
     let Around { slots, control, standard, terminal, supervisor } = around;
     match act {
         Act::Done | Act::Split => Ok(()),
+        Act::Network => restrict::new_network_namespace(),
         Act::Descriptors => descriptors(standard, *terminal, *control),
         Act::Map { uids, gids } => {
             write_all(c"/proc/self/setgroups", b"deny")?;
@@ -288,6 +289,9 @@ fn hide(
     text.push(b":/proc/self/fd/")?;
     text.push_number(tree.as_raw_fd())?;
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+    // Somewhere, where the overlay then covers it too: letting go of a mount that is nowhere makes
+    // the kernel wait for all of its processors.
+    mount::attach(layer.as_fd(), at)?;
     mount::fresh(c"overlay", at, flags, text.as_c_str()?)
 }
 

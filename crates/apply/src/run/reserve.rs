@@ -70,12 +70,29 @@ impl Reserved {
         Ok(Self { folders, spares, janitor: None })
     }
 
-    /// Starts the janitor, and then puts a folder at each name. `sandbox` is who depends on them.
-    pub(super) fn keep(&mut self, sandbox: BorrowedFd<'_>) -> std::result::Result<(), CannotStart> {
+    /// Whether all placeholders are spares, which are moved also while something is mounted on them.
+    /// To remove one would take the mount down first, and wait for that each time.
+    pub(super) fn moves_all(&self) -> bool {
+        let device = self.spares.as_ref().map(|spares| spares.device);
+        self.folders.iter().all(|folder| Some(folder.device) == device)
+    }
+
+    /// Whether somebody is there to give the names back, should we be killed.
+    pub(super) fn has_janitor(&self) -> bool {
+        self.janitor.is_some()
+    }
+
+    /// Starts the janitor, and then puts a folder at each name. `sandbox` is who depends on them;
+    /// its mounts are held by the janitor, if they are given.
+    pub(super) fn keep(
+        &mut self,
+        sandbox: BorrowedFd<'_>,
+        mounts: Option<BorrowedFd<'_>>,
+    ) -> std::result::Result<(), CannotStart> {
         if self.folders.is_empty() {
             return Ok(());
         }
-        let janitor = Janitor::start(&self.folders, self.spares.as_ref(), sandbox);
+        let janitor = Janitor::start(&self.folders, self.spares.as_ref(), sandbox, mounts);
         self.janitor = Some(janitor.map_err(before("start the janitor"))?);
         for folder in &self.folders {
             let mut spares = self.spares.as_mut().filter(|spares| spares.device == folder.device);
@@ -207,7 +224,7 @@ mod tests {
         let mut kept = Reserved::open(&paths, spares).unwrap();
         let own = rustix::process::getpid();
         let pidfd = rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).unwrap();
-        kept.keep(pidfd.as_fd()).unwrap();
+        kept.keep(pidfd.as_fd(), None).unwrap();
         kept
     }
 

@@ -179,7 +179,11 @@ impl Running {
             let timeout = if said.over.is_some() { None } else { due.map(|(due, _)| due - now) };
             let sample =
                 sampler.as_ref().map(|sampler| sampler.next().saturating_duration_since(now));
-            let timeout = timeout.into_iter().chain(sample).min();
+            let look = self.guard.as_mut().and_then(|guard| {
+                guard.look(now);
+                guard.due().map(|due| due.saturating_duration_since(now))
+            });
+            let timeout = timeout.into_iter().chain(sample).chain(look).min();
             let ready = self.watch(timeout, said.closed, signals.as_ref());
             let is = |what| ready.contains(&what);
             if is(Watched::Control) {
@@ -226,11 +230,14 @@ impl Running {
         let ended = self.sandbox.end();
         let duration = self.started.elapsed();
         self.terminal = None;
-        if let Some(mounts) = self.mounts.take() {
-            mounts.release();
-        }
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
-        let janitor = self.reserved.take().map(Reserved::give_back);
+        let janitor = match self.mounts.take() {
+            Some(mounts) => {
+                mounts.release(self.reserved.take());
+                None
+            }
+            None => self.reserved.take().map(Reserved::give_back),
+        };
         let set_aside = self.plan.after().map(after::look_over).unwrap_or_default();
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;

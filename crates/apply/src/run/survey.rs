@@ -1,6 +1,6 @@
 //! What lies at the paths that a policy names.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt};
@@ -26,7 +26,7 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
         if found.look(path) {
             let above = path.ancestors().skip(1).filter(|folder| folder.parent().is_some());
             for folder in above {
-                if found.places.contains_key(folder.as_os_str()) {
+                if found.looked.contains_key(folder.as_os_str()) {
                     break;
                 }
                 found.look(folder);
@@ -53,31 +53,40 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
         }
         if is_folder { Walk::Into } else { Walk::Past }
     });
-    Surveyed { places: found.places.into_values().collect(), searched: searched == Extent::Whole }
+    let mut places = found.places;
+    places.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
+    Surveyed { places, searched: searched == Extent::Whole }
 }
 
 /// What is known so far.
 struct Found {
-    // Keys are compared byte by byte: as paths they would be taken apart each time.
-    places: BTreeMap<OsString, Place>,
+    places: Vec<Place>,
+    /// The paths of these, and whether anything is there.
+    looked: HashMap<OsString, bool>,
     /// What lies at paths, their links not followed; nothing where nothing does.
-    there: BTreeMap<OsString, Option<Metadata>>,
+    there: HashMap<OsString, Option<Metadata>>,
     /// Paths without their links.
-    real: BTreeMap<OsString, Option<PathBuf>>,
+    real: HashMap<OsString, Option<PathBuf>>,
     privilege: Privilege,
 }
 
 impl Found {
     fn new(privilege: Privilege) -> Self {
-        let (places, there, real) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { places, there, real, privilege }
+        // Room for most of what is asked about.
+        let (looked, there, real) =
+            (HashMap::with_capacity(200), HashMap::with_capacity(200), HashMap::with_capacity(50));
+        Self { places: Vec::with_capacity(200), looked, there, real, privilege }
     }
 
     /// Looks at a path, and returns whether anything is there.
     fn look(&mut self, path: &Path) -> bool {
+        if let Some(exists) = self.looked.get(path.as_os_str()) {
+            return *exists;
+        }
         let place = self.place(path);
         let exists = place.exists();
-        self.places.insert(path.into(), place);
+        self.places.push(place);
+        self.looked.insert(path.into(), exists);
         exists
     }
 

@@ -14,6 +14,8 @@ pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
 pub(crate) mod lock;
 #[cfg(target_os = "linux")]
+pub mod memory;
+#[cfg(target_os = "linux")]
 pub(crate) mod mount;
 #[cfg(target_os = "linux")]
 pub(crate) mod network;

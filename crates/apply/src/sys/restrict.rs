@@ -54,6 +54,13 @@ pub(crate) fn new_user_namespace() -> Result<()> {
     check(libc::c_long::from(returned)).map(drop)
 }
 
+/// Makes a network namespace of this process's own.
+pub(crate) fn new_network_namespace() -> Result<()> {
+    // SAFETY: the call takes one integer and touches no memory; descriptors stay shared.
+    let returned = unsafe { libc::unshare(libc::CLONE_NEWNET) };
+    check(libc::c_long::from(returned)).map(drop)
+}
+
 /// Installs a filter of system calls, for this process and all descendants.
 pub(crate) fn filter(program: &[Instruction]) -> Result<()> {
     let length = u16::try_from(program.len()).map_err(|_| Errno::INVAL)?;

@@ -112,7 +112,7 @@ impl Place {
         order.argv = argv.iter().map(|word| (*word).to_owned()).collect();
         let host = Host::probe();
         let plan = build(&permit(), &order, &host.facts(&order.questions())).unwrap();
-        host.start(&plan, streams)?.wait()
+        host.start_awaited(&plan, streams)?.wait()
     }
 
     fn with_input(&self, script: &str, input: Input) -> Result<Outcome, CannotStart> {
@@ -130,6 +130,13 @@ fn started(place: &Place, streams: Streams) -> Running {
     let host = Host::probe();
     let facts = host.facts(&place.order.questions());
     host.start(&build(&permit(), &place.order, &facts).unwrap(), streams).unwrap()
+}
+
+/// Starts what the order of a place says, and promises to wait for it at once.
+fn started_awaited(place: &Place, streams: Streams) -> Running {
+    let host = Host::probe();
+    let facts = host.facts(&place.order.questions());
+    host.start_awaited(&build(&permit(), &place.order, &facts).unwrap(), streams).unwrap()
 }
 
 /// Proof that a call was decided: the walls are tested here, not the decision.

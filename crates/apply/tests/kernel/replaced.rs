@@ -1,14 +1,14 @@
 //! A protected file that the host replaces while a command runs.
 
 use std::fs;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use palisade_apply::{Input, Streams};
+use palisade_apply::{Input, Output, Streams};
 use palisade_testkit::Project;
 
-use crate::{Place, all, as_both, out, started};
+use crate::{Place, all, as_both, out, started, started_awaited};
 
 fn repository() -> Place {
     Place::with(Project::new().file(".git/config", "[core]\n").dir(".git/hooks"))
@@ -70,5 +70,52 @@ fn a_file_that_nobody_replaces_is_not_spoken_of() {
     as_both("replaced::a_file_that_nobody_replaces_is_not_spoken_of", || {
         let outcome = repository().sh("echo x > .git/index.lock; mv .git/index.lock .git/index");
         assert!(outcome.notes.is_empty(), "{:?}", outcome.notes);
+    });
+}
+
+#[test]
+fn e033_a_file_that_is_replaced_in_the_first_milliseconds_is_protected_again() {
+    let name =
+        "replaced::e033_a_file_that_is_replaced_in_the_first_milliseconds_is_protected_again";
+    as_both(name, || {
+        let script = "echo ready; until grep -q new .git/config; do :; done; sleep 0.08; \
+            echo evil >> .git/config; cat .git/config";
+        let mut place = repository();
+        place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
+        let (mut read, write) = std::io::pipe().unwrap();
+        let stdout = Output::To(write.into());
+        let running = started_awaited(&place, Streams { stdout, ..Streams::default() });
+        let config = place.project.path(".git/config");
+        let lock = place.project.path(".git/config.lock");
+        let outcome = thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut ready = [0; 6];
+                read.read_exact(&mut ready).unwrap();
+                fs::write(&lock, "[new]\n").unwrap();
+                fs::rename(&lock, &config).unwrap();
+            });
+            running.wait().unwrap()
+        });
+        assert_eq!(fs::read(&config).unwrap(), b"[new]\n", "{}", all(&outcome));
+        let codes: Vec<_> = outcome.notes.iter().map(|note| note.code).collect();
+        assert_eq!(codes, ["protected-replaced"], "{:?}", outcome.notes);
+        assert!(all(&outcome).contains("Read-only"), "{}", all(&outcome));
+    });
+}
+
+#[test]
+fn a_file_that_is_replaced_as_a_short_command_ends_is_spoken_of() {
+    let name = "replaced::a_file_that_is_replaced_as_a_short_command_ends_is_spoken_of";
+    as_both(name, || {
+        let mut place = repository();
+        let script = "until grep -q new .git/config; do :; done";
+        place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
+        let running = started_awaited(&place, Streams::default());
+        fs::write(place.project.path(".git/config.lock"), "[new]\n").unwrap();
+        fs::rename(place.project.path(".git/config.lock"), place.project.path(".git/config"))
+            .unwrap();
+        let outcome = running.wait().unwrap();
+        let codes: Vec<_> = outcome.notes.iter().map(|note| note.code).collect();
+        assert_eq!(codes, ["protected-replaced"], "{:?}", outcome.notes);
     });
 }

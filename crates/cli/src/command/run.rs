@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
+use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -105,7 +106,8 @@ impl RunArgs {
         request.policies.extend(self.settings.iter().map(|file| format!("srt:{file}")));
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
         let cwd = self.commanding.cwd(&request)?;
-        let sandbox = Sandbox::new(&request)?.confirmer(Terminal);
+        // We end with it: to free it piece by piece is of use to nobody.
+        let sandbox = ManuallyDrop::new(Sandbox::new(&request)?.confirmer(Terminal));
         if self.format() == Format::Human {
             super::warn(ui, sandbox.session());
         }

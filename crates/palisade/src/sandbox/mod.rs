@@ -34,7 +34,7 @@ pub use run::{Run, Stop};
 use crate::decision::Guard;
 use crate::session::{OpenError, Request, Session, Warning};
 use record::{Recorded, Recorder, call_hash, run_name};
-use run::About;
+use run::{About, Awaited};
 
 /// A project, the policy in force for it, and a host to run commands on.
 ///
@@ -138,7 +138,7 @@ impl Sandbox {
     ///
     /// When it may run and cannot be confined as the policy demands: then it has not run.
     pub fn run(&self, job: impl Into<Job>) -> Result<Outcome, CannotRun> {
-        self.start(job)?.wait()
+        self.begin(job.into(), Awaited::AtOnce)?.wait()
     }
 
     /// Starts a command, if it may run.
@@ -147,13 +147,7 @@ impl Sandbox {
     ///
     /// As [`Sandbox::run`].
     pub fn start(&self, job: impl Into<Job>) -> Result<Run, CannotRun> {
-        let job = job.into();
-        let (name, result) = match self.decide(&job) {
-            Err(error) => (run_name(), Err(error)),
-            Ok(Err((name, outcome))) => return Ok(Run::refused(self.clone(), &name, outcome)),
-            Ok(Ok(ready)) => (ready.name.clone(), run::start(self, ready, job)),
-        };
-        result.inspect_err(|error| self.0.recorder.ended(&name, Err(error)))
+        self.begin(job.into(), Awaited::Later)
     }
 
     /// Runs a command in a thread of its own, as a future that needs no runtime. Dropping it ends
@@ -178,6 +172,15 @@ impl Sandbox {
         let host = Host::probe();
         let plan = build(&permit, &order, &host.facts(&order.questions()))?;
         Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
+    }
+
+    fn begin(&self, job: Job, awaited: Awaited) -> Result<Run, CannotRun> {
+        let (name, result) = match self.decide(&job) {
+            Err(error) => (run_name(), Err(error)),
+            Ok(Err((name, outcome))) => return Ok(Run::refused(self.clone(), &name, outcome)),
+            Ok(Ok(ready)) => (ready.name.clone(), run::start(self, ready, job, awaited)),
+        };
+        result.inspect_err(|error| self.0.recorder.ended(&name, Err(error)))
     }
 
     /// Decides, and asks if need be: what may run is made ready, what may not is an outcome.

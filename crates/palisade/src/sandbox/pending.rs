@@ -11,7 +11,7 @@ use super::Sandbox;
 use super::error::CannotRun;
 use super::job::Job;
 use super::outcome::Outcome;
-use super::run::Stop;
+use super::run::{Awaited, Stop};
 
 /// A run that goes on in a thread of its own. It has begun before it is first polled; dropping it
 /// ends the command.
@@ -41,7 +41,7 @@ impl Pending {
         let theirs = Arc::clone(&shared);
         thread::spawn(move || {
             let done = catch_unwind(AssertUnwindSafe(|| {
-                let run = sandbox.start(job)?;
+                let run = sandbox.begin(job, Awaited::AtOnce)?;
                 {
                     let mut shared = lock(&theirs);
                     shared.stop = run.stop();

@@ -40,6 +40,15 @@ struct Started {
     caches: Option<Held>,
 }
 
+/// When the end of a command is waited for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Awaited {
+    /// As soon as it has started.
+    AtOnce,
+    /// When somebody does.
+    Later,
+}
+
 /// What an outcome tells of a call, whatever became of it.
 #[derive(Clone, Debug)]
 pub(super) struct About {
@@ -114,7 +123,12 @@ impl Started {
 }
 
 /// Puts a permitted call behind its walls.
-pub(super) fn start(sandbox: &Sandbox, ready: Ready, job: Job) -> Result<Run, CannotRun> {
+pub(super) fn start(
+    sandbox: &Sandbox,
+    ready: Ready,
+    job: Job,
+    awaited: Awaited,
+) -> Result<Run, CannotRun> {
     let Ready { permit, order, about, name, caches } = ready;
     let host = &sandbox.0.host;
     let plan = build(&permit, &order, &host.facts(&order.questions()))?;
@@ -130,7 +144,11 @@ pub(super) fn start(sandbox: &Sandbox, ready: Ready, job: Job) -> Result<Run, Ca
         Signals::Ours => None,
         Signals::PassOn => palisade_apply::Signals::catch(),
     };
-    let running = host.start(&plan, streams).map_err(|error| explained(sandbox, error, &again))?;
+    let running = match awaited {
+        Awaited::AtOnce => host.start_awaited(&plan, streams),
+        Awaited::Later => host.start(&plan, streams),
+    };
+    let running = running.map_err(|error| explained(sandbox, error, &again))?;
     let keep = plan.bounds().keep;
     let started = Started { running, about, keep, readers, caught, again, caches };
     Ok(Run { sandbox: sandbox.clone(), name, state: State::Running(Box::new(started)) })

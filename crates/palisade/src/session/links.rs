@@ -8,7 +8,8 @@
 //! What a policy closes is closed under both names: a link that is hidden would otherwise leave
 //! what it points at in plain view.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use palisade_policy::Policy;
@@ -60,7 +61,7 @@ pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
 
 /// Where folders lead, each asked once: most paths of a policy lie side by side.
 #[derive(Debug, Default)]
-struct Places(BTreeMap<PathBuf, (PathBuf, Found)>);
+struct Places(HashMap<OsString, (PathBuf, Found)>);
 
 /// Whether anything lies at a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -79,11 +80,11 @@ impl Places {
         let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
             return (path.to_path_buf(), Found::Something);
         };
-        let (above, found) = match self.0.get(folder) {
+        let (above, found) = match self.0.get(folder.as_os_str()) {
             Some(known) => known.clone(),
             None => {
                 let place = self.place(folder);
-                self.0.insert(folder.to_path_buf(), place.clone());
+                self.0.insert(folder.into(), place.clone());
                 place
             }
         };

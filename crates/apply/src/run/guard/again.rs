@@ -1,0 +1,102 @@
+//! Protecting what has come in the place of a protected file.
+
+use std::fs::File;
+use std::io::{Read as _, Write as _};
+use std::os::fd::AsFd as _;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use palisade_plan::Note;
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+
+use super::{Inside, Protected};
+use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY};
+use crate::sys::process::{LeaveOnDrop, Side, await_end, clone_into, leave};
+use crate::sys::signal;
+
+/// The most of a file that is remembered, to be put back.
+const LONGEST: u64 = 1 << 20;
+
+/// How often a mount is tried that the sandbox is not ready for.
+const TRIES: u32 = 200;
+
+/// Protects what lies at a path now.
+pub(super) fn again(file: &Protected, inside: &Inside) -> Option<Note> {
+    let told = |code, what: String| {
+        Some(Note { code, message: format!("`{}` {what}", file.path.display()) })
+    };
+    let Ok(before) = content(&file.path) else {
+        return told("protected-removed", "was removed while the command ran".into());
+    };
+    let mut errno = Errno::AGAIN;
+    for _ in 0..TRIES {
+        match mount_again(file, inside) {
+            Ok(()) => {
+                return match content(&file.path) {
+                    Ok(after) if after == before => told(
+                        "protected-replaced",
+                        "was replaced while the command ran, and is protected again".into(),
+                    ),
+                    Ok(_) | Err(_) => {
+                        let put = put_back(&file.path, &before);
+                        let put = put.map_or_else(
+                            |e| format!("cannot be put back: {e}"),
+                            |()| "was put back".into(),
+                        );
+                        told(
+                            "protected-changed",
+                            format!("was changed as it was replaced, and {put}"),
+                        )
+                    }
+                };
+            }
+            Err(failed) => errno = failed,
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    told("protected-lost", format!("was replaced, and could not be protected again: {errno}"))
+}
+
+/// Mounts it read-only on itself, by a process that enters the sandbox for this alone.
+fn mount_again(file: &Protected, inside: &Inside) -> Result<(), Errno> {
+    let made = {
+        let _blocked = signal::block_all();
+        match clone_into(0)? {
+            Side::Child => {
+                let _guard = LeaveOnDrop;
+                let done = enter(file, inside);
+                leave(done.err().map_or(0, Errno::raw_os_error));
+            }
+            Side::Parent(made) => made,
+        }
+    };
+    match await_end(made.pid)?.status {
+        0 => Ok(()),
+        status => Err(Errno::from_raw_os_error((status >> 8) & 0xff)),
+    }
+}
+
+/// In the other process: it allocates nothing.
+fn enter(file: &Protected, inside: &Inside) -> Result<(), Errno> {
+    move_into_link_name_space(inside.users.as_fd(), Some(LinkNameSpaceType::User))?;
+    move_into_link_name_space(inside.mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
+    mount::rebind(&file.text, READ_ONLY | NO_SUID | NO_DEVICES)
+}
+
+fn content(path: &Path) -> std::io::Result<Vec<u8>> {
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    let mut bytes = Vec::new();
+    file.take(LONGEST).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Writes into the file that is there, whose mount stays.
+fn put_back(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let flags =
+        OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    File::from(rustix::fs::open(path, flags, Mode::empty())?).write_all(bytes)
+}

@@ -1,0 +1,87 @@
+//! A thread that the kernel tells when something in the folder of a protected file is moved.
+
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use palisade_plan::Note;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use super::look::Looks;
+use super::{Protected, Watch};
+
+/// The thread at work. Dropping this ends it.
+#[derive(Debug)]
+pub(super) struct Told {
+    stop: Option<OwnedFd>,
+    thread: Option<JoinHandle<Vec<Note>>>,
+}
+
+impl Told {
+    /// Starts the thread, which goes on from what `looks` saw last.
+    pub(super) fn start(watch: &Arc<Watch>, mut looks: Looks) -> std::io::Result<Self> {
+        let (watch, events) = (Arc::clone(watch), folders(&watch.files)?);
+        let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
+        let body = move || tell(&watch, &events, &mut looks, stopped.as_fd());
+        let thread = thread::Builder::new().name("palisade-guard".into()).spawn(body)?;
+        Ok(Self { stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// Ends the thread, and returns what it saw.
+    pub(super) fn end(&mut self) -> Vec<Note> {
+        drop(self.stop.take());
+        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        drop(self.end());
+    }
+}
+
+/// Asks to be told of the folders that these files are in.
+fn folders(files: &[Protected]) -> Result<OwnedFd, Errno> {
+    let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+    let what = WatchFlags::MOVED_TO
+        | WatchFlags::MOVED_FROM
+        | WatchFlags::CREATE
+        | WatchFlags::DELETE
+        | WatchFlags::ONLYDIR;
+    for file in files {
+        let folder = file.path.parent().unwrap_or(&file.path);
+        match inotify::add_watch(&events, folder, what) {
+            // One that is gone has no files either, and cannot come back: it is pinned.
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => {}
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(events)
+}
+
+/// Looks whenever something happens, until it is stopped. What happens is of no interest, only
+/// which files are there afterwards.
+fn tell(watch: &Watch, events: &OwnedFd, looks: &mut Looks, stopped: BorrowedFd<'_>) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut room = [0; 4096];
+    loop {
+        while rustix::io::read(events, &mut room[..]).is_ok_and(|read| read > 0) {}
+        notes.extend(looks.look(watch));
+        let mut ready = [
+            PollFd::from_borrowed_fd(events.as_fd(), PollFlags::IN),
+            PollFd::from_borrowed_fd(stopped, PollFlags::IN),
+        ];
+        match poll(&mut ready, None) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return notes,
+        }
+        let [_, stop] = ready.map(|one| !one.revents().is_empty());
+        if stop {
+            notes.extend(looks.look(watch));
+            return notes;
+        }
+    }
+}
