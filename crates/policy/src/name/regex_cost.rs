@@ -29,11 +29,7 @@ pub(super) const MOST_WEIGHT: usize = 8_000;
 
 impl Cost {
     pub(super) fn of(pattern: &str) -> Self {
-        let turns = ["(?=", "(?!", "(?<", "(?>", "(?(", "(?P=", "\\k", "\\g", "++", "*+", "?+"];
-        let named = pattern.matches('\\').count();
-        let back = (1..=9).map(|n| pattern.matches(&format!("\\{n}")).count()).sum::<usize>();
-        let turns = turns.iter().map(|turn| pattern.matches(turn).count()).sum::<usize>();
-        Self { places: PLACES.weigh(pattern), turns: turns + back.min(named) }
+        Self { places: PLACES.weigh(pattern), turns: turns(pattern) }
     }
 
     /// Whether a text of so many bytes is too long to be gone through at all.
@@ -49,6 +45,15 @@ impl Cost {
         let once = length.saturating_mul(self.turns.max(1)).saturating_mul(each);
         (READ / once.max(1)).clamp(2, 20_000)
     }
+}
+
+/// Counts the parts of a pattern that make the engine go back, or look ahead.
+fn turns(pattern: &str) -> usize {
+    let turns = ["(?=", "(?!", "(?<", "(?>", "(?(", "(?P=", "\\k", "\\g", "++", "*+", "?+"];
+    let named = pattern.matches('\\').count();
+    let back = (1..=9).map(|n| pattern.matches(&format!("\\{n}")).count()).sum::<usize>();
+    let turns = turns.iter().map(|turn| pattern.matches(turn).count()).sum::<usize>();
+    turns + back.min(named)
 }
 
 /// What the parts of a pattern weigh.
@@ -96,11 +101,16 @@ const COMPILING: Scale = Scale {
     },
 };
 
+/// The same where the engine goes back: the parts between are compiled one by one, and each class
+/// in them anew.
+const PIECEWISE: Scale = Scale { escaped: |c| 12 * (COMPILING.escaped)(c), ..COMPILING };
+
 /// Returns about how many microseconds compiling a pattern takes, told by its text.
 pub(super) fn weight(pattern: &str) -> usize {
+    let scale = if turns(pattern) > 0 { PIECEWISE } else { COMPILING };
     // Every letter becomes a class of its cases.
     let case = if pattern.contains("(?i") { 3 } else { 1 };
-    COMPILING.weigh(pattern).saturating_mul(case).min(MANY)
+    scale.weigh(pattern).saturating_mul(case).min(MANY)
 }
 
 type Letters<'p> = Peekable<Chars<'p>>;
@@ -196,6 +206,8 @@ mod tests {
             r"[\p{L}\p{N}\p{S}]".repeat(100),
             r"(?=\w{300})\w{300}".to_owned(),
             r"[^]\w]{300}".to_owned(),
+            r"(\w+)\s\1".repeat(12),
+            r"(?<!\w)y".repeat(13),
             "((((a{10}){10}){10}){10})".to_owned(),
             "x{99999999999999999999}".to_owned(),
         ] {
@@ -205,6 +217,8 @@ mod tests {
             words(200),
             r"(?i)^(git|ls)\s+[\w./-]{1,20}$".to_owned(),
             r"\brm\s+(-[a-zA-Z]*[rf][a-zA-Z]*\s+)+(/|~|\$HOME)".to_owned(),
+            r"(\w+)\s\1".repeat(5),
+            r"(?i)^(?!.*--force)git\s+push\s+\w+\s+(?!main\b)".to_owned(),
             "[]a]]".to_owned(),
             "[".to_owned(),
             ")".to_owned(),
