@@ -60,7 +60,8 @@ pub(crate) fn reserved(exactly: &Exactly<'_>, facts: &Facts, trees: &[&Place]) -
                 || facts.place(parent).is_some_and(|parent| parent.is == Kind::Folder)
         });
         let inside = trees.iter().any(|tree| top.at != tree.real && top.at.starts_with(&tree.real));
-        if known && inside && !is_new_repository && !paths.contains(&top.at) {
+        let had = |path: &PathBuf| path.as_os_str() == top.at.as_os_str();
+        if known && inside && !is_new_repository && !paths.iter().any(had) {
             paths.push(top.at.clone());
         }
     }

@@ -1,5 +1,6 @@
 //! What a host is and offers, as data. `apply` fills it in; a test may write any host down.
 
+use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
 use crate::seccomp::Arch;
@@ -139,8 +140,7 @@ impl Facts {
     /// Returns what lies at a path that was asked about.
     pub fn place(&self, path: &Path) -> Option<&Place> {
         // Byte by byte: comparing components takes ten times as long, and there are many.
-        let path = path.as_os_str();
-        let at = self.places.binary_search_by(|place| place.path.as_os_str().cmp(path)).ok()?;
+        let at = self.places.binary_search_by(|place| by_bytes(&place.path, path)).ok()?;
         self.places.get(at)
     }
 
@@ -170,9 +170,38 @@ impl Facts {
     }
 }
 
+/// Returns which of two paths comes first in the order of their bytes. Paths of one policy begin
+/// alike, and the C library that we ship with compares one byte at a time.
+pub fn by_bytes(one: &Path, other: &Path) -> Ordering {
+    let [one, other] = [one, other].map(|path| path.as_os_str().as_encoded_bytes());
+    let (ours, theirs) = (one.as_chunks::<8>().0, other.as_chunks::<8>().0);
+    let same = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count() * 8;
+    one.get(same..).unwrap_or_default().cmp(other.get(same..).unwrap_or_default())
+}
+
 impl Place {
     /// Returns whether anything lies there.
     pub fn exists(&self) -> bool {
         self.is != Kind::Absent
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_in_the_order_of_their_bytes() {
+        let texts =
+            ["", "/", "/a", "/home/x", "/home/x/.a", "/home/x/.ab", "/home/xy", "/home/\u{e9}"];
+        let long = texts.map(|text| format!("/a/rather/long/beginning{text}"));
+        let paths: Vec<&Path> =
+            texts.iter().map(Path::new).chain(long.iter().map(Path::new)).collect();
+        for one in &paths {
+            for other in &paths {
+                let expected = one.as_os_str().cmp(other.as_os_str());
+                assert_eq!(by_bytes(one, other), expected, "{one:?} {other:?}");
+            }
+        }
     }
 }

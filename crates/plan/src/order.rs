@@ -10,6 +10,7 @@ use palisade_policy::policy::{self, Keep, Nested, NetworkMode, Require};
 
 use crate::absent;
 use crate::build::caches;
+use crate::facts::by_bytes;
 use crate::names::Names;
 use crate::seccomp::Nesting;
 
@@ -212,7 +213,7 @@ impl Order {
         }
         paths.extend(SYSTEM.iter().map(PathBuf::from));
         paths.extend(caches::questions(self));
-        paths.sort_unstable_by(|a, b| a.as_os_str().cmp(b.as_os_str()));
+        paths.sort_unstable_by(|one, other| by_bytes(one, other));
         paths.dedup_by(|a, b| a.as_os_str() == b.as_os_str());
         let names = Names::new(&self.protect, &self.hide);
         let mut owned = self.write.clone();

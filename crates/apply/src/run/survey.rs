@@ -6,7 +6,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use palisade_plan::{Kind, Place, Privilege, Questions};
+use palisade_plan::{Kind, Place, Privilege, Questions, by_bytes};
 use rustix::fs::FileType;
 
 use super::walk::{Extent, Walk, walk};
@@ -54,7 +54,7 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
         if is_folder { Walk::Into } else { Walk::Past }
     });
     let mut places = found.places;
-    places.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
+    places.sort_by(|one, other| by_bytes(&one.path, &other.path));
     Surveyed { places, searched: searched == Extent::Whole }
 }
 

@@ -1,6 +1,8 @@
 //! What cannot be changed in writable trees.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::Path;
 
 use palisade_policy::name::PathPattern;
 
@@ -25,7 +27,7 @@ impl Files {
         let (names, exactly) = (Names::new(&order.protect, &[]), Exactly::new(&order.protect));
         let mut absent = reserved(&exactly, facts, trees);
         absent.retain(|path| !below_any(hidden, path));
-        let mut held = Held { pinned: Vec::new(), protected: Vec::new(), steps: Vec::new() };
+        let mut held = Held::default();
         let mut replaceable = false;
         for place in protected(&names, &exactly, facts) {
             let mut paths = vec![place.at.clone()];
@@ -68,10 +70,11 @@ impl Files {
     }
 }
 
-/// What is held where it is.
+/// What is held where it is: paths free of links, byte by byte.
+#[derive(Default)]
 struct Held {
-    pinned: Vec<PathBuf>,
-    protected: Vec<PathBuf>,
+    pinned: BTreeSet<OsString>,
+    protected: BTreeSet<OsString>,
     steps: Vec<Step>,
 }
 
@@ -81,19 +84,20 @@ impl Held {
         let Some(tree) = trees.iter().find(|tree| path.starts_with(&tree.real)) else {
             return false;
         };
-        if self.protected.iter().any(|above| path.starts_with(above)) {
+        if path.ancestors().any(|above| self.protected.contains(above.as_os_str())) {
             return false;
         }
-        let above: Vec<&Path> = path.ancestors().skip(1).collect();
+        // Those in the tree have longer paths than it has.
+        let shortest = tree.real.as_os_str().len();
+        let above = path.ancestors().skip(1).take_while(|at| at.as_os_str().len() > shortest);
+        let above: Vec<&Path> = above.collect();
         for folder in above.into_iter().rev() {
-            let inside = folder != tree.real && folder.starts_with(&tree.real);
-            if inside && !self.pinned.iter().any(|done| done == folder) {
+            if self.pinned.insert(folder.into()) {
                 self.steps.push(Step::Pin(folder.into()));
-                self.pinned.push(folder.into());
             }
         }
         self.steps.push(Step::Protect(path.into()));
-        self.protected.push(path.into());
+        self.protected.insert(path.into());
         true
     }
 }
