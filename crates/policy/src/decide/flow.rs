@@ -86,14 +86,16 @@ impl Walk<'_> {
             let known = self.output.take();
             // What counts its input hands on none of it.
             self.tainted &= known.as_ref().is_none_or(|value| value.text.has_hole());
-            last.clone_from(&known);
+            if listened && at + 1 == pipeline.stages.len() {
+                last.clone_from(&known);
+            }
             piped = Some(known.map_or(Input::Pipe, |value| {
                 Input::Text(value, self.written_at(stage.span, None))
             }));
         }
         self.listened = listened;
         self.poured = poured;
-        self.output = last.filter(|_| listened);
+        self.output = last;
         None
     }
 

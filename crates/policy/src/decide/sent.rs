@@ -6,7 +6,6 @@ use crate::command::tool::is_own_machine;
 use crate::command::{Act, Arg, Concern};
 use crate::jail::{Last, Standing};
 use crate::shell::{Command, CommandKind, List, Piece, RedirectionOperator, Word};
-use crate::text::Span;
 
 /// Programs that print what the files hold that they are given.
 const READERS: [&str; 17] = [
@@ -18,16 +17,10 @@ const FILTERS: [&str; 6] = ["awk", "cut", "grep", "jq", "sed", "tr"];
 /// Programs that ask other machines, and are given no address.
 const ASKERS: [&str; 7] = ["dig", "drill", "host", "http", "nslookup", "ping", "xh"];
 
-/// Returns the places of words in which a substitution prints what a file holds.
-pub(super) fn carried(words: &[Word<'_>]) -> Vec<Span> {
+/// Returns whether a substitution in a word prints what a file holds.
+pub(super) fn carries(word: &Word<'_>) -> bool {
     let carries = |piece: &Piece<'_>| matches!(piece, Piece::Command(list, _) if prints(list));
-    let mut places = Vec::new();
-    for word in words {
-        if word.pieces.iter().any(carries) {
-            places.push(word.span);
-        }
-    }
-    places
+    word.pieces.iter().any(carries)
 }
 
 impl Walk<'_> {

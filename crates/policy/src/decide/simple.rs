@@ -6,12 +6,12 @@ use std::rc::Rc;
 use super::builtin::names_variables;
 use super::bulk::Reach;
 use super::child::{Ownership, is_flag};
-use super::expand::verbatim;
+use super::expand::{push_written, verbatim};
 use super::flow::AfterFailure;
 use super::git;
 use super::host::connected;
 use super::scope::{Origin, Value};
-use super::sent::carried;
+use super::sent::carries;
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
@@ -48,8 +48,16 @@ impl Walk<'_> {
         input: &Input,
     ) -> AfterFailure {
         let mut argv = Vec::with_capacity(simple.words.len());
+        let mut carried = Vec::new();
         for word in &simple.words {
             self.blanks(word);
+            // Most words are what is written there, and come from nowhere else.
+            if push_written(text, word, &mut argv) {
+                continue;
+            }
+            if carries(word) {
+                carried.push(word.span);
+            }
             let ((), met) = self.looking(|walk| walk.expand(text, word, &mut argv));
             // The name of a variable, which may hold what runs, or be one that programs obey.
             if met == Origin::Elsewhere
@@ -59,7 +67,7 @@ impl Walk<'_> {
             }
         }
         let run_alone = argv.is_empty();
-        self.carried = carried(&simple.words);
+        self.carried = carried;
         // Redirections alone.
         if run_alone && simple.assignments.is_empty() {
             return None;
