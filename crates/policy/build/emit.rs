@@ -13,7 +13,34 @@ pub(crate) fn rust(rows: &[Row]) -> Result<String, String> {
         tools.extend(row.names.iter().map(|name| (name.as_str(), at)));
     }
     let tools = table.named(tools)?;
-    Ok(table.rust(&tools))
+    let mut names: Vec<&str> =
+        rows.iter().flat_map(|row| row.names.iter().map(String::as_str)).collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok(table.rust(&tools) + &places(&names)?)
+}
+
+/// Returns a table in which the place of each of these names is found by hashing it. No tool lies
+/// at the place behind the last, which stands for none.
+fn places(names: &[&str]) -> Result<String, String> {
+    let size = (names.len() * 2).next_power_of_two();
+    let mut places = vec![u16::MAX; size];
+    for (place, name) in names.iter().enumerate() {
+        let mixed = (start(name) ^ name.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+        let mut at = usize::try_from(mixed).map_err(|error| error.to_string())? % size;
+        while places[at] != u16::MAX {
+            at = (at + 1) % size;
+        }
+        places[at] = u16::try_from(place).map_err(|error| error.to_string())?;
+    }
+    Ok(format!("static TOOL_PLACES: [u16; {size}] = {places:?};\n"))
+}
+
+/// Returns the first eight bytes of a name as a number.
+fn start(name: &str) -> u64 {
+    let mut start = [0; 8];
+    start.iter_mut().zip(name.bytes()).for_each(|(to, byte)| *to = byte);
+    u64::from_be_bytes(start)
 }
 
 /// Returns a slot as Rust.
@@ -75,6 +102,9 @@ impl Table {
         }
         let rules = run(&mut self.rules, rules)?;
         let habits = habits(grammar);
+        let wide = grammar.options.iter().flat_map(|option| &option.names).any(|name| {
+            name.starts_with('-') && !name.starts_with("--") && name.len() > "-x".len()
+        });
         let rest = match &grammar.rest {
             Some(rest) => slot(rest),
             None => "Slot { role: Role::Guess, concern: None }".into(),
@@ -87,7 +117,7 @@ impl Table {
         self.grammars.push(format!(
             "Grammar {{ habits: {habits}, names: {names}, options: {options}, slots: {slots}, \
              rest: {rest}, last: {last}, after: {after}, rules: {rules}, subs: {subs}, \
-             other: {other} }}"
+             other: {other}, wide: {wide} }}"
         ));
         Ok(self.grammars.len() - 1)
     }
@@ -109,9 +139,7 @@ impl Table {
                     from
                 }
             };
-            let mut start = [0; 8];
-            start.iter_mut().zip(name.bytes()).for_each(|(to, byte)| *to = byte);
-            let start = u64::from_be_bytes(start);
+            let start = start(name);
             named.push(format!("Named {{ start: {start}, from: {from}, len: {len}, at: {at} }}"));
         }
         Ok(named)

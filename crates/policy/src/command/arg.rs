@@ -15,6 +15,7 @@ pub(crate) trait Holed {
 }
 
 impl Holed for str {
+    #[inline]
     fn has_hole(&self) -> bool {
         // Nearly no text has that byte.
         text::byte::has(self, 0xEF) && self.contains(HOLE)

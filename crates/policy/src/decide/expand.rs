@@ -56,17 +56,13 @@ impl Making {
 impl Walk<'_> {
     /// Appends the arguments that a word becomes; what runs inside it is judged on the way.
     pub(super) fn expand<'t>(&mut self, text: &'t str, word: &Word<'t>, args: &mut Vec<Arg<'t>>) {
-        if let [Piece::Literal(literal) | Piece::Quoted(literal)] = &*word.pieces {
-            args.push(Arg {
-                text: literal.clone(),
-                certainty: Certainty::Known,
-                span: word.span,
-                verbatim: verbatim(text, word),
-            });
+        if push_written(text, word, args) {
             return;
         }
-        let spread = spread(&word.pieces);
-        let Some(spread) = spread else {
+        if !word.pieces.iter().any(spreads) {
+            return self.pieces(text, word.pieces.iter(), word.span, args);
+        }
+        let Some(spread) = spread(&word.pieces) else {
             for piece in &word.pieces {
                 self.inside(text, piece);
             }
@@ -80,14 +76,25 @@ impl Walk<'_> {
             return;
         };
         for pieces in spread {
-            let mut making = Making::default();
-            for (at, piece) in pieces.iter().enumerate() {
-                let next = pieces.get(at + 1).copied();
-                self.add(text, (piece, next), word.span, &mut making, args);
-            }
-            if !making.is_empty() {
-                args.push(making.finish(word.span));
-            }
+            self.pieces(text, pieces.into_iter(), word.span, args);
+        }
+    }
+
+    /// Appends the arguments that pieces side by side become.
+    fn pieces<'p, 't: 'p>(
+        &mut self,
+        text: &'t str,
+        pieces: impl Iterator<Item = &'p Piece<'t>>,
+        span: Span,
+        args: &mut Vec<Arg<'t>>,
+    ) {
+        let mut making = Making::default();
+        let mut pieces = pieces.peekable();
+        while let Some(piece) = pieces.next() {
+            self.add(text, (piece, pieces.peek().copied()), span, &mut making, args);
+        }
+        if !making.is_empty() {
+            args.push(making.finish(span));
         }
     }
 
@@ -421,7 +428,7 @@ fn spread<'p, 't>(pieces: &'p [Piece<'t>]) -> Option<Vec<Vec<&'p Piece<'t>>>> {
     let mut words: Vec<Vec<&'p Piece<'t>>> = vec![Vec::with_capacity(pieces.len())];
     for piece in pieces {
         match piece {
-            Piece::Brace(alternatives) if alternatives.len() > 1 => {
+            Piece::Brace(alternatives) if spreads(piece) => {
                 let mut longer = Vec::new();
                 for alternative in alternatives {
                     for tail in spread(&alternative.pieces)? {
@@ -448,6 +455,24 @@ fn spread<'p, 't>(pieces: &'p [Piece<'t>]) -> Option<Vec<Vec<&'p Piece<'t>>>> {
         }
     }
     Some(words)
+}
+
+/// Appends the argument that a word is, if it is only text.
+#[inline]
+pub(super) fn push_written<'t>(text: &'t str, word: &Word<'t>, args: &mut Vec<Arg<'t>>) -> bool {
+    let [Piece::Literal(literal) | Piece::Quoted(literal)] = &*word.pieces else { return false };
+    let verbatim = match literal {
+        Cow::Borrowed(part) => offset(text, part),
+        Cow::Owned(_) => None,
+    };
+    let certainty = Certainty::Known;
+    args.push(Arg { text: literal.clone(), certainty, span: word.span, verbatim });
+    true
+}
+
+/// Returns whether a piece makes several words.
+fn spreads(piece: &Piece<'_>) -> bool {
+    matches!(piece, Piece::Brace(alternatives) if alternatives.len() > 1)
 }
 
 /// Returns where a word's text begins in `text`, if it stands there byte for byte.

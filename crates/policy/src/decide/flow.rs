@@ -94,14 +94,16 @@ impl Walk<'_> {
             if !hands_on {
                 self.spilled = Contents::Any;
             }
-            last.clone_from(&known);
+            if listened && at + 1 == pipeline.stages.len() {
+                last.clone_from(&known);
+            }
             piped = Some(known.map_or(Input::Pipe, |value| {
                 Input::Text(value, self.written_at(stage.span, None))
             }));
         }
         self.listened = listened;
         (self.poured, self.spilled) = (poured, spilled);
-        self.output = last.filter(|_| listened);
+        self.output = last;
         None
     }
 

@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::feed::Lists;
-use super::perform::Deed;
+use super::path::Deed;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Arg, Certainty};

@@ -25,6 +25,7 @@ mod kept;
 mod launched;
 mod matched;
 pub(crate) mod notes;
+mod path;
 mod perform;
 mod place;
 mod printed;
@@ -383,6 +384,9 @@ impl Judge {
 
     /// Returns the policy's line that denies a program by its name.
     fn denied(&self, name: &str) -> Option<&Sourced<CommandName>> {
+        if self.denied.is_empty() {
+            return None;
+        }
         // `mkfs.xfs` is `mkfs`, and on some disks `RM` is `rm`.
         let stem = byte::split_once(name, b'.').map_or(name, |(stem, _)| stem);
         self.denied.iter().find(|entry| {

@@ -33,7 +33,7 @@ impl Walk<'_> {
         program: &'p Arg<'_>,
     ) -> Option<(&'p str, Option<String>)> {
         let text = &*program.text;
-        let name = byte::behind_last(text, b'/').trim();
+        let name = trimmed(byte::behind_last(text, b'/'));
         let foreign = is_on_windows(text);
         let name = if foreign { byte::behind_last(name, b'\\') } else { name };
         let by_path = byte::has(text, b'/');
@@ -56,13 +56,14 @@ impl Walk<'_> {
         }
         // `/?in/rm` is some `rm`, whichever it is.
         let wild = program.certainty == Certainty::Pattern && name.contains(['*', '?', '[']);
-        if name.is_empty() || name.has_hole() || wild {
+        let has_hole = text.has_hole();
+        if name.is_empty() || has_hole && name.has_hole() || wild {
             self.report(dynamic(program, self.asking()));
             return None;
         }
         self.deny_listed(name, program.span);
         let mut real = None;
-        if text.has_hole() || program.certainty == Certainty::Pattern {
+        if has_hole || program.certainty == Certainty::Pattern {
             self.report(dynamic(program, self.asking()));
         } else if foreign {
             self.report(foreign_program(program, self.asking()));
@@ -140,6 +141,14 @@ impl Walk<'_> {
             origin,
             hint: None,
         });
+    }
+}
+
+/// Returns a name without the blanks around it, of which nearly none has any.
+fn trimmed(name: &str) -> &str {
+    match name.as_bytes() {
+        [b'!'..=b'~'] | [b'!'..=b'~', .., b'!'..=b'~'] => name,
+        _ => name.trim(),
     }
 }
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::builtin::names_variables;
 use super::bulk::Reach;
 use super::child::{Ownership, is_flag};
-use super::expand::verbatim;
+use super::expand::{push_written, verbatim};
 use super::flow::AfterFailure;
 use super::git;
 use super::host::connected;
@@ -47,8 +47,14 @@ impl Walk<'_> {
         input: &Input,
     ) -> AfterFailure {
         let mut argv = Vec::with_capacity(simple.words.len());
+        let mut are_written = true;
         for word in &simple.words {
             self.blanks(word);
+            // Most words are what is written there, and come from nowhere else.
+            if push_written(text, word, &mut argv) {
+                continue;
+            }
+            are_written = false;
             let ((), met) = self.looking(|walk| walk.expand(text, word, &mut argv));
             // The name of a variable, which may hold what runs, or be one that programs obey.
             if met == Origin::Elsewhere
@@ -58,7 +64,7 @@ impl Walk<'_> {
             }
         }
         let run_alone = argv.is_empty();
-        self.carried = self.carried_by(&simple.words);
+        self.carried = if are_written { Vec::new() } else { self.carried_by(&simple.words) };
         // Redirections alone.
         if run_alone && simple.assignments.is_empty() {
             return None;

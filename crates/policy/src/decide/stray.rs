@@ -1,7 +1,7 @@
 //! Reading where the working folder is no folder of the project, or not known.
 
 use super::Style;
-use super::perform::Deed;
+use super::path::Deed;
 use super::scope::Value;
 use super::verdict::Reason;
 use super::walk::Walk;

@@ -211,8 +211,16 @@ impl Judge {
 }
 
 /// Returns a name without its version: `python3.12` is `python`.
+#[inline]
 pub(super) fn versionless(name: &str) -> &str {
     // Nearly every name ends otherwise.
+    match name.as_bytes().last() {
+        Some(b'0'..=b'9' | b'.' | b'-' | b'd' | b'm' | b't' | b'e') => bare(name),
+        Some(_) | None => name,
+    }
+}
+
+fn bare(name: &str) -> &str {
     let ends = matches!(
         name.as_bytes(),
         [.., b'0'..=b'9' | b'.' | b'-']

@@ -108,6 +108,7 @@ impl Walk<'_> {
     }
 
     /// A blank that no shell takes for one joins words that look apart.
+    #[inline]
     pub(super) fn blanks(&mut self, word: &Word<'_>) {
         let looks_blank = |c: char| c != ' ' && !c.is_ascii() && c.is_whitespace();
         let hides = word.pieces.iter().any(|piece| {

@@ -98,6 +98,8 @@ impl Ground {
         protect.add(MarkKind::Protect, files.protect.entries(), moved);
         hide.add(MarkKind::Hide, files.hide.entries(), moved);
         hide.add(MarkKind::AllowRead, files.allow_read.entries(), moved);
+        protect.settle_in(&real_root);
+        hide.settle_in(&real_root);
         Self { root: real_root, home: real_home, writable, hide, protect }
     }
 

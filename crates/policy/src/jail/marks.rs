@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::fold::fold;
+use super::text::below;
 use crate::key::Sourced;
 use crate::layer::Origin;
 use crate::name::{PathPattern, Reach, Step};
@@ -24,6 +25,9 @@ pub(super) struct Marks {
     inner: Keys,
     /// Patterns that no plain component gives away.
     keyless: Vec<usize>,
+    /// A folder none of whose names is among the keys: in paths below it they need not be looked
+    /// for.
+    unmarked: Option<Box<str>>,
 }
 
 /// Places of patterns that may match: nearly always few.
@@ -98,10 +102,19 @@ impl Marks {
         }
     }
 
+    /// Notes a folder in which most paths lie; it is absolute and normal. To be done when all
+    /// patterns are added.
+    pub(super) fn settle_in(&mut self, folder: &str) {
+        let mut found = Candidates::new();
+        components(folder).for_each(|name| self.last.look_up(name, &mut found));
+        self.unmarked = found.is_empty().then(|| folder.into());
+    }
+
     /// Returns what the patterns say of `path`, which is absolute and normal.
     pub(super) fn hits(&self, path: &str, spelling: Spelling) -> Hits<'_> {
         let mut hits = Hits::default();
-        let candidates = self.candidates(path, spelling);
+        let mut candidates = Candidates::new();
+        self.find(path, spelling, &mut candidates);
         if candidates.is_empty() {
             return hits;
         }
@@ -168,17 +181,22 @@ impl Marks {
         self.marks.push(Mark { kind, pattern: folded, origin: origin.clone() });
     }
 
-    /// Returns the places of the patterns that may match; of nearly every path there are none.
-    fn candidates(&self, path: &str, spelling: Spelling) -> Candidates {
-        let mut found = Candidates::from_slice(&self.keyless);
+    /// Adds the places of the patterns that may match; of nearly every path there are none.
+    fn find(&self, path: &str, spelling: Spelling, found: &mut Candidates) {
+        found.extend_from_slice(&self.keyless);
         if spelling == Spelling::Plain || !has_wildcard(path) {
             let letters = if path.is_ascii() { Letters::Ascii } else { Letters::Any };
+            let inside = self.unmarked.as_deref().and_then(|folder| below(path, folder));
             let mut last = "";
-            for name in components(path) {
-                self.last.find(name, letters, &mut found);
+            for name in components(inside.unwrap_or(path)) {
+                self.last.find(name, letters, found);
                 last = name;
             }
-            self.inner.find(last, letters, &mut found);
+            // The folder itself.
+            if last.is_empty() {
+                last = components(path).last().unwrap_or_default();
+            }
+            self.inner.find(last, letters, found);
         } else {
             // A name that says nothing at either end may be nearly any of them.
             let says_nothing = |name: &str| {
@@ -193,20 +211,21 @@ impl Marks {
                     (None, _) | (_, None) => true,
                 };
                 let places = self.marks.iter().enumerate().filter(|(_, mark)| begins(mark));
-                return places.map(|(place, _)| place).collect();
+                found.clear();
+                found.extend(places.map(|(place, _)| place));
+                return;
             }
             let mut last = "";
             for name in components(path) {
-                self.last.find_either(name, &mut found);
+                self.last.find_either(name, found);
                 last = name;
             }
-            self.inner.find_either(last, &mut found);
+            self.inner.find_either(last, found);
         }
         if found.len() > 1 {
             found.sort_unstable();
             found.dedup();
         }
-        found
     }
 }
 
@@ -230,12 +249,16 @@ impl Keys {
         }
     }
 
+    #[inline]
     fn find(&self, name: &str, letters: Letters, found: &mut Candidates) {
         let (word, bit) = slot(name);
         // Folding changes neither ends nor length of an ASCII name.
-        if letters == Letters::Ascii && self.noted.get(word).is_none_or(|word| word & bit == 0) {
-            return;
+        if letters == Letters::Any || self.noted.get(word).is_some_and(|word| word & bit != 0) {
+            self.look_up(name, found);
         }
+    }
+
+    fn look_up(&self, name: &str, found: &mut Candidates) {
         let name = fold(name);
         let known = self.names.binary_search_by(|(key, _)| (**key).cmp(&name)).ok();
         if let Some((_, places)) = known.and_then(|at| self.names.get(at)) {

@@ -79,7 +79,9 @@ impl<'a> Walk<'a> {
     /// Walks on along `names`.
     pub(super) fn along(&mut self, names: &str, last: Last, spelling: Spelling) {
         self.spelling = spelling;
-        self.walk(names, last, None);
+        if !names.is_empty() {
+            self.walk(names, last, None);
+        }
     }
 
     fn walk(&mut self, names: &str, last: Last, then: Option<&Ahead<'_>>) {

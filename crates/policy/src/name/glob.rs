@@ -43,7 +43,7 @@ impl Component {
         if !text.contains(['*', '?', '[', '\\']) {
             return Ok(Self::Literal(text.into())); // nearly all of them
         }
-        let mut tokens = Vec::new();
+        let mut tokens = Vec::with_capacity(text.len().min(16));
         let mut chars = text.chars();
         while let Some(c) = chars.next() {
             tokens.push(match c {

@@ -50,13 +50,16 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn simple(&mut self, start: usize) -> Parsed<Command<'t>> {
         self.count_command(start)?;
         // Most commands have fewer words.
-        let mut simple = Simple { words: Vec::with_capacity(8), ..Simple::default() };
+        let mut simple = Simple { words: Vec::with_capacity(12), ..Simple::default() };
         let mut redirections = Vec::new();
         let mut arrays = ArrayAllowed::No;
         let mut end = start;
         let mut lost = false;
         loop {
             self.blanks();
+            if !simple.words.is_empty() && arrays == ArrayAllowed::No {
+                end = self.static_arguments(&mut simple.words).unwrap_or(end);
+            }
             // Nearly every word begins with none of these.
             let may_redirect = matches!(self.peek(), b'<' | b'>' | b'&' | b'{' | b'0'..=b'9');
             if may_redirect && let Some(redirection) = self.redirection()? {
@@ -83,9 +86,7 @@ impl<'t> Parser<'_, 't> {
                     end = self.at;
                     continue;
                 }
-                let word = self.word(if lost { Kind::Argument } else { Kind::Name })?;
-                self.check_element(at)?;
-                self.check_in(&word, at)?;
+                let word = self.name(if lost { Kind::Argument } else { Kind::Name })?;
                 end = self.at;
                 let alone = simple.assignments.is_empty() && redirections.is_empty();
                 if alone && self.is_function()? {
@@ -110,6 +111,18 @@ impl<'t> Parser<'_, 't> {
         }
         let kind = CommandKind::Simple(simple);
         Ok(Command { kind, redirections, span: self.span(start, end) })
+    }
+
+    /// Reads the word that names a command.
+    fn name(&mut self, kind: Kind) -> Parsed<Word<'t>> {
+        let at = self.at;
+        if let Some(word) = self.static_argument() {
+            return Ok(word);
+        }
+        let word = self.word(kind)?;
+        self.check_element(at)?;
+        self.check_in(&word, at)?;
+        Ok(word)
     }
 
     /// Refuses a plain `in` where bash still waits for the one of a loop.

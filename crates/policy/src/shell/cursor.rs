@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::ast::{List, Word};
 use super::heredoc::Pending;
 use super::{Found, Grammar, MAX_COMMANDS, MAX_DEPTH, Unparsed};
-use crate::text::Span;
+use crate::text::{Span, byte};
 
 pub(super) type Parsed<T> = Result<T, Unparsed>;
 
@@ -119,7 +119,8 @@ impl<'s, 't> Parser<'s, 't> {
             text,
             at: 0,
             grammar: Grammar::Bash,
-            continues: text.contains("\\\n"),
+            // Most texts have no backslash at all.
+            continues: byte::has(text, b'\\') && text.contains("\\\n"),
             end: text.len(),
             origin,
             depth,
@@ -195,8 +196,13 @@ impl<'s, 't> Parser<'s, 't> {
     pub(super) fn slice(&self, from: usize, to: usize) -> Cow<'t, str> {
         match self.origin {
             Origin::Verbatim(text) => Cow::Borrowed(text.get(from..to).unwrap_or_default()),
-            Origin::Rewritten(_) => Cow::Owned(self.raw(from, to).to_owned()),
+            Origin::Rewritten(_) => self.copied(from, to),
         }
+    }
+
+    #[cold]
+    fn copied(&self, from: usize, to: usize) -> Cow<'t, str> {
+        Cow::Owned(self.raw(from, to).to_owned())
     }
 
     /// Returns a part of the text without its line continuations.

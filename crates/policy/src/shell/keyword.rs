@@ -77,6 +77,19 @@ impl Keyword {
     }
 }
 
+/// The longest reserved word has so many letters.
+const LONGEST: usize = "function".len();
+
+/// What the small letters at the beginning of a word tell.
+enum Letters {
+    /// They are the whole word, which ends here.
+    Alone(usize),
+    /// They are a part of a word that is not reserved.
+    Part,
+    /// It takes more than that to tell.
+    Unclear,
+}
+
 /// Tells bytes that end a word.
 #[inline]
 pub(super) fn breaks(byte: u8) -> bool {
@@ -126,9 +139,30 @@ impl<'t> Parser<'_, 't> {
         if !matches!(first, b'!' | b'[' | b']' | b'{' | b'}' | b'c'..=b'f' | b'i' | b's'..=b'w') {
             return None;
         }
-        let (word, end) = self.bare_word(8)?;
-        let keyword = Keyword::of(&word)?;
+        let (keyword, end) = match self.letters() {
+            Letters::Alone(end) => (Keyword::of(self.raw(self.at, end))?, end),
+            Letters::Part => return None,
+            Letters::Unclear => {
+                let (word, end) = self.bare_word(LONGEST)?;
+                (Keyword::of(&word)?, end)
+            }
+        };
         (self.grammar == Grammar::Bash || !keyword.is_of_bash()).then_some((keyword, end))
+    }
+
+    /// Tells by the small letters that stand here whether they are a word of their own.
+    fn letters(&self) -> Letters {
+        let rest = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
+        let length = rest.iter().take(LONGEST + 1).take_while(|byte| byte.is_ascii_lowercase());
+        let length = length.count();
+        match rest.get(length) {
+            _ if length == 0 => Letters::Unclear,
+            _ if length > LONGEST => Letters::Part,
+            // Lines may continue in a word, and `a<(b)` is one.
+            Some(b'\\' | b'<' | b'>') => Letters::Unclear,
+            Some(byte) if !breaks(*byte) => Letters::Part,
+            Some(_) | None => Letters::Alone(self.at + length),
+        }
     }
 
     /// Returns a word without quotes and expansions that stands here, and where it ends; nothing

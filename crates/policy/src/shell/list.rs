@@ -43,7 +43,8 @@ impl Closer {
 impl<'t> Parser<'_, 't> {
     /// Reads commands up to what closes them, which stays.
     pub(super) fn list(&mut self, closer: Closer) -> Parsed<List<'t>> {
-        let mut items = Vec::new();
+        // Nearly no list is empty.
+        let mut items = Vec::with_capacity(4);
         self.before = Before::Separated;
         loop {
             self.newlines()?;

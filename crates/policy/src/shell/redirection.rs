@@ -134,7 +134,10 @@ impl<'t> Parser<'_, 't> {
             (b"&>", Operator::WriteBoth),
             (b"", Operator::Read),
         ];
-        let found = OPERATORS.iter().find(|(text, _)| self.take(text));
+        // The first byte leaves out half of them.
+        let first = self.peek();
+        let may_be = |text: &[u8]| text.first().is_none_or(|byte| *byte == first);
+        let found = OPERATORS.iter().find(|(text, _)| may_be(text) && self.take(text));
         found.map_or(Operator::Read, |&(_, operator)| operator)
     }
 

@@ -1,10 +1,8 @@
 //! Words: pieces up to a blank or an operator.
 
-use smallvec::smallvec;
-
 use super::ast::{Piece, Pieces, Quoting, Word};
 use super::brace::{Mark, MarkKind};
-use super::cursor::{Parsed, Parser};
+use super::cursor::{Parsed, Parser, Scope};
 use super::keyword::breaks;
 use super::pair::Pair;
 use super::quote::Style;
@@ -125,9 +123,63 @@ impl<'t> Parser<'_, 't> {
         if !ends || end == self.at || !pieces.is_empty() {
             return None;
         }
-        let pieces = smallvec![Piece::Literal(self.slice(self.at, end))];
+        let pieces = Pieces::from_buf([Piece::Literal(self.slice(self.at, end))]);
         self.at = end;
         Some(Word { pieces, span: self.span(start, end) })
+    }
+
+    /// Reads arguments as long as they are only text; returns where the last of them ends.
+    pub(super) fn static_arguments(&mut self, words: &mut Vec<Word<'t>>) -> Option<usize> {
+        let mut end = None;
+        while let Some(word) = self.static_argument() {
+            words.push(word);
+            end = Some(self.at);
+            self.blanks();
+        }
+        end
+    }
+
+    /// Reads an argument that is only text, bare or in one pair of quotes, as most are. What ends it
+    /// ends every word, and so no sign in it or behind it means anything else.
+    pub(super) fn static_argument(&mut self) -> Option<Word<'t>> {
+        let start = self.at;
+        let rest = self.text.as_bytes().get(start + 1..self.end)?;
+        let (end, quotes) = match self.byte(start) {
+            // A comment.
+            b'#' => return None,
+            b'\'' => (rest.iter().position(|&byte| byte == b'\'')? + start + 2, 1),
+            b'"' => {
+                let means = |&byte: &u8| matches!(byte, b'"' | b'$' | b'`' | b'\\');
+                let length = rest.iter().position(means)?;
+                (rest.get(length) == Some(&b'"')).then_some((start + length + 2, 1))?
+            }
+            _ => (start + self.plain_length(), 0),
+        };
+        self.ends_word(end).then(|| self.static_word(start, end, quotes)).flatten()
+    }
+
+    /// Returns how many bytes that mean nothing stand here.
+    fn plain_length(&self) -> usize {
+        let bytes = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
+        bytes.iter().position(|&byte| !PLAIN[usize::from(byte)]).unwrap_or(bytes.len())
+    }
+
+    /// Tells whether every word that has come so far ends here.
+    fn ends_word(&self, end: usize) -> bool {
+        matches!(self.byte(end), 0 | b' ' | b'\t' | b'\n' | b';' | b')' | b'&' | b'|')
+    }
+
+    /// Goes behind a word that is only text; not if nothing stands there, or a plain `in` for which
+    /// bash still waits.
+    #[inline]
+    fn static_word(&mut self, start: usize, end: usize, quotes: usize) -> Option<Word<'t>> {
+        if end == start || self.scope.has(Scope::AWAITS_IN) {
+            return None;
+        }
+        let text = self.slice(start + quotes, end - quotes);
+        let piece = if quotes > 0 { Piece::Quoted(text) } else { Piece::Literal(text) };
+        self.at = end;
+        Some(Word { pieces: Pieces::from_buf([piece]), span: self.span(start, end) })
     }
 
     /// Takes a byte that may mean something.

@@ -6,23 +6,34 @@ const ONES: u64 = u64::from_ne_bytes([0x01; 8]);
 const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 
 /// Returns where a text first has an ASCII character.
+#[inline]
 pub(crate) fn find(text: &str, wanted: u8) -> Option<usize> {
     text.bytes().position(|byte| byte == wanted)
 }
 
 /// Returns whether a text has a byte.
+#[inline]
 pub(crate) fn has(text: &str, wanted: u8) -> bool {
-    let (words, rest) = text.as_bytes().as_chunks::<8>();
-    words.iter().any(|word| holds(*word, wanted)) || rest.contains(&wanted)
+    let bytes = text.as_bytes();
+    // The last eight bytes may overlap those before them: they are looked at twice then.
+    match bytes.last_chunk() {
+        Some(last) => {
+            let (words, _) = bytes.as_chunks::<8>();
+            holds(*last, wanted) || words.iter().any(|word| holds(*word, wanted))
+        }
+        None => bytes.iter().fold(false, |found, byte| found | (*byte == wanted)),
+    }
 }
 
 /// Splits a text at the first of an ASCII character.
+#[inline]
 pub(crate) fn split_once(text: &str, wanted: u8) -> Option<(&str, &str)> {
     let at = find(text, wanted)?;
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
 /// Returns what follows the last of an ASCII character; all of the text where there is none.
+#[inline]
 pub(crate) fn behind_last(text: &str, wanted: u8) -> &str {
     let at = text.bytes().rposition(|byte| byte == wanted);
     at.and_then(|at| text.get(at + 1..)).unwrap_or(text)
@@ -30,6 +41,7 @@ pub(crate) fn behind_last(text: &str, wanted: u8) -> &str {
 
 /// Returns whether one of eight bytes is the wanted one, without looking at them one by one: the
 /// lowest byte that becomes zero borrows from its highest bit.
+#[inline]
 fn holds(word: [u8; 8], wanted: u8) -> bool {
     let word = u64::from_ne_bytes(word) ^ (ONES * u64::from(wanted));
     word.wrapping_sub(ONES) & !word & HIGHS != 0

@@ -125,7 +125,7 @@ impl<'t> Lexer<'t> {
         if self.depth > DEPTH {
             return Err(Unread);
         }
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(16);
         let mut opens: Vec<usize> = Vec::new();
         loop {
             let Some(next) = self.peek() else {

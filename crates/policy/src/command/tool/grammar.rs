@@ -30,6 +30,8 @@ pub(super) struct Grammar {
     pub(super) subs: Run,
     /// How a subcommand that is not listed is read; it is the first word then.
     pub(super) other: Option<u16>,
+    /// Whether some option has one dash and more than a letter (`-oN`, `-TT`).
+    pub(super) wide: bool,
 }
 
 /// Neighbours in one of the table's arrays.

@@ -65,9 +65,9 @@ impl<'t> Landing<'t> {
     }
 
     /// Adds the names that are written below the place, and the links that are made.
-    pub(super) fn conclude(self, all: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
+    pub(super) fn conclude(&self, all: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
         let is_single = self.sources.len() == 1;
-        for (at, source) in self.sources {
+        for &(at, source) in &self.sources {
             let Some(word) = all.get(at) else { continue };
             let below = match self.folder.as_ref().or(self.into.as_ref()) {
                 Some(into) if general::is_remote(into) => continue,

@@ -19,6 +19,7 @@ mod variable;
 
 use super::{Act, Arg};
 use crate::text::Span;
+use grammar::Grammar;
 
 pub(super) use inner::{Prompt, typed};
 pub use variable::{assignment, variable};
@@ -55,11 +56,7 @@ pub fn acts<'t>(
 ) -> Familiarity {
     let first = acts.len();
     let grammar = match knowledge {
-        Knowledge::Table => name::spellings(name).find_map(table::grammar).or_else(|| {
-            // On disks that know no case `RM` is `rm`, and Windows knows none at all.
-            let folded = name.to_ascii_lowercase();
-            name::spellings(&folded).find_map(table::grammar).filter(|_| folded != name)
-        }),
+        Knowledge::Table => table::grammar(name).or_else(|| spelled(name)),
         Knowledge::Shape => None,
     };
     match grammar {
@@ -73,6 +70,18 @@ pub fn acts<'t>(
             Familiarity::Unknown
         }
     }
+}
+
+/// Finds a tool that is not listed by the very name.
+fn spelled(name: &str) -> Option<&'static Grammar> {
+    name::spellings(name).find_map(table::grammar).or_else(|| {
+        // On disks that know no case `RM` is `rm`, and Windows knows none at all.
+        if !name.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return None;
+        }
+        let folded = name.to_ascii_lowercase();
+        name::spellings(&folded).find_map(table::grammar)
+    })
 }
 
 /// Answers whether an address is one of this machine.

@@ -1,5 +1,7 @@
 //! What the words of a command do, by the tool's grammar.
 
+use smallvec::SmallVec;
+
 use super::general;
 use super::grammar::{Effect, Grammar, Habit, Inner, Rest, Role, Rule, Slot, Term, Value};
 use super::inner;
@@ -44,14 +46,20 @@ struct Seen {
     span: Option<Span>,
 }
 
+/// What a first look has read of the words.
+type Ahead = SmallVec<[Piece; 12]>;
+
 impl<'t> Reader<'_, 't> {
     fn read(mut self, acts: &mut Vec<Act<'t>>) {
         let grammar = self.chain.grammar;
         let needs_look = !grammar.rules().is_empty() || grammar.last.is_some();
-        let seen = if needs_look { self.look() } else { Seen::default() };
+        let mut scan = Scan::new(self.chain, self.args);
+        let mut ahead = Ahead::new();
+        let seen = if needs_look { self.look(&mut scan, &mut ahead) } else { Seen::default() };
         let mut index = 0;
         let mut landing = Landing::default();
-        for piece in Scan::new(self.chain, self.args) {
+        let mut known = ahead.iter().copied();
+        while let Some(piece) = known.next().or_else(|| scan.next()) {
             match piece {
                 Piece::Option { option, at, value } => {
                     let slot = self.value_slot(&seen, option.bit, option.slot);
@@ -112,11 +120,13 @@ impl<'t> Reader<'_, 't> {
         }
     }
 
-    /// Counts operands and collects the options that rules ask for.
-    fn look(&self) -> Seen {
+    /// Counts operands and collects the options that rules ask for. What it reads of the words is
+    /// kept in `ahead`: it need not be read again.
+    fn look(&self, scan: &mut Scan<'_, 't>, ahead: &mut Ahead) -> Seen {
         let grammar = self.chain.grammar;
         let mut seen = Seen::default();
-        for piece in Scan::new(self.chain, self.args) {
+        for piece in scan {
+            ahead.push(piece);
             match piece {
                 Piece::Option { option, at, value } => {
                     seen.options |= option.bit;

@@ -13,7 +13,7 @@ pub(super) struct Chain<'c> {
 }
 
 /// One thing found among the words.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Piece {
     /// An option; its value begins at a byte of a word, or stands in the words up to an end.
     Option { option: &'static Opt, at: usize, value: Option<Place> },
@@ -112,7 +112,9 @@ impl<'s, 't> Scan<'s, 't> {
             self.old = true;
             return None;
         }
-        if let Some(equals) = byte::find(text, b'=')
+        // Most operands have none.
+        if byte::has(text, b'=')
+            && let Some(equals) = byte::find(text, b'=')
             && let Some(option) = text.get(..=equals).and_then(|key| self.chain.exact(key))
         {
             let value = Some(Place { at, from: equals + 1, end: at + 1 });
@@ -284,7 +286,8 @@ impl Iterator for Scan<'_, '_> {
                 // Some short names are longer than a letter (`-oN`, `-TT`).
                 let equals = byte::find(text, b'=').filter(|end| *end > 2);
                 let name = equals.and_then(|end| text.get(..end)).unwrap_or(text);
-                match self.chain.exact(name) {
+                let may_be_one = name.len() == 2 || self.chain.is_wide();
+                match may_be_one.then(|| self.chain.exact(name)).flatten() {
                     Some(option) => Some(self.option(option, at, equals.map(|end| end + 1))),
                     None => {
                         self.bundle = Some((at, 1));
@@ -312,6 +315,11 @@ impl Chain<'_> {
         let found = exact(self.grammar.names(), name);
         let option = found.and_then(|name| self.grammar.option(name));
         option.or_else(|| self.enclosing()?.exact(name))
+    }
+
+    /// Returns whether a word with one dash may be one option and not a bundle.
+    fn is_wide(&self) -> bool {
+        self.grammar.wide || self.enclosing().is_some_and(Self::is_wide)
     }
 
     /// Finds a long option by its name or the beginning of it: the worst it can mean.

@@ -9,7 +9,15 @@ include!(concat!(env!("OUT_DIR"), "/tools.rs"));
 
 /// Finds a tool's grammar.
 pub(super) fn grammar(name: &str) -> Option<&'static Grammar> {
-    find(&TOOLS, name)
+    let start = start(name);
+    let mut at = tool_place(start, name.len());
+    loop {
+        let tool = TOOLS.get(usize::from(*TOOL_PLACES.get(at)?))?;
+        if tool.is(name, start) {
+            return GRAMMARS.get(usize::from(tool.at));
+        }
+        at = (at + 1) % TOOL_PLACES.len();
+    }
 }
 
 impl Grammar {
@@ -57,6 +65,14 @@ impl Named {
         self.start.cmp(&start).then_with(|| self.text().cmp(other))
     }
 
+    /// Tells whether it is a name, of which `start` are the first bytes.
+    fn is(&self, name: &str, start: u64) -> bool {
+        // Names of up to eight bytes are told by their start and their length.
+        self.start == start
+            && usize::from(self.len) == name.len()
+            && (name.len() <= 8 || self.text() == name)
+    }
+
     /// Returns the name.
     pub(super) fn text(&self) -> &'static str {
         let from = self.from as usize;
@@ -84,9 +100,14 @@ pub(super) fn start(name: &str) -> u64 {
 pub(super) fn exact<'n>(all: &'n [Named], name: &str) -> Option<&'n Named> {
     let start = start(name);
     let first = all.partition_point(|known| known.start < start);
-    let alike = all.get(first..)?.iter().take_while(|known| known.start == start);
-    // Names of up to eight bytes are told by their start, unless they have a NUL.
-    alike.into_iter().find(|known| usize::from(known.len) == name.len() && known.text() == name)
+    let mut alike = all.get(first..)?.iter().take_while(|known| known.start == start);
+    alike.find(|known| known.is(name, start))
+}
+
+/// Returns where a tool is looked for first among `TOOL_PLACES`; the build puts it there.
+fn tool_place(start: u64, length: usize) -> usize {
+    let mixed = (start ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
+    usize::try_from(mixed).unwrap_or_default() % TOOL_PLACES.len()
 }
 
 fn find(all: &[Named], name: &str) -> Option<&'static Grammar> {
