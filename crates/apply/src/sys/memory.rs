@@ -28,13 +28,18 @@ const PATIENCE: u32 = 100;
 pub struct Memory<A> {
     rest: A,
     taken: AtomicBool,
+    // Apart from each other: who has the one exclusively does not have the pieces of the other,
+    // which belong to whoever asked for them.
     room: UnsafeCell<Room>,
+    ledger: UnsafeCell<Ledger>,
 }
 
 #[derive(Debug)]
 #[repr(C, align(4096))]
-struct Room {
-    bytes: [u8; ROOM],
+struct Room([u8; ROOM]);
+
+#[derive(Debug)]
+struct Ledger {
     /// How much was handed out, and how much the kernel has given.
     used: usize,
     given: usize,
@@ -42,15 +47,19 @@ struct Room {
     freed: [*mut u8; LARGEST / GRAIN + 1],
 }
 
-// SAFETY: the room is used only by who has the lock.
+// SAFETY: the ledger is used only by who has the lock, and the room in pieces that it tells apart.
 unsafe impl<A: Sync> Sync for Memory<A> {}
 
 impl<A> Memory<A> {
     /// Hands out small pieces until the room is full, and everything else from `rest`.
     pub const fn over(rest: A) -> Self {
         let freed = [ptr::null_mut(); LARGEST / GRAIN + 1];
-        let room = Room { bytes: [0; ROOM], used: 0, given: 0, freed };
-        Self { rest, taken: AtomicBool::new(false), room: UnsafeCell::new(room) }
+        Self {
+            rest,
+            taken: AtomicBool::new(false),
+            room: UnsafeCell::new(Room([0; ROOM])),
+            ledger: UnsafeCell::new(Ledger { used: 0, given: 0, freed }),
+        }
     }
 
     /// Returns whether a piece lies in the room.
@@ -59,8 +68,8 @@ impl<A> Memory<A> {
         (start..start + ROOM).contains(&piece.addr())
     }
 
-    /// Does something with the room that nobody else does anything with meanwhile.
-    fn with<T>(&self, act: impl FnOnce(&mut Room) -> T) -> T {
+    /// Does something with the ledger, which nobody else does anything with meanwhile.
+    fn with<T>(&self, act: impl FnOnce(&mut Ledger) -> T) -> T {
         let mut tries = 0;
         while self.taken.swap(true, Ordering::Acquire) {
             tries += 1;
@@ -70,8 +79,8 @@ impl<A> Memory<A> {
             hint::spin_loop();
         }
         // SAFETY: we have the lock, and `act` neither allocates nor unwinds.
-        let room = unsafe { &mut *self.room.get() };
-        let done = act(room);
+        let ledger = unsafe { &mut *self.ledger.get() };
+        let done = act(ledger);
         self.taken.store(false, Ordering::Release);
         done
     }
@@ -83,9 +92,9 @@ fn grains(layout: Layout) -> Option<usize> {
     small.then(|| layout.size().div_ceil(GRAIN).max(1))
 }
 
-impl Room {
-    /// Hands out a piece; null if there is no room.
-    fn take(&mut self, grains: usize) -> *mut u8 {
+impl Ledger {
+    /// Hands out a piece of the room that begins at `room`; null if none is left.
+    fn take(&mut self, room: *mut u8, grains: usize) -> *mut u8 {
         let Some(freed) = self.freed.get_mut(grains) else { return ptr::null_mut() };
         if !freed.is_null() {
             let piece = *freed;
@@ -99,10 +108,10 @@ impl Room {
             return ptr::null_mut();
         }
         if end > self.given {
-            self.ask();
+            self.ask(room);
         }
         self.used = end;
-        self.bytes.as_mut_ptr().wrapping_add(start)
+        room.wrapping_add(start)
     }
 
     /// Takes a piece back.
@@ -115,10 +124,10 @@ impl Room {
     }
 
     /// Asks the kernel for the next pages. One that cannot gives them one by one.
-    fn ask(&mut self) {
+    fn ask(&mut self, room: *mut u8) {
         const POPULATE_WRITE: i32 = 23;
-        let start = self.bytes.as_mut_ptr().wrapping_add(self.given);
-        // SAFETY: the pages are part of this room; to have them given changes nothing in them.
+        let start = room.wrapping_add(self.given);
+        // SAFETY: the pages are part of the room; to have them given changes nothing in them.
         unsafe { libc::madvise(start.cast(), STEP, POPULATE_WRITE) };
         self.given += STEP;
     }
@@ -129,7 +138,8 @@ impl Room {
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if let Some(grains) = grains(layout) {
-            let piece = self.with(|room| room.take(grains));
+            let room = self.room.get().cast::<u8>();
+            let piece = self.with(|ledger| ledger.take(room, grains));
             if !piece.is_null() {
                 return piece;
             }
@@ -140,7 +150,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         match grains(layout) {
-            Some(grains) if self.holds(piece) => self.with(|room| room.put(piece, grains)),
+            Some(grains) if self.holds(piece) => self.with(|ledger| ledger.put(piece, grains)),
             // SAFETY: it is not ours, so it is theirs; else as the caller promised.
             Some(_) | None => unsafe { self.rest.dealloc(piece, layout) },
         }
@@ -218,7 +228,7 @@ mod tests {
             // SAFETY: it was handed out with this size.
             unsafe { memory.dealloc(piece, layout(size * 2)) };
         }
-        let used = memory.with(|room| room.used);
+        let used = memory.with(|ledger| ledger.used);
         for _ in 0..1000 {
             // SAFETY: the size is not zero.
             let piece = unsafe { memory.alloc_zeroed(layout(100)) };
@@ -228,7 +238,7 @@ mod tests {
             // SAFETY: it was handed out with this size.
             unsafe { memory.dealloc(piece, layout(100)) };
         }
-        assert!(memory.with(|room| room.used) <= used + 112, "nothing grows");
+        assert!(memory.with(|ledger| ledger.used) <= used + 112, "nothing grows");
     }
 
     #[test]
