@@ -106,6 +106,20 @@ impl Plan {
 }
 
 impl Layer {
+    /// All of them, in the order in which they are told.
+    pub const ALL: [Self; 10] = [
+        Self::Namespaces,
+        Self::Files,
+        Self::Hide,
+        Self::Protect,
+        Self::Devices,
+        Self::SystemCalls,
+        Self::Landlock,
+        Self::Network,
+        Self::Privileges,
+        Self::Limits,
+    ];
+
     /// Returns the word that programs read.
     pub fn word(self) -> &'static str {
         match self {

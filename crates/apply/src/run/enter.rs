@@ -15,7 +15,7 @@ use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
 
 use super::act::Act;
-use super::family::Family;
+use super::family::{self, Family};
 use super::message::{Message, receive, send, send_with};
 use super::prepare::Prepared;
 use super::reaper;
@@ -31,7 +31,10 @@ const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 /// Does every step, and never comes back.
 pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let _guard = LeaveOnDrop;
-    let Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack } = prepared;
+    // One that is ignored outside would keep us from learning how the command ended.
+    signal::reset_ignored();
+    let Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack, family } =
+        prepared;
     // Our copies of the other side's ends would keep us from noticing that it is gone.
     for number in outside.iter().copied() {
         if let Ok(end) = remember(number) {
@@ -46,16 +49,12 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let mut around = Around { slots, control, standard, terminal, supervisor };
     let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
     let (first, rest) = acts.split_at(split);
-    let family = match first.iter().any(|act| matches!(act, Act::Adopt)) {
-        true => Family::Adopted,
-        false => Family::Namespace,
-    };
     line(first, 0, &mut around);
     if rest.is_empty() {
         leave(0);
     }
     match fork_onto(stack, &mut || line(rest, split, &mut around)) {
-        Ok(command) => reaper::run(command, control, supervisor, family),
+        Ok(command) => reaper::run(command, control, supervisor, *family),
         Err(errno) => fail(control, split, errno),
     }
 }
@@ -128,7 +127,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Show { at, made, text } => show(at, made, text),
         Act::Rebind { at, attributes } => mount::rebind(at, *attributes),
         Act::Loopback => network::loopback_up(),
-        Act::Adopt => rustix::process::set_child_subreaper(Some(rustix::process::getpid())),
+        Act::Adopt => family::adopt(),
         Act::Undumpable => restrict::undumpable(),
         Act::UndumpableOnGo => {
             await_go(*control, *supervisor)?;
@@ -435,7 +434,7 @@ pub(super) const CHILDREN: i32 = 5;
 pub(super) const TMP: i32 = 6;
 
 /// Leaves the reaper with what it needs and nothing else: its socket, the supervisor's pidfd, a
-/// descriptor that tells of children, the private /tmp, and /dev/null three times.
+/// descriptor that tells of children, its /tmp, and /dev/null three times.
 pub(super) fn strip(
     control: BorrowedFd<'_>,
     supervisor: BorrowedFd<'_>,

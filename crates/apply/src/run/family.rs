@@ -5,7 +5,7 @@ use std::os::fd::BorrowedFd;
 use palisade_plan::Plan;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_relative};
 
 use crate::sys::process::{leave, reap, signal};
@@ -45,22 +45,38 @@ impl Family {
             Self::Adopted => libc::SIGTERM,
         };
         signal(first, number).ok();
+        // It may have been put to sleep.
+        signal(first, libc::SIGCONT).ok();
     }
 
-    /// In the first process: ends the others, and then itself. It allocates nothing.
-    pub(super) fn end(self) -> ! {
+    /// In the first process: ends the others, the command first, and then itself, with `status` if
+    /// nobody is left. It allocates nothing.
+    pub(super) fn end(self, command: Pid, status: i32) -> ! {
         match self {
-            Self::Namespace => leave(0),
-            Self::Adopted => leave(if end_children().is_ok() { 0 } else { 125 }),
+            Self::Namespace => leave(status),
+            Self::Adopted => leave(if end_children(command).is_ok() { status } else { 125 }),
         }
     }
 }
 
-fn end_children() -> Result<()> {
+/// In the first process: makes it the one that orphans come to. It leaves the supervisor's group, so
+/// that whoever ends that group leaves somebody to end the rest.
+pub(super) fn adopt() -> Result<()> {
+    rustix::process::setsid()?;
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    // Where the kernel does not list children, they could not be ended.
+    each_child(|_| ())
+}
+
+fn end_children(command: Pid) -> Result<()> {
+    kill_process_group(command, Signal::KILL).ok();
+    kill_process(command, Signal::KILL).ok();
     for _ in 0..ROUNDS {
+        // A list that cannot be read now can be later.
         each_child(|child| {
             kill_process(child, Signal::KILL).ok();
-        })?;
+        })
+        .ok();
         loop {
             match reap() {
                 Ok(Some(_)) => {}

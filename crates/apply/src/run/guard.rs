@@ -2,7 +2,8 @@
 //!
 //! Git and editors save by moving a new file over the old one, and with the old file goes what was
 //! mounted on it. Whoever waits for the command looks at protected files, mounts what has come in
-//! their place read-only again, and says so. What was changed in the moment between is put back.
+//! their place read-only again, and says so. What the command writes while that is done is put back;
+//! what it wrote before anybody looked stays, and the note says that too.
 //!
 //! A command that goes on for longer, or that nobody waits for yet, is guarded by a thread that the
 //! kernel tells. Short ones are not: to stop being told takes longer than many of them do.

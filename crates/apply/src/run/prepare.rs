@@ -15,6 +15,7 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::act::Act;
 use super::error::{CannotStart, before};
+use super::family::Family;
 use super::guard::Watched;
 use super::host::Host;
 use super::reserve::{Reserved, can_be_made};
@@ -44,6 +45,8 @@ pub(super) struct Prepared {
     pub(super) supervisor: OwnedFd,
     /// Where the command's own process runs until it executes.
     pub(super) stack: Stack,
+    /// How its descendants hang together.
+    pub(super) family: Family,
 }
 
 /// What the supervisor keeps.
@@ -97,7 +100,10 @@ pub(super) fn prepare(
     let outside = vec![ours.control.as_raw_fd()];
     let slots = slots.take();
     let stack = Stack::new();
-    Ok((Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack }, ours))
+    let family = Family::of(plan);
+    let prepared =
+        Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack, family };
+    Ok((prepared, ours))
 }
 
 impl Drop for Prepared {

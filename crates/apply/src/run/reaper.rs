@@ -10,13 +10,13 @@ use super::enter::{CHILDREN, CONTROL, SUPERVISOR, TMP, strip};
 use super::family::Family;
 use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
-use crate::sys::process::{leave, reap};
+use crate::sys::process::reap;
 use crate::sys::{environment, signal};
 
 /// Runs until the command or the supervisor has ended, and takes the whole family along.
 ///
-/// It is undumpable, has no capability, and is under the same filter and rules as the command. It
-/// watches a pidfd of the supervisor: a signal at the death of a parent is bound to a thread, and
+/// In a sandbox it is undumpable, has no capability, and is under the same filter and rules as the
+/// command. It watches a pidfd of the supervisor: a signal at the death of a parent is bound to a thread, and
 /// can be missed.
 pub(super) fn run(
     command: Pid,
@@ -28,7 +28,7 @@ pub(super) fn run(
     rustix::thread::set_name(c"pal-reaper").ok();
     if let Err(errno) = strip(control, supervisor, family) {
         send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
-        leave(125);
+        family.end(command, 125);
     }
     let (control, supervisor, children) = (known(CONTROL), known(SUPERVISOR), known(CHILDREN));
     loop {
@@ -39,11 +39,11 @@ pub(super) fn run(
         ];
         match poll(&mut watched, None) {
             Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => leave(125),
+            Err(_) => family.end(command, 125),
         }
         let [supervisor, order, children] = watched.map(|one| !one.revents().is_empty());
         if supervisor || (children && asked_to_end()) {
-            family.end();
+            family.end(command, 0);
         }
         if children {
             reap_all(command, control, family);
@@ -63,7 +63,7 @@ pub(super) fn run(
                     | Message::Listener,
                 )) => {}
                 // The other side is gone, or has lost interest.
-                Ok(None) | Err(_) => family.end(),
+                Ok(None) | Err(_) => family.end(command, 0),
             }
         }
     }
@@ -95,7 +95,7 @@ fn reap_all(command: Pid, control: BorrowedFd<'_>, family: Family) {
         if pid == command.as_raw_nonzero().get() {
             // What was left in /tmp is gone with us, unless somebody has it open.
             send_with(control, Message::Ended(status), known(TMP)).ok();
-            family.end();
+            family.end(command, 0);
         }
     }
 }

@@ -183,7 +183,10 @@ impl Running {
                 guard.look(now);
                 guard.due().map(|due| due.saturating_duration_since(now))
             });
-            let timeout = timeout.into_iter().chain(sample).chain(look).min();
+            // Where nothing is confined, somebody may be left who holds a stream for ever.
+            let ends_now = said.closed && self.sandbox.family == Family::Adopted;
+            let at_once = ends_now.then_some(Duration::ZERO);
+            let timeout = timeout.into_iter().chain(sample).chain(look).chain(at_once).min();
             let ready = self.watch(timeout, said.closed, signals.as_ref());
             let is = |what| ready.contains(&what);
             if is(Watched::Control) {
@@ -223,7 +226,7 @@ impl Running {
             }
             let done = self.drains.iter().all(|drain| matches!(drain, Drain::None))
                 && self.terminal.as_ref().is_none_or(Terminal::is_done);
-            if said.closed && done {
+            if said.closed && (done || ends_now && ready.is_empty()) {
                 break;
             }
         }

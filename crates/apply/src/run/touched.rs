@@ -99,17 +99,24 @@ fn in_tree(tree: &Path, since: Timespec) -> Vec<Touched> {
             let Ok(inner) = rustix::fs::openat(&folder, &packages, flags, Mode::empty()) else {
                 continue;
             };
-            let hooks =
-                names(&inner).unwrap_or_default().into_iter().map(|name| packages.join(name));
-            let starts = |path: &PathBuf| {
-                path.extension().is_some_and(|end| end == "pth")
-                    || path.file_name().is_some_and(|name| name == "sitecustomize.py")
-            };
-            let hooks = hooks.filter(|path| starts(path) && changed(path));
+            let hooks = starters(&inner).into_iter().map(|name| packages.join(name));
+            let hooks = hooks.filter(|path| changed(path));
             found.extend(hooks.map(|path| Touched { path: tree.join(path), why: "python" }));
         }
     }
     found
+}
+
+/// Returns the names of what Python executes at its start, however many others there are.
+fn starters(folder: &OwnedFd) -> Vec<std::ffi::OsString> {
+    let Ok(entries) = Dir::read_from(folder) else { return Vec::new() };
+    let starts = |name: &OsStr| {
+        name.as_bytes().ends_with(b".pth")
+            || name == "sitecustomize.py"
+            || name == "usercustomize.py"
+    };
+    let names = entries.flatten().map(|it| OsStr::from_bytes(it.file_name().to_bytes()).to_owned());
+    names.filter(|name| starts(name)).take(LISTED).collect()
 }
 
 /// Returns the names in a folder, unless there are very many.

@@ -76,6 +76,7 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
         )
         .and_then(lift)?,
         stack: Stack::new(),
+        family: Family::Namespace,
     };
     let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET;
     let made = {

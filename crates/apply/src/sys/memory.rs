@@ -115,8 +115,10 @@ impl Ledger {
     }
 
     /// Takes a piece back.
-    fn put(&mut self, piece: *mut u8, grains: usize) {
+    fn put(&mut self, room: *mut u8, piece: *mut u8, grains: usize) {
         let Some(freed) = self.freed.get_mut(grains) else { return };
+        // All of it, of which the caller's address may mean the first byte alone.
+        let piece = room.wrapping_add(piece.addr() - room.addr());
         // SAFETY: nobody uses the piece any more, it lies at a multiple of `GRAIN`, and is at least
         // as long as an address.
         unsafe { piece.cast::<*mut u8>().write(*freed) };
@@ -150,7 +152,10 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
 
     unsafe fn dealloc(&self, piece: *mut u8, layout: Layout) {
         match grains(layout) {
-            Some(grains) if self.holds(piece) => self.with(|ledger| ledger.put(piece, grains)),
+            Some(grains) if self.holds(piece) => {
+                let room = self.room.get().cast::<u8>();
+                self.with(|ledger| ledger.put(room, piece, grains));
+            }
             // SAFETY: it is not ours, so it is theirs; else as the caller promised.
             Some(_) | None => unsafe { self.rest.dealloc(piece, layout) },
         }

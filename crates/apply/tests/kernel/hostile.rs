@@ -169,6 +169,15 @@ os.execv(sys.argv[1], sys.argv[1:])' \"$@\"";
 }
 
 #[test]
+fn a_host_that_ignores_its_children_makes_no_difference() {
+    let name = "hostile::a_host_that_ignores_its_children_makes_no_difference";
+    if in_child(name, "trap '' CHLD; exec \"$@\"") == Turn::Done {
+        return;
+    }
+    assert_eq!(Place::new().sh("exit 7").exit_code(), 7);
+}
+
+#[test]
 fn a114_where_the_kernel_refuses_namespaces_nothing_is_started() {
     let name = "hostile::a114_where_the_kernel_refuses_namespaces_nothing_is_started";
     // In a user namespace of its own, in which no further ones may be made.

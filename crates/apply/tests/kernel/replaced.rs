@@ -47,15 +47,23 @@ fn e033_a_file_that_is_replaced_again_and_again_stops_no_start() {
         let (config, lock) = (place.project.path(".git/config"), place.project.path(".git/lock"));
         let stop = AtomicBool::new(false);
         let outcomes: Vec<_> = thread::scope(|scope| {
-            scope.spawn(|| {
-                while !stop.load(Ordering::Relaxed) {
-                    fs::write(&lock, "[new]\n").unwrap();
+            let host = scope.spawn(|| {
+                let mut saved = String::new();
+                for number in 0_u32.. {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    saved = format!("[new-{number}]\n");
+                    fs::write(&lock, &saved).unwrap();
                     fs::rename(&lock, &config).unwrap();
                 }
+                saved
             });
             let argv = ["/bin/cat", ".git/config"];
             let outcomes = (0..20).map(|_| place.try_run(&argv, Streams::default())).collect();
             stop.store(true, Ordering::Relaxed);
+            let saved = host.join().unwrap();
+            assert_eq!(fs::read_to_string(&config).unwrap(), saved, "the host's last word stays");
             outcomes
         });
         for outcome in outcomes {

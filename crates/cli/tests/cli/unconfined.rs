@@ -1,10 +1,13 @@
 //! Files of other systems that switch the sandbox off, or that cannot be used: what runs then.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
 use crate::kit::{PALISADE, Ran, World, as_both};
 
@@ -99,29 +102,50 @@ fn a059_nothing_runs_under_a_profile_that_there_is_not() {
     });
 }
 
+/// Runs a script that starts somebody who gets away, lets `then` happen once it has, and waits until
+/// nobody is left.
+fn gets_away(world: &World, options: &[&str], script: &str, then: impl Fn(&Child)) {
+    world.write("sandbox.json", "{}");
+    let script = format!("setsid sleep 61.9 & echo $! > pid; {script} mv pid away; sleep 61.9\n");
+    world.write("away.sh", script);
+    let away = world.project.path("away");
+    fs::remove_file(&away).ok();
+    let mut command = world.command(PALISADE);
+    command.args(["run", "--policy", "agentao:sandbox.json"]).args(options);
+    command.args(["--", "sh", "away.sh"]).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut supervisor = command.process_group(0).spawn().unwrap();
+    let soon = Instant::now() + Duration::from_secs(30);
+    let until = |is: &dyn Fn() -> bool| {
+        while !is() {
+            assert!(Instant::now() < soon);
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    until(&|| away.exists());
+    then(&supervisor);
+    supervisor.wait().unwrap();
+    let away = fs::read_to_string(away).unwrap();
+    until(&|| !Path::new("/proc").join(away.trim()).exists());
+}
+
 #[test]
 fn a195_an_unconfined_command_ends_with_its_supervisor() {
     as_both(|it| {
         let world = world(it);
-        world.write("sandbox.json", "{}");
-        world.write("away.sh", "setsid sleep 61.9 & echo $! > pid; mv pid away; sleep 61.9\n");
-        let mut command = world.command(PALISADE);
-        command.args(["run", "--policy", "agentao:sandbox.json", "--", "sh", "away.sh"]);
-        let mut supervisor = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let soon = Instant::now() + Duration::from_secs(30);
-        let pause = || {
-            assert!(Instant::now() < soon);
-            thread::sleep(Duration::from_millis(5));
-        };
-        let away = world.project.path("away");
-        while !away.exists() {
-            pause();
-        }
-        supervisor.kill().unwrap();
-        supervisor.wait().unwrap();
-        let away = fs::read_to_string(away).unwrap();
-        while Path::new("/proc").join(away.trim()).exists() {
-            pause();
-        }
+        gets_away(&world, &[], "", |supervisor| {
+            kill_process(Pid::from_child(supervisor), Signal::KILL).unwrap();
+        });
+        // As harnesses do: the whole group.
+        gets_away(&world, &[], "", |supervisor| {
+            kill_process_group(Pid::from_child(supervisor), Signal::KILL).unwrap();
+        });
+    });
+}
+
+#[test]
+fn a195_who_puts_the_first_process_to_sleep_gains_no_time() {
+    as_both(|it| {
+        let world = world(it);
+        gets_away(&world, &["--timeout", "1s"], "kill -STOP $PPID;", |_| {});
     });
 }

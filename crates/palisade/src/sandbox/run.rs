@@ -6,7 +6,7 @@ use std::thread::{self, JoinHandle};
 
 pub use palisade_apply::Stop;
 use palisade_apply::cache::Held;
-use palisade_apply::{CannotStart, Host, Running, Streams};
+use palisade_apply::{CannotStart, Host, Running, Streams, Survivors};
 use palisade_plan::{Kept, Note, Order, build};
 use palisade_policy::decide::Permit;
 
@@ -114,9 +114,11 @@ impl Started {
         let Self { running, about, keep, readers, caught, again, caches } = self;
         let ended = running.wait_with(caught);
         drop(caches);
-        // They end when the last process that could write has.
-        readers.into_iter().for_each(|reader| drop(reader.join()));
         let mut seen = ended.map_err(|error| explained(sandbox, error, &again))?;
+        // They end when the last process that could write has, if it has.
+        if seen.survivors == Survivors::None {
+            readers.into_iter().for_each(|reader| drop(reader.join()));
+        }
         let notes = std::mem::take(&mut seen.notes);
         Ok(about.outcome(Done::Ran { seen: Box::new(seen), keep }, notes))
     }

@@ -52,7 +52,8 @@ impl Files {
         }
         self.steps.extend(held.steps);
         if replaceable {
-            self.protect.watches("a file that the host replaces is protected again".into());
+            self.protect
+                .watches("a file that the host replaces is protected again once it is seen".into());
         }
         let any = order.protect.iter().any(PathPattern::has_wildcard);
         match facts.searched {

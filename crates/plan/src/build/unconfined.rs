@@ -17,24 +17,14 @@ pub(super) fn plan(order: &Order, by: &str) -> Result<Plan, CannotPlan> {
     steps.push(Step::Enter(order.cwd.clone()));
     steps.push(inside::program(order, order.environment.clone()));
 
-    let absent = [
-        Layer::Namespaces,
-        Layer::Files,
-        Layer::Hide,
-        Layer::Protect,
-        Layer::Devices,
-        Layer::SystemCalls,
-        Layer::Landlock,
-        Layer::Network,
-        Layer::Privileges,
-    ];
     let why = Strength::Absent(format!("so says {by}"));
-    let absent = absent.map(|layer| Enforced { layer, strength: why.clone() });
-    let mut enforced = Vec::from(absent);
-    enforced.push(Enforced { layer: Layer::Limits, strength: limited });
+    let enforced = Layer::ALL.map(|layer| {
+        let strength = if layer == Layer::Limits { limited.clone() } else { why.clone() };
+        Enforced { layer, strength }
+    });
     let notes =
         vec![Note { code: "unconfined", message: format!("nothing was confined: so says {by}") }];
-    Ok(Plan { steps, enforced, notes, bounds: order.bounds, after: None })
+    Ok(Plan { steps, enforced: enforced.into(), notes, bounds: order.bounds, after: None })
 }
 
 /// As for any other command, but for what the kernel counts for all processes of a user.

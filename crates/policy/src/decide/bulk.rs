@@ -216,8 +216,8 @@ impl Walk<'_> {
                 words.push(Arg::known("-print", Span::default()));
                 if is_narrowed(&words, &PRINTS) { Spread::Part } else { Spread::Whole }
             }
-            // These hand on what they are given, or less.
-            "grep" | "head" | "sort" | "tail" | "uniq" => self.listed,
+            // These hand on what they are given, or less, unless they look elsewhere.
+            "grep" | "head" | "sort" | "tail" | "uniq" if reads_input(name, args) => self.listed,
             _ => Spread::Whole,
         }
     }
@@ -317,4 +317,20 @@ fn of_search<'a>(args: &'a [Arg<'_>], deeds: &[&str]) -> Vec<&'a str> {
         }
     }
     words
+}
+
+/// Whether a filter is given no file and no folder to read.
+fn reads_input(name: &str, args: &[Arg<'_>]) -> bool {
+    let is_operand = |arg: &&Arg<'_>| {
+        !arg.text.starts_with('-') && !arg.text.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let recurses = |arg: &Arg<'_>| {
+        arg.text.starts_with("--rec") || arg.text.starts_with("--deref") || {
+            arg.text.starts_with('-')
+                && !arg.text.starts_with("--")
+                && arg.text.contains(['r', 'R'])
+        }
+    };
+    let own = usize::from(name == "grep");
+    args.iter().filter(is_operand).count() <= own && !(own > 0 && args.iter().any(recurses))
 }

@@ -12,9 +12,9 @@ use crate::shell::{
 use crate::text::Span;
 
 /// Programs that print what the files hold that they are given.
-const READERS: [&str; 17] = [
-    "base32", "base64", "cat", "gpg", "gzip", "head", "hexdump", "nl", "od", "openssl", "rev",
-    "strings", "tac", "tail", "tar", "uuencode", "xxd",
+const READERS: [&str; 21] = [
+    "base32", "base64", "cat", "fold", "gpg", "gzip", "head", "hexdump", "nl", "od", "openssl",
+    "paste", "rev", "sort", "strings", "tac", "tail", "tar", "uuencode", "xxd", "zcat",
 ];
 /// The same, with a first operand that says what of it.
 const FILTERS: [&str; 6] = ["awk", "cut", "grep", "jq", "sed", "tr"];
@@ -112,6 +112,9 @@ impl Walk<'_> {
 
 /// Whether a command prints what a file holds.
 pub(super) fn prints_file(command: &Command<'_>) -> bool {
+    if let CommandKind::Group(list) | CommandKind::Subshell(list) = &command.kind {
+        return prints(list);
+    }
     let CommandKind::Simple(simple) = &command.kind else { return false };
     let mut files = command.redirections.iter();
     let redirected = files.any(|redirection| redirection.operator == RedirectionOperator::Read);
@@ -129,7 +132,8 @@ pub(super) fn prints_file(command: &Command<'_>) -> bool {
     if READERS.contains(&name) {
         return operands > 0 || redirected;
     }
-    FILTERS.contains(&name) && !has("-n") && !has("--null-input") && (operands > 1 || redirected)
+    let takes_nothing = name == "jq" && (has("-n") || has("--null-input"));
+    FILTERS.contains(&name) && !takes_nothing && (operands > 1 || redirected)
 }
 
 fn prints(list: &List<'_>) -> bool {

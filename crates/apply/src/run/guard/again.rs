@@ -1,7 +1,7 @@
 //! Protecting what has come in the place of a protected file.
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::{Read as _, Seek as _, Write as _};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::thread;
@@ -28,20 +28,24 @@ pub(super) fn again(file: &Protected, inside: &Inside) -> Option<Note> {
     let told = |code, what: String| {
         Some(Note { code, message: format!("`{}` {what}", file.path.display()) })
     };
-    let Ok(before) = content(&file.path) else {
+    let opened = open(&file.path).and_then(|open| Ok((content(&open)?, open)));
+    let Ok((before, open)) = opened else {
         return told("protected-removed", "was removed while the command ran".into());
     };
     let mut errno = Errno::AGAIN;
     for _ in 0..TRIES {
         match mount_again(file, inside) {
             Ok(()) => {
-                return match content(&file.path) {
+                return match content(&open) {
                     Ok(after) if after == before => told(
                         "protected-replaced",
-                        "was replaced while the command ran, and is protected again".into(),
+                        "was replaced while the command ran, and is protected again; what the \
+                         command wrote into it before that stays"
+                            .into(),
                     ),
+                    // The same file, whatever the host has put in its place since.
                     Ok(_) | Err(_) => {
-                        let put = put_back(&file.path, &before);
+                        let put = put_back(&open, &before);
                         let put = put.map_or_else(
                             |e| format!("cannot be put back: {e}"),
                             |()| "was put back".into(),
@@ -75,6 +79,8 @@ fn mount_again(file: &Protected, inside: &Inside) -> Result<(), Errno> {
     };
     match await_end(made.pid)?.status {
         0 => Ok(()),
+        // Somebody ended it.
+        status if status & 0xff != 0 => Err(Errno::INTR),
         status => Err(Errno::from_raw_os_error((status >> 8) & 0xff)),
     }
 }
@@ -86,17 +92,27 @@ fn enter(file: &Protected, inside: &Inside) -> Result<(), Errno> {
     mount::rebind(&file.text, READ_ONLY | NO_SUID | NO_DEVICES)
 }
 
-fn content(path: &Path) -> std::io::Result<Vec<u8>> {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+/// Opens a file once: what is read and written later is this one.
+fn open(path: &Path) -> std::io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let open = |how| rustix::fs::open(path, flags | how, Mode::empty());
+    Ok(File::from(open(OFlags::RDWR).or_else(|_| open(OFlags::RDONLY))?))
+}
+
+fn content(mut file: &File) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    file.take(LONGEST).read_to_end(&mut bytes)?;
+    file.rewind()?;
+    file.take(LONGEST + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Writes into the file that is there, whose mount stays.
-fn put_back(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let flags =
-        OFlags::WRONLY | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    File::from(rustix::fs::open(path, flags, Mode::empty())?).write_all(bytes)
+fn put_back(mut file: &File, bytes: &[u8]) -> std::io::Result<()> {
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    if length > LONGEST {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
+    }
+    file.rewind()?;
+    file.write_all(bytes)?;
+    file.set_len(length)
 }

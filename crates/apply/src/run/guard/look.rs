@@ -69,7 +69,7 @@ impl Looks {
         self.due().is_none()
     }
 
-    /// Starts over with the times: looks are all there is.
+    /// Looks on at the last interval: looks are all there is.
     pub(super) fn begin_again(&mut self, now: Instant) {
         (self.begun, self.number) = (now, TIMES.len());
     }

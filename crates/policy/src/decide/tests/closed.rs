@@ -143,6 +143,10 @@ fn a_named_file_of_ones_own_and_a_part_of_the_project_may_go() {
             ("find . -name '*' | xargs rm", Answer::Ask),
             ("find . -name '*.orig' -o -type f | xargs rm", Answer::Ask),
             ("ls | xargs rm", Answer::Ask),
+            ("find . -name '*.orig' | grep old | xargs rm", Answer::Allow),
+            ("grep -rl '' . | xargs rm", Answer::Ask),
+            ("find . -name '*.orig' | grep -rl '' . | xargs rm", Answer::Ask),
+            ("find . -name '*.orig' | cat; grep -rl '' . | xargs rm", Answer::Ask),
         ],
     );
 }
