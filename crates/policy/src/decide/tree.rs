@@ -29,6 +29,7 @@ impl Walk<'_> {
             | Act::Connect(_)
             | Act::Send(_)
             | Act::Run(_)
+            | Act::Mention(_)
             | Act::Raise(..) => None,
         });
         let Some(folder) = whole else { return };
