@@ -110,7 +110,14 @@ impl Walk<'_> {
                 }
             }
             "gh" | "glab" | "hub" | "tea" => self.posts(acts),
-            client if CLIENTS.contains(&client) => self.loads(args),
+            client if CLIENTS.contains(&client) => {
+                self.loads(args);
+                if let Some(span) =
+                    args.first().map(|arg| arg.span).filter(|_| is_told_of_host(args))
+                {
+                    self.perform(&Act::Send(span), input);
+                }
+            }
             _ => {}
         }
     }
@@ -191,6 +198,11 @@ fn is_told_of_host(args: &[Arg<'_>]) -> bool {
     while let Some(word) = words.next() {
         let host = match word {
             "-h" | "-H" | "--host" | "-S" | "-u" | "--uri" => words.next(),
+            // `host=name dbname=x`, `postgresql://name/x`
+            _ if !word.starts_with('-') => {
+                let named = word.split_whitespace().find_map(|part| part.strip_prefix("host="));
+                named.or_else(|| word.split_once("://").map(|(_, rest)| rest))
+            }
             _ => ["--host=", "--uri=", "-h"].iter().find_map(|start| word.strip_prefix(start)),
         };
         if host.is_some_and(|host| !word.starts_with("-u") || host.contains("://"))

