@@ -30,6 +30,8 @@ pub enum Act<'t> {
     Send(Span),
     /// Runs something else.
     Run(Run<'t>),
+    /// Names a file in code, and nothing tells what for.
+    Mention(Arg<'t>),
     /// Does something that a person should know of, or that nobody should do.
     Raise(Concern, Span),
 }
@@ -113,6 +115,7 @@ impl Act<'_> {
             | Self::Enter(_)
             | Self::Send(_)
             | Self::Run(_)
+            | Self::Mention(_)
             | Self::Raise(..) => None,
         }
     }

@@ -126,6 +126,7 @@ impl Walk<'_> {
                         | Act::Link { .. }
                         | Act::Run(_)
                         | Act::Send(_)
+                        | Act::Mention(_)
                         | Act::Raise(..) => None,
                     })
                     .collect();

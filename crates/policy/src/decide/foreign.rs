@@ -33,6 +33,7 @@ impl Walk<'_> {
                 | Act::Connect(_)
                 | Act::Run(_)
                 | Act::Send(_)
+                | Act::Mention(_)
                 | Act::Raise(..) => false,
             });
         let takes =
@@ -83,7 +84,12 @@ impl Walk<'_> {
                 Act::Link { target, .. } => from.extend(self.kept(target)),
                 Act::Write(path) => to.extend(self.kept(path)),
                 Act::Enter(path) if UNPACKERS.contains(&name) => to.extend(self.kept(path)),
-                Act::Enter(_) | Act::Connect(_) | Act::Send(_) | Act::Run(_) | Act::Raise(..) => {}
+                Act::Enter(_)
+                | Act::Connect(_)
+                | Act::Send(_)
+                | Act::Run(_)
+                | Act::Mention(_)
+                | Act::Raise(..) => {}
             }
         }
         let seen = from.iter().chain(&to).find_map(|path| self.disk.foreign(path));

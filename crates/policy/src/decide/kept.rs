@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::roster::Room;
 use super::walk::{Input, Walk};
-use crate::command::Arg;
+use crate::command::{Arg, Concern};
 use crate::shell::{
     Command, CommandKind, List, Operation, Piece, RedirectionOperator, Simple, Word,
 };
@@ -44,6 +44,20 @@ impl Walk<'_> {
     pub(super) fn carried_by(&self, words: &[Word<'_>]) -> Vec<(Span, Carriage)> {
         let carried = |word: &Word<'_>| Some((word.span, self.carriage(word)?));
         words.iter().filter_map(carried).collect()
+    }
+
+    /// Judges what runs in `>(…)`: its input is what is written there.
+    pub(super) fn pours_into<'t>(&mut self, text: &'t str, word: &Word<'t>) {
+        for piece in &word.pieces {
+            let Piece::Process(list) = piece else { continue };
+            let written = text.get(word.span.start()..word.span.end()).unwrap_or_default();
+            match written.matches(">(").count() {
+                0 => {}
+                1 => self.aside(|walk| walk.list(text, list, &Input::Pipe)),
+                // Each one inside another would be looked at twice as often.
+                _ => self.raise(Concern::Unclear, word.span),
+            }
+        }
     }
 
     /// Returns how a word holds what a file holds, if it does.

@@ -24,6 +24,7 @@ mod implicit;
 mod kept;
 mod launched;
 mod matched;
+mod mention;
 pub(crate) mod notes;
 mod path;
 mod perform;

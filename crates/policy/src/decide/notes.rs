@@ -208,7 +208,7 @@ impl Walk<'_> {
     /// Notes what no mode allows about one act.
     pub(super) fn note_act(&mut self, act: &Act<'_>) {
         let Some(notes) = &mut self.notes else { return };
-        if !matches!(act, Act::Read(_)) {
+        if !matches!(act, Act::Read(_) | Act::Mention(_)) {
             notes.effect = Effect::Does;
         }
         let manner = notes.manner;
@@ -231,6 +231,7 @@ impl Walk<'_> {
             | Act::Connect(_)
             | Act::Send(_)
             | Act::Run(_)
+            | Act::Mention(_)
             | Act::Raise(..) => {}
         }
     }

@@ -44,6 +44,7 @@ impl Walk<'_> {
                 Input::File(..) | Input::Pipe => self.raise(Concern::Exfiltrates, *span),
             },
             Act::Run(run) => self.run(run, input),
+            Act::Mention(path) => self.mentioned(path),
             Act::Raise(concern, span) => self.raise(*concern, *span),
         }
     }
@@ -66,6 +67,10 @@ impl Walk<'_> {
 
     fn run(&mut self, run: &Run<'_>, input: &Input) {
         match run {
+            // `uv run -`: no program has this name.
+            Run::Argv(argv) if argv.first().is_some_and(|first| first.text == "-") => {
+                self.code_from_input(Language::Python, covering(argv), input);
+            }
             Run::Argv(argv) => {
                 let span = covering(argv);
                 self.deeper(span, |walk| {

@@ -8,11 +8,12 @@ use crate::command::{Act, Arg, Concern, HOLE, Holed as _};
 use crate::jail::{Last, Standing};
 
 /// Programs that ask other machines, and are given no address.
-const ASKERS: [&str; 17] = [
+const ASKERS: [&str; 18] = [
     "dig",
     "drill",
     "finger",
     "fping",
+    "getent",
     "host",
     "http",
     "https",
@@ -57,8 +58,12 @@ impl Walk<'_> {
             true => None, // nearly always
             false => args.iter().find(|arg| self.is_carried(arg, acts)),
         };
-        let asks = || ASKERS.contains(&name) || CLIENTS.contains(&name) && is_told_of_host(args);
-        if let Some(arg) = carried.filter(|_| connects() || asks()) {
+        let asks = |arg: &Arg<'_>| {
+            ASKERS.contains(&name)
+                || CLIENTS.contains(&name) && is_told_of_host(args)
+                || fetches(name, &arg.text)
+        };
+        if let Some(arg) = carried.filter(|arg| connects() || asks(arg)) {
             self.raise(Concern::Exfiltrates, arg.span);
         }
         match versionless(name) {
@@ -75,7 +80,9 @@ impl Walk<'_> {
                     })
                 };
                 let sent = |arg: &&Arg<'_>| {
-                    arg.text.len() > 1 && arg.text.starts_with('@') || arg.text.contains("=@")
+                    arg.text.len() > 1 && arg.text.starts_with('@')
+                        || arg.text.contains("=@")
+                        || arg.text.contains(":@")
                 };
                 let item = args
                     .iter()
@@ -87,7 +94,14 @@ impl Walk<'_> {
                 }
             }
             "python" if args.iter().any(|arg| arg.text == "http.server") => self.serves(args),
-            "http-server" | "serve" => self.serves(args),
+            "php" if args.iter().any(|arg| arg.text.starts_with("-S")) => self.serves(args),
+            "caddy" if args.iter().any(|arg| arg.text == "file-server") => self.serves(args),
+            "esbuild" if args.iter().any(|arg| arg.text.starts_with("--serve")) => {
+                self.serves(args);
+            }
+            "http-server" | "httpd" | "jupyter" | "jupyter-lab" | "jupyter-notebook" | "serve" => {
+                self.serves(args);
+            }
             // This scheme sends what arrives on the input.
             "curl" => {
                 let dials = |arg: &&Arg<'_>| arg.text.starts_with("telnet:");
@@ -96,7 +110,14 @@ impl Walk<'_> {
                 }
             }
             "gh" | "glab" | "hub" | "tea" => self.posts(acts),
-            client if CLIENTS.contains(&client) => self.loads(args),
+            client if CLIENTS.contains(&client) => {
+                self.loads(args);
+                if let Some(span) =
+                    args.first().map(|arg| arg.span).filter(|_| is_told_of_host(args))
+                {
+                    self.perform(&Act::Send(span), input);
+                }
+            }
             _ => {}
         }
     }
@@ -129,6 +150,7 @@ impl Walk<'_> {
             | Act::Connect(_)
             | Act::Send(_)
             | Act::Run(_)
+            | Act::Mention(_)
             | Act::Raise(..) => None,
         });
         if let Some(span) = secret {
@@ -176,6 +198,11 @@ fn is_told_of_host(args: &[Arg<'_>]) -> bool {
     while let Some(word) = words.next() {
         let host = match word {
             "-h" | "-H" | "--host" | "-S" | "-u" | "--uri" => words.next(),
+            // `host=name dbname=x`, `postgresql://name/x`
+            _ if !word.starts_with('-') => {
+                let named = word.split_whitespace().find_map(|part| part.strip_prefix("host="));
+                named.or_else(|| word.split_once("://").map(|(_, rest)| rest))
+            }
             _ => ["--host=", "--uri=", "-h"].iter().find_map(|start| word.strip_prefix(start)),
         };
         if host.is_some_and(|host| !word.starts_with("-u") || host.contains("://"))
@@ -185,6 +212,26 @@ fn is_told_of_host(args: &[Arg<'_>]) -> bool {
         }
     }
     false
+}
+
+/// Whether a program asks another machine for what a word names: an address, or a name that begins
+/// with a host. Or the word is a line that is sent along.
+fn fetches(name: &str, word: &str) -> bool {
+    let known = word.split(HOLE).next().unwrap_or_default();
+    let is_hosted = || {
+        known.ends_with('/')
+            && !known.starts_with(['-', '.', '/'])
+            && known.split('/').next().is_some_and(|host| host.contains('.'))
+    };
+    match name {
+        "brew" | "bun" | "cargo" | "composer" | "gem" | "gpg" | "helm" | "npm" | "npx" | "pip"
+        | "pip3" | "pipx" | "pnpm" | "uv" | "uvx" | "yarn" => known.contains("://"),
+        "docker" | "finch" | "go" | "nerdctl" | "podman" => known.contains("://") || is_hosted(),
+        "git" => {
+            known.contains("://") || known.to_ascii_lowercase().starts_with("http.extraheader=")
+        }
+        _ => false,
+    }
 }
 
 /// Names of files with keys and passwords.

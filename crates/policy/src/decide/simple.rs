@@ -56,6 +56,7 @@ impl Walk<'_> {
             }
             are_written = false;
             let ((), met) = self.looking(|walk| walk.expand(text, word, &mut argv));
+            self.pours_into(text, word);
             // The name of a variable, which may hold what runs, or be one that programs obey.
             if met == Origin::Elsewhere
                 && argv.first().is_some_and(|name| names_variables(&name.text))
@@ -299,6 +300,7 @@ impl Walk<'_> {
                 RedirectionOperator::Write
                 | RedirectionOperator::Clobber
                 | RedirectionOperator::WriteBoth => {
+                    self.pours_into(text, &redirection.target);
                     self.emptied(&file);
                     self.overwrites(&file, Reach::File);
                     self.perform(&Act::Write(file), &Input::Inherited);

@@ -304,6 +304,7 @@ fn inline_code(args: &[Arg<'_>], acts: &[Act<'_>], program: Span) -> Option<(Str
         | Act::Enter(_)
         | Act::Connect(_)
         | Act::Send(_)
+        | Act::Mention(_)
         | Act::Link { .. } => None,
     })
 }

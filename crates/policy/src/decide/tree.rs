@@ -20,7 +20,7 @@ impl Walk<'_> {
             })
         };
         let whole = acts.iter().find_map(|act| match act {
-            Act::Read(folder) if holds(folder) => Some(folder),
+            Act::Read(folder) | Act::Enter(folder) if holds(folder) => Some(folder),
             Act::Read(_)
             | Act::Write(_)
             | Act::Delete(..)
@@ -29,6 +29,7 @@ impl Walk<'_> {
             | Act::Connect(_)
             | Act::Send(_)
             | Act::Run(_)
+            | Act::Mention(_)
             | Act::Raise(..) => None,
         });
         let Some(folder) = whole else { return };
@@ -69,6 +70,7 @@ fn reads_trees(name: &str, args: &[Arg<'_>]) -> bool {
         }
         // These leave out names that begin with a dot, unless they are told otherwise.
         "ack" | "ag" | "rg" => flag(&['u', '.']) || has("--hidden") || has("--unrestricted"),
+        "git" => has("grep") && has("--no-index"),
         "borg" | "duplicity" | "pax" | "restic" | "rgrep" => true,
         _ => false,
     }

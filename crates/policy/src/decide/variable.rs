@@ -222,7 +222,17 @@ fn meaning(name: &str) -> Meaning {
             "-Xbootclasspath",
             "@",
         ]),
-        "GOFLAGS" => Meaning::Options(&["-exec", "--exec", "-toolexec", "--toolexec", "-overlay"]),
+        "GOFLAGS" => Meaning::Options(&[
+            "-exec",
+            "--exec",
+            "-toolexec",
+            "--toolexec",
+            "-overlay",
+            "-o=",
+            "--o=",
+            "-pkgdir",
+            "--pkgdir",
+        ]),
         "RUSTFLAGS" | "RUSTDOCFLAGS" | "CARGO_ENCODED_RUSTFLAGS" => {
             Meaning::Options(&["-Clinker", "linker=", "-Zcodegen-backend", "-Clink-arg=-fplugin"])
         }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use crate::jail::{Astray, WindowsRoot, behind_drive, is_on_windows};
+use crate::shell::check_characters;
 
 /// Why a text is no path that can be judged.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -20,6 +21,8 @@ pub(super) enum Flaw {
     Excess,
     /// A name in it stands for another file, or for a device.
     Alias,
+    /// A character in it cannot be seen.
+    Invisible,
 }
 
 impl Flaw {
@@ -32,6 +35,7 @@ impl Flaw {
             Self::Variable => "path-unknown",
             Self::Excess => "path-too-many",
             Self::Alias => "path-alias",
+            Self::Invisible => "invisible-character",
         }
     }
 
@@ -44,6 +48,7 @@ impl Flaw {
             Self::Variable => "starts with a variable that is only known at run time",
             Self::Excess => "holds too many paths",
             Self::Alias => "holds a name that Windows takes for another one",
+            Self::Invisible => "contains a character that cannot be seen",
         }
     }
 }
@@ -70,6 +75,10 @@ pub(super) fn readings<'t>(
         found.paths.push(Cow::Borrowed(text));
     } else {
         found.add(Cow::Borrowed(text), count, 0);
+        let seen = |c: char| matches!(c, '\0' | '\t' | '\n' | '\r');
+        if !text.is_ascii() && check_characters(&text.replace(seen, " ")).is_err() {
+            found.flaw = worse(found.flaw, Flaw::Invisible);
+        }
     }
     let Some(root) = windows else { return (found.paths, found.flaw) };
     let mut placed = Vec::with_capacity(found.paths.len());
@@ -170,7 +179,7 @@ fn worse(known: Option<Flaw>, flaw: Flaw) -> Option<Flaw> {
         Flaw::Blank | Flaw::Nul => 0,
         Flaw::Foreign | Flaw::Variable => 1,
         // Hidden files have such names as well.
-        Flaw::Alias => 2,
+        Flaw::Alias | Flaw::Invisible => 2,
         // Nobody knows what else is there.
         Flaw::Excess => 3,
     };

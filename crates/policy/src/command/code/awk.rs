@@ -1,6 +1,7 @@
 //! awk, as gawk, mawk and the one true awk read it.
 
 use super::meaning::Meaning;
+use super::mention::mentions;
 use super::names::Names;
 use super::scan::{Calls, Dialect};
 use super::sink::Sink;
@@ -41,6 +42,7 @@ pub(super) fn read<'t>(code: &'t str, mut out: Sink<'t, '_>) {
             out.raise(Concern::Unclear, 0, code.len());
         }
     }
+    mentions(&streams, &names, &mut out);
     out.finish();
 }
 

@@ -14,6 +14,7 @@ mod file;
 mod fill;
 mod loops;
 mod meaning;
+mod mention;
 mod mode;
 mod names;
 mod node;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::meaning::Meaning;
+use super::mention::mentions;
 use super::names::{Bound, Chain, Names, Tail};
 use super::sink::Sink;
 use super::stream::{Commas, Range, Stream};
@@ -99,6 +100,7 @@ impl<'t, 's> Scan<'t, 's> {
             }
             None => streams.iter().for_each(|stream| scan.stream(stream)),
         }
+        mentions(&streams, &scan.names, &mut scan.out);
         if streams.iter().any(Stream::is_cut) {
             scan.out.raise(Concern::Unclear, 0, text.len());
         }

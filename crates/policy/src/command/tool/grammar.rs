@@ -260,6 +260,10 @@ pub(super) enum Inner {
     RubyLibrary,
     /// A command of a debugger (`gdb -ex`).
     Debugger,
+    /// Words for another stage of a compiler, with commas between them (`gcc -Wl,-o,file`).
+    Passed,
+    /// What lines are split at, which is code between slashes or quotes (`perl -F`).
+    Splitting,
 }
 
 /// What holds when certain options and operands are there.

@@ -72,6 +72,7 @@ fn shown(act: &Act<'_>) -> String {
         Act::Link { target, name } => format!("{} -> {}", one("link", target), name.text),
         Act::Connect(arg) => one("connect", arg),
         Act::Send(_) => "send".into(),
+        Act::Mention(arg) => one("mention", arg),
         Act::Raise(concern, _) => format!("!{concern:?}"),
         Act::Run(run) => match run {
             Run::Argv(args) => format!("argv:{}", joined(args)),

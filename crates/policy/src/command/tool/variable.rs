@@ -33,6 +33,7 @@ const EXACT: &[&str] = &[
     "BYOBU_PREFIX",
     "CARGO_BUILD_RUSTC",
     "CARGO_BUILD_RUSTC_WRAPPER",
+    "CARGO_HOME",
     "CC_WRAPPER",
     "CLASSPATH",
     "CMAKE_CUDA_COMPILER_LAUNCHER",
@@ -93,6 +94,8 @@ const EXACT: &[&str] = &[
     "NODE_OPTIONS",
     "NODE_REPL_EXTERNAL_MODULE",
     "NODE_V8_COVERAGE",
+    "NPM_CONFIG_CACHE",
+    "NPM_CONFIG_PREFIX",
     "NPM_CONFIG_SCRIPT_SHELL",
     "OPENSSL_CONF",
     "OPENSSL_ENGINES",
@@ -149,6 +152,8 @@ const EXACT: &[&str] = &[
     "ZDOTDIR",
     "ZIPOPT",
     "_JAVA_OPTIONS",
+    "npm_config_cache",
+    "npm_config_prefix",
     "npm_config_script_shell",
 ];
 
@@ -223,7 +228,9 @@ fn is_harmless(name: &str, value: &str) -> bool {
         "NODE_OPTIONS" | "BUN_OPTIONS" | "DENO_V8_FLAGS" => {
             lacks(&["-r", "--require", "--import", "loader", "--eval", "-e ", "--inspect", "--env"])
         }
-        "GOFLAGS" => lacks(&["exec", "overlay", "ldflags", "gcflags", "modfile"]),
+        "GOFLAGS" => {
+            lacks(&["exec", "overlay", "ldflags", "gcflags", "modfile", "-o=", "pkgdir", "profile"])
+        }
         "RUSTFLAGS" => lacks(&["linker", "link-arg", "codegen-backend"]),
         "JAVA_TOOL_OPTIONS" | "JAVA_OPTS" | "JDK_JAVA_OPTIONS" | "MAVEN_OPTS" | "_JAVA_OPTIONS" => {
             lacks(&["agent", "OnError", "OnOutOf", "classpath", "@"])
@@ -238,17 +245,22 @@ fn is_harmless(name: &str, value: &str) -> bool {
         | "CMAKE_C_COMPILER_LAUNCHER" => matches!(value, "ccache" | "sccache" | "distcc"),
         // Commands at its start, a log of what it shows, other keys.
         "LESS" => lacks(&["!", "+", "-o", "-O", "-k", "--log", "--lesskey", "--LOG"]),
-        "COVERAGE_FILE"
+        "CARGO_HOME"
+        | "COVERAGE_FILE"
         | "GCOV_PREFIX"
         | "GOBIN"
         | "LLVM_PROFILE_FILE"
         | "NODE_V8_COVERAGE"
+        | "NPM_CONFIG_CACHE"
+        | "NPM_CONFIG_PREFIX"
         | "PIP_LOG"
         | "PIP_PREFIX"
         | "PIP_ROOT"
         | "PIP_SRC"
         | "PIP_TARGET"
-        | "PYTHONPYCACHEPREFIX" => is_inside(value) || is_temporary(value),
+        | "PYTHONPYCACHEPREFIX"
+        | "npm_config_cache"
+        | "npm_config_prefix" => is_inside(value) || is_temporary(value),
         "IFS" | "PS1" | "PS4" | "PS0" => lacks(&["$(", "`", "/", "@P"]),
         "HISTFILE" => value == "/dev/null",
         "PYTHONPATH" | "RUBYLIB" | "PERL5LIB" | "CLASSPATH" | "GIT_DIR" | "GIT_WORK_TREE"
@@ -331,6 +343,8 @@ mod tests {
             ("GOFLAGS", "-mod=mod"),
             ("RUSTFLAGS", "-D warnings"),
             ("GOBIN", "bin"),
+            ("CARGO_HOME", ".cargo-home"),
+            ("npm_config_cache", ".npm"),
             ("LLVM_PROFILE_FILE", "target/x.profraw"),
             ("LESS", "-FRX"),
             ("CMAKE_CXX_COMPILER_LAUNCHER", "ccache"),
@@ -342,6 +356,9 @@ mod tests {
             ("PYTHONPATH", "../evil"),
             ("NODE_OPTIONS", "--require ./x.js"),
             ("GOBIN", "/etc"),
+            ("GOFLAGS", "-o=/etc/x"),
+            ("CARGO_HOME", "/etc/x"),
+            ("npm_config_prefix", "/etc"),
             ("PIP_TARGET", "../x"),
             ("LLVM_PROFILE_FILE", "/tmp/../etc/x"),
             ("LESS", "+!id"),

@@ -10,6 +10,7 @@ mod input;
 mod kept;
 mod launch;
 mod limits;
+mod mention;
 mod runner;
 mod sent;
 mod speech;

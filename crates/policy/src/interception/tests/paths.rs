@@ -223,3 +223,16 @@ fn what_is_searched_is_a_folder_and_the_names_in_it() {
         assert_eq!(hook(tool, arguments.clone()).answer, Allow, "{tool} {arguments}");
     }
 }
+
+#[test]
+fn a_path_with_characters_that_nobody_sees_is_refused() {
+    for path in ["src/\u{202e}gpj.py", "src/a\u{200b}.py", "\u{feff}src/a.py"] {
+        let verdict = hook("write_file", json!({ "path": path, "content": "x" }));
+        assert_eq!(verdict.answer, Deny, "{path:?}");
+        assert!(codes(&verdict).contains(&"invisible-character"), "{path:?}");
+    }
+    for path in ["src/naïve.py", "docs/日本語.md", "docs/\u{26a0}\u{fe0f}.md", "src/a b.py"] {
+        let verdict = hook("write_file", json!({ "path": path, "content": "\u{200b}" }));
+        assert_eq!(verdict.answer, Allow, "{path:?}");
+    }
+}

@@ -47,7 +47,9 @@ impl Walk<'_> {
             Some(flaw @ (Flaw::Foreign | Flaw::Variable | Flaw::Excess)) => {
                 self.refuse(about_flaw(flaw), pointer(), text, Some(text.to_owned()));
             }
-            Some(Flaw::Alias) => self.refuse(about_flaw(Flaw::Alias), pointer(), text, None),
+            Some(flaw @ (Flaw::Alias | Flaw::Invisible)) => {
+                self.refuse(about_flaw(flaw), pointer(), text, None);
+            }
             Some(flaw @ (Flaw::Blank | Flaw::Nul)) => {
                 self.doubt(about_flaw(flaw), pointer(), text);
             }

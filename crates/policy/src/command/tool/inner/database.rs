@@ -17,6 +17,7 @@ pub(super) fn statement<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     }
     let words = text.to_ascii_lowercase();
     files(arg, &words, acts);
+    mentions(arg, acts);
     clients(arg, &words, acts);
     let has = |phrase: &str| words.contains(phrase);
     if has("load_extension(")
@@ -35,6 +36,18 @@ pub(super) fn statement<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let deletes_all = has("delete from") && !has(" where ");
     if deletes_all || has("drop ") || has("truncate ") || has("flushall") || has("dropdatabase") {
         acts.push(Act::Raise(Concern::ChangesShared, arg.span));
+    }
+}
+
+/// `from '/path'`: some databases take a text for the name of a file.
+fn mentions<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let mut at = 0;
+    for (place, piece) in arg.text.split('\'').enumerate() {
+        if place % 2 == 1 && piece.len() > 1 && piece.starts_with(['/', '~']) {
+            let named = arg.tail(at).and_then(|tail| head(&tail, piece.len()));
+            acts.extend(named.map(Act::Mention));
+        }
+        at += piece.len() + 1;
     }
 }
 

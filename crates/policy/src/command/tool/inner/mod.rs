@@ -62,6 +62,8 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::PerlModule => library::perl(arg, acts),
         Inner::RubyLibrary => library::ruby(arg, acts),
         Inner::Debugger => debugger(arg, acts),
+        Inner::Passed => setting::passed(arg, acts),
+        Inner::Splitting => setting::splitting(arg, acts),
         Inner::Mongo => {
             database::statement(arg, acts);
             acts.push(Act::Run(Run::Code(Language::Node, arg.clone())));

@@ -151,10 +151,57 @@ pub(super) fn npm<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 pub(super) fn compiler<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     if let Some(at) = arg.text.find("linker=") {
         acts.extend(arg.tail(at + 7).map(|value| Act::Run(Run::Program(value))));
+    } else if let Some(products) = arg.text.strip_prefix("--emit=").and_then(|_| arg.tail(7)) {
+        super::file::products(&products, acts);
     } else if arg.text.contains('/') {
-        let from = arg.text.find('=').map_or(0, |at| at + 1);
+        let from = arg.text.rfind('=').map_or(0, |at| at + 1);
         let skip = if arg.text.starts_with("-o") { 2 } else { from };
         acts.extend(arg.tail(skip).map(Act::Write));
+    }
+}
+
+/// `l,-o,file`, `l,-Map=file`, `dump-tree-all=file`: what the stages of a compiler write.
+pub(super) fn passed<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    // The file is the next such word, which nobody here sees.
+    if WRITTEN.contains(&&*arg.text) {
+        return acts.push(Act::Raise(Concern::Unclear, arg.span));
+    }
+    let (mut at, mut is_file) = (0, false);
+    for part in arg.text.split([',', ' ']) {
+        let file = match part.split_once('=') {
+            _ if is_file => Some((0, part)),
+            Some((name, file)) if WRITTEN.contains(&name) || name.starts_with("dump-") => {
+                Some((name.len() + 1, file))
+            }
+            Some(_) | None => None,
+        };
+        let written = file.and_then(|(from, file)| Some((arg.tail(at + from)?, file.len())));
+        acts.extend(written.and_then(|(tail, len)| super::head(&tail, len)).map(Act::Write));
+        is_file = WRITTEN.contains(&part);
+        at += part.len() + 1;
+    }
+}
+
+/// Options of preprocessors, assemblers and linkers that name a file to write.
+const WRITTEN: [&str; 11] = [
+    "--Map",
+    "--dependency-file",
+    "--out-implib",
+    "--output",
+    "-MD",
+    "-MF",
+    "-MMD",
+    "-Map",
+    "-dependency-file",
+    "-o",
+    "profile-dir",
+];
+
+/// `/x/, code`: what stands between slashes or quotes is put into the code as it is.
+pub(super) fn splitting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let quote = arg.text.chars().next().filter(|first| matches!(first, '/' | '"' | '\''));
+    if quote.is_some_and(|quote| arg.text.matches(quote).nth(1).is_some()) {
+        acts.push(Act::Run(Run::Code(Language::Perl, arg.clone())));
     }
 }
 

@@ -1,0 +1,92 @@
+//! Names of files that stand in code, whatever they are for.
+//!
+//! Which functions read a file nobody can list, and names are put together in more ways than are
+//! followed. A text that names a file is said to be there; whether that matters, deciding tells.
+
+use super::file::local;
+use super::names::{Bound, Names};
+use super::sink::Sink;
+use super::stream::Stream;
+use super::token::{Kind, Token};
+use crate::command::{Act, HOLE};
+
+/// The longest text that is taken for a name.
+const LONGEST: usize = 512;
+
+/// Says which files the texts of some code name.
+pub(super) fn mentions<'t>(streams: &[Stream<'t>], names: &Names<'t>, out: &mut Sink<'t, '_>) {
+    let tokens = || streams.iter().flat_map(|stream| &stream.tokens);
+    let mut home = None;
+    for token in tokens() {
+        let Kind::Text(text, _) = &token.kind else { continue };
+        let named = match look(text) {
+            Look::Other => continue,
+            Look::Relative if !*home.get_or_insert_with(|| tokens().any(goes_home)) => continue,
+            Look::Relative => format!("{HOLE}/{text}"),
+            Look::Absolute => text.clone().into_owned(),
+            Look::Behind(at) => format!("{HOLE}{}", text.get(at..).unwrap_or_default()),
+        };
+        let arg = out.arg(named, token.start, token.end);
+        out.act(Act::Mention(local(&arg).unwrap_or(arg)));
+    }
+    for bound in names.bounds.values() {
+        // What stands in the code as it is was seen above.
+        let Bound::Text(value) = bound else { continue };
+        if value.at.is_none() && look(&value.text) == Look::Absolute {
+            let arg = out.arg(value.text.clone().into_owned(), 0, 0);
+            out.act(Act::Mention(arg));
+        }
+    }
+}
+
+/// What a text looks like.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Look {
+    /// A path from the top, or from the home folder.
+    Absolute,
+    /// From here on a path below a folder that is told elsewhere: `{home}/.x`, `%s/.x`, `/.x`.
+    Behind(usize),
+    /// A path that may be meant to lie in the home folder.
+    Relative,
+    Other,
+}
+
+fn look(text: &str) -> Look {
+    if text.len() > LONGEST || text.len() < 2 {
+        return Look::Other;
+    }
+    let starts =
+        text.starts_with(['/', '~', '.', HOLE, '%', '{', '$']) || text.starts_with("file:");
+    if !starts || text.contains(['\n', '\t', ' ']) {
+        return Look::Other;
+    }
+    let behind = text.match_indices("/.").map(|(at, _)| at).find(|at| {
+        let before = text.get(..*at).unwrap_or_default();
+        before.is_empty() || before.ends_with([HOLE, '}']) || before.ends_with("%s")
+    });
+    match behind {
+        Some(at) => Look::Behind(at),
+        None if text.starts_with(['/', '~', 'f']) => Look::Absolute,
+        None if text.starts_with('.') && !text.starts_with("./") && !text.starts_with("..") => {
+            Look::Relative
+        }
+        None => Look::Other,
+    }
+}
+
+/// Whether a token tells that the code looks into a home folder, or works elsewhere.
+fn goes_home(token: &Token<'_>) -> bool {
+    match &token.kind {
+        Kind::Name(name) => {
+            let is_home = |part: &str| part.eq_ignore_ascii_case("home");
+            name.contains("home") || is_home(name) || matches!(&**name, "chdir" | "expanduser")
+        }
+        Kind::Text(text, _) => {
+            matches!(&**text, "HOME" | "~" | "~/")
+                || text.starts_with("/root")
+                || text.starts_with("/home")
+                || text.starts_with("/Users")
+        }
+        Kind::Break | Kind::Number | Kind::Pattern | Kind::Shell(_) | Kind::Sign(_) => false,
+    }
+}
