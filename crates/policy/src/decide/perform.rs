@@ -150,6 +150,11 @@ impl Walk<'_> {
             code::acts(language, &text, code.span, code.verbatim, &mut acts);
             for act in &acts {
                 walk.perform(act, &input_within(language));
+                if let Act::Read(file) = act
+                    && file.text.has_hole()
+                {
+                    walk.mentioned(file);
+                }
                 if let Act::Write(file) = act {
                     walk.take(file, Source::Running);
                 }

@@ -177,7 +177,12 @@ impl Walk<'_> {
     fn serves(&mut self, args: &[Arg<'_>]) {
         let outside = args.iter().find(|arg| {
             let equals = arg.text.find('=').filter(|_| arg.text.starts_with('-'));
-            let value = equals.and_then(|at| arg.tail(at + 1)).unwrap_or_else(|| (*arg).clone());
+            // `-t/folder`
+            let glued = || {
+                arg.tail(2).filter(|rest| arg.text.starts_with('-') && rest.text.starts_with('/'))
+            };
+            let value = equals.and_then(|at| arg.tail(at + 1)).or_else(glued);
+            let value = value.unwrap_or_else(|| (*arg).clone());
             let is_path = value.text.starts_with(['/', '~', '.']);
             is_path
                 && self

@@ -3,10 +3,12 @@
 //! Which functions read a file nobody can list, and names are put together in more ways than are
 //! followed. A text that names a file is said to be there; whether that matters, deciding tells.
 
+use std::collections::BTreeMap;
+
 use super::file::local;
 use super::names::{Bound, Names};
 use super::sink::Sink;
-use super::stream::Stream;
+use super::stream::{Commas, Stream};
 use super::token::{Kind, Token};
 use crate::command::{Act, HOLE};
 
@@ -19,11 +21,12 @@ pub(super) fn mentions<'t>(streams: &[Stream<'t>], names: &Names<'t>, out: &mut 
     let mut home = None;
     for token in tokens() {
         let Kind::Text(text, _) = &token.kind else { continue };
+        let text = names.filled.get(&token.start).map_or(&**text, String::as_str);
         let named = match look(text) {
             Look::Other => continue,
             Look::Relative if !*home.get_or_insert_with(|| tokens().any(goes_home)) => continue,
             Look::Relative => format!("{HOLE}/{text}"),
-            Look::Absolute => text.clone().into_owned(),
+            Look::Absolute => text.to_owned(),
             Look::Behind(at) => format!("{HOLE}{}", text.get(at..).unwrap_or_default()),
         };
         let arg = out.arg(named, token.start, token.end);
@@ -35,6 +38,37 @@ pub(super) fn mentions<'t>(streams: &[Stream<'t>], names: &Names<'t>, out: &mut 
         if value.at.is_none() && look(&value.text) == Look::Absolute {
             let arg = out.arg(value.text.clone().into_owned(), 0, 0);
             out.act(Act::Mention(arg));
+        }
+    }
+    if tokens().any(|token| token.is("+=") || token.is(".=")) {
+        sums(streams, names, out);
+    }
+}
+
+/// Says which files are named by texts that are put together bit by bit: `p += "/x"`.
+fn sums<'t>(streams: &[Stream<'t>], names: &Names<'t>, out: &mut Sink<'t, '_>) {
+    let adds = |stream: &Stream<'t>, at: usize| stream.is(at, "+=") || stream.is(at, ".=");
+    let mut sums: BTreeMap<&str, String> = BTreeMap::new();
+    for stream in streams {
+        for (at, token) in stream.tokens.iter().enumerate() {
+            let Some(name) = token.name() else { continue };
+            let grows = adds(stream, at + 1);
+            if !grows && !stream.is(at + 1, "=") {
+                continue;
+            }
+            let end = stream.expression_end(at + 2, Commas::End);
+            let value = names.value(stream, (at + 2, end), 0);
+            let known = sums.remove(name).filter(|_| grows);
+            let mut sum = known.unwrap_or_else(|| if grows { HOLE.into() } else { String::new() });
+            if sum.len() + value.text.len() > LONGEST {
+                continue;
+            }
+            sum.push_str(&value.text);
+            if grows && matches!(look(&sum), Look::Absolute | Look::Behind(_)) {
+                let (start, end) = stream.bytes((at, end));
+                out.act(Act::Mention(out.arg(sum.clone(), start, end)));
+            }
+            sums.insert(name, sum);
         }
     }
 }

@@ -12,6 +12,7 @@ mod environment;
 mod escape;
 mod file;
 mod fill;
+mod interpolation;
 mod loops;
 mod meaning;
 mod mention;

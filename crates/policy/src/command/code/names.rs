@@ -22,6 +22,8 @@ pub(super) struct Names<'t> {
     pub(super) classes: Vec<String>,
     /// Bytes of the code that import statements cover.
     pub(super) skips: BTreeMap<usize, usize>,
+    /// Texts with code in them, with what is known put there, by where they begin.
+    pub(super) filled: BTreeMap<usize, String>,
 }
 
 /// What a name stands for.
@@ -68,6 +70,7 @@ impl<'t> Names<'t> {
             stars: Vec::new(),
             classes: Vec::new(),
             skips: BTreeMap::new(),
+            filled: BTreeMap::new(),
         }
     }
 

@@ -69,15 +69,18 @@ impl<'t, 's> Scan<'t, 's> {
         if lexer.evaluates {
             out.raise(Concern::Evaluates, 0, text.len());
         }
+        let fills = lexer.fills;
         let streams = Stream::all(lexer.streams);
         let mut names = Names::new(dialect);
         for stream in &streams {
             (dialect.import)(&mut names, stream);
         }
         names.bind(&streams);
+        names.interpolate(text, &fills, &streams);
         let choice = names.loops(&streams);
         // Some texts are made of what a loop finds.
         names.bind(&streams);
+        names.interpolate(text, &fills, &streams);
         let repeats = |name: &str| matches!(name, "for" | "while" | "loop" | "until" | "iter");
         let mut words = streams.iter().flat_map(|stream| &stream.tokens).filter_map(Token::name);
         let loops = words.any(repeats);
@@ -95,6 +98,7 @@ impl<'t, 's> Scan<'t, 's> {
                 for value in choice.values {
                     scan.names.bounds.insert(choice.name.clone(), Bound::Text(value));
                     scan.names.bind(&streams);
+                    scan.names.interpolate(text, &fills, &streams);
                     streams.iter().for_each(|stream| scan.stream(stream));
                 }
             }

@@ -81,12 +81,23 @@ pub(super) struct Quote<'q> {
     pub(super) holes: Holes,
 }
 
+/// Where code stands in a string.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fill {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    /// Its tokens, if it is more than a variable.
+    pub(super) stream: Option<usize>,
+}
+
 /// Turns text into streams of tokens.
 #[derive(Debug)]
 pub(super) struct Lexer<'t> {
     pub(super) text: &'t str,
     pub(super) pos: usize,
     pub(super) streams: Vec<Vec<Token<'t>>>,
+    /// Code that stands in strings.
+    pub(super) fills: Vec<Fill>,
     /// Where reading goes on after the line, behind the bodies of its here-documents.
     pub(super) resume: Option<usize>,
     /// The token before the bracket that was closed last.
@@ -107,6 +118,7 @@ impl<'t> Lexer<'t> {
             text,
             pos: 0,
             streams: Vec::new(),
+            fills: Vec::new(),
             resume: None,
             before_closed: None,
             evaluates: false,
@@ -116,6 +128,7 @@ impl<'t> Lexer<'t> {
             depth: 0,
         };
         lexer.stream(None)?;
+        lexer.fills.sort_by_key(|fill| fill.start);
         Ok(lexer)
     }
 
@@ -253,8 +266,10 @@ impl<'t> Lexer<'t> {
                 return Ok(Some(HOLE.to_string().into()));
             }
             (Holes::Php, '$', Some(c)) if names(c) => {
+                let start = self.pos;
                 self.pos += 1;
                 self.skip_name();
+                self.fills.push(Fill { start, end: self.pos, stream: None });
                 return Ok(Some(HOLE.to_string().into()));
             }
             (Holes::Perl, '$' | '@', Some(c))
@@ -262,15 +277,20 @@ impl<'t> Lexer<'t> {
                     || c == ':'
                     || (next == '$' && (c.is_ascii_digit() || c == '$' || c == '&')) =>
             {
+                let start = self.pos;
                 self.pos += 1 + c.len_utf8();
                 self.skip_name();
                 self.subscripts()?;
+                self.fills.push(Fill { start, end: self.pos, stream: None });
                 return Ok(Some(HOLE.to_string().into()));
             }
             _ => return Ok(None),
         };
+        let start = self.pos;
         self.pos += code;
         self.stream(Some('}'))?;
+        let stream = self.streams.len().checked_sub(1);
+        self.fills.push(Fill { start, end: self.pos, stream });
         Ok(Some(HOLE.to_string().into()))
     }
 

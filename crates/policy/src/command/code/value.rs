@@ -118,7 +118,12 @@ impl<'t> Names<'t> {
         let Some(token) = stream.token(at) else { return (Value::UNKNOWN, to) };
         match &token.kind {
             Kind::Text(text, place) => {
-                let text = Value { text: text.clone(), at: *place, sort: Sort::Text };
+                let filled = self.filled.get(&token.start);
+                let filled = filled.filter(|text| stream.pays(text.len() / BYTES));
+                let text = match filled {
+                    Some(text) => Value::text(text.clone()),
+                    None => Value { text: text.clone(), at: *place, sort: Sort::Text },
+                };
                 self.postfix(stream, text, (at + 1, to), depth)
             }
             Kind::Number => (Value { sort: Sort::Other, ..Value::UNKNOWN }, at + 1),

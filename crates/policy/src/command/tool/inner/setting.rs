@@ -170,6 +170,10 @@ pub(super) fn passed<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     for part in arg.text.split([',', ' ']) {
         let file = match part.split_once('=') {
             _ if is_file => Some((0, part)),
+            // `-o/file`
+            _ if part.starts_with("-o/") || part.starts_with("-o.") => {
+                Some((2, part.get(2..).unwrap_or_default()))
+            }
             Some((name, file)) if WRITTEN.contains(&name) || name.starts_with("dump-") => {
                 Some((name.len() + 1, file))
             }
