@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::format::{Reader, unescaped};
 use super::scope::Value;
 use super::walk::Walk;
 use crate::command::{Certainty, Holed as _};
@@ -33,10 +34,10 @@ impl Walk<'_> {
     pub(super) fn changed<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) -> Value {
         let value = self.named(&parameter.name);
         let [word] = &*parameter.words else { return Value::unknown() };
+        let colon = word.span.start().checked_sub(1).and_then(|at| text.as_bytes().get(at));
         if value.text.has_hole() {
             return Value::unknown();
         }
-        let colon = word.span.start().checked_sub(1).and_then(|at| text.as_bytes().get(at));
         let marks = self.marks(text, word, parameter.quoting);
         let changed = match (marks, colon) {
             (Some(marks), Some(b':')) => sliced(&value, &marks),
@@ -108,7 +109,10 @@ fn apply(value: &Value, marks: &[Mark]) -> Option<Value> {
             cased(value, |text| first(text, char::to_ascii_uppercase))
         }
         [Char(',')] => cased(value, |text| first(text, char::to_ascii_lowercase)),
-        [Char('@'), Char('E')] => Some(value.clone()).filter(|value| !value.text.contains('\\')),
+        [Char('@'), Char('E')] => {
+            let text = unescaped(&value.text, Reader::Bash)?;
+            Some(Value { text, certainty: value.certainty })
+        }
         [Char('@'), Char('Q')] => {
             let plain = !value.text.contains(['\'', '\\']) && value.certainty == Certainty::Known;
             plain.then(|| Value::known(format!("'{}'", value.text)))
