@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::child::{Speech, is_flag};
-use super::format::{Reader, formatted};
+use super::format::{Reader, formatted, shown};
 use super::function::is_relied_on;
 use super::kept::{Carriage, Contents};
 use super::scope::{Origin, Value};
@@ -105,7 +105,7 @@ impl Walk<'_> {
                     let name = arg.text.strip_prefix(option).unwrap_or(&arg.text);
                     self.set_from_input(base(name), arg);
                     let value = self.filled_in(option, args);
-                    self.names_secret(&value, arg.span);
+                    self.names_secret(&shown(&value), arg.span);
                     self.overwrite(base(name), &value, arg);
                 }
             }

@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::format::{Reader, unescaped};
+use super::format::{escaped, shown};
 use super::scope::Value;
 use super::walk::Walk;
 use crate::command::{Certainty, Holed as _};
@@ -44,6 +44,9 @@ impl Walk<'_> {
             (Some(marks), _) => apply(&value, &marks),
             (None, _) => None,
         };
+        if let Some(changed) = changed.as_ref().filter(|changed| changed.text.has_hole()) {
+            self.names_secret(&shown(changed), word.span);
+        }
         changed.unwrap_or_else(Value::unknown)
     }
 
@@ -109,10 +112,7 @@ fn apply(value: &Value, marks: &[Mark]) -> Option<Value> {
             cased(value, |text| first(text, char::to_ascii_uppercase))
         }
         [Char(',')] => cased(value, |text| first(text, char::to_ascii_lowercase)),
-        [Char('@'), Char('E')] => {
-            let text = unescaped(&value.text, Reader::Bash)?;
-            Some(Value { text, certainty: value.certainty })
-        }
+        [Char('@'), Char('E')] => escaped(value),
         [Char('@'), Char('Q')] => {
             let plain = !value.text.contains(['\'', '\\']) && value.certainty == Certainty::Known;
             plain.then(|| Value::known(format!("'{}'", value.text)))

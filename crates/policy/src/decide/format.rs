@@ -1,7 +1,7 @@
 //! What `printf` makes of its words, and what escapes stand for.
 
 use super::scope::Value;
-use crate::command::{Arg, Holed as _};
+use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::shell::MAX_TEXT;
 
 /// Who reads escapes.
@@ -58,12 +58,36 @@ pub(super) fn formatted(args: &[Arg<'_>], reader: Reader) -> Option<Value> {
     }
     // The ends of lines are cut off where it is used, and no path ends in one.
     text.truncate(text.trim_end_matches('\n').len());
-    (!text.has_hole()).then(|| Value::known(text))
+    let read = args.iter().any(|arg| hides(&arg.text));
+    (!text.has_hole()).then(|| if read { uncovered(&text) } else { Value::known(text) })
+}
+
+/// What escapes with numbers became. Whoever hides a text is asked about it all the same, so it
+/// counts as known but for its end.
+fn uncovered(text: &str) -> Value {
+    Value { text: format!("{text}{HOLE}"), certainty: Certainty::Partial }
+}
+
+/// Returns such a text without the end that is not known.
+pub(super) fn shown(value: &Value) -> Value {
+    Value::known(value.text.trim_end_matches(HOLE))
+}
+
+/// Whether a text has letters that stand there as numbers.
+fn hides(text: &str) -> bool {
+    text.split('\\').skip(1).any(|rest| rest.starts_with(|c: char| c == 'x' || c.is_ascii_digit()))
+}
+
+/// Returns what `${x@E}` makes of a value.
+pub(super) fn escaped(value: &Value) -> Option<Value> {
+    let text = unescaped(&value.text, Reader::Bash)?;
+    let known = Value { text: text.clone(), certainty: value.certainty };
+    Some(if hides(&value.text) { uncovered(&text) } else { known })
 }
 
 /// Reads escapes as `printf` and `$'…'` do; `None` where readers differ, or where they make what is
 /// no plain text.
-pub(super) fn unescaped(text: &str, reader: Reader) -> Option<String> {
+fn unescaped(text: &str, reader: Reader) -> Option<String> {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, behind)) = rest.split_once('\\') {

@@ -16,20 +16,23 @@ impl Walk<'_> {
         for act in acts {
             match act {
                 Act::Read(path) | Act::Delete(path, _) | Act::Link { target: path, .. } => {
-                    from.extend(self.kept(path));
+                    from.push(self.kept(path));
                 }
-                Act::Write(path) => to.extend(self.kept(path)),
+                Act::Write(path) => to.push(self.kept(path)),
                 Act::Enter(_) | Act::Connect(_) | Act::Send(_) | Act::Run(_) | Act::Raise(..) => {}
             }
         }
         // The rows of git's commands tell of no source.
         if let ("git", [_, sources @ .., target]) = (name, args) {
             let named = sources.iter().filter(|arg| !arg.text.starts_with('-'));
-            from.extend(named.flat_map(|arg| self.kept(arg)));
-            to.extend(self.kept(target));
+            from.extend(named.map(|arg| self.kept(arg)));
+            to.push(self.kept(target));
         }
         for (from, to) in from.iter().flat_map(|from| to.iter().map(move |to| (from, to))) {
-            self.disk.put(from, to);
+            // Both lie in the same working folder, whichever that is.
+            for (from, to) in from.iter().zip(to) {
+                self.disk.put(settled(from), to);
+            }
         }
     }
 }
@@ -54,6 +57,12 @@ pub(super) fn put_there(
             }
         })
     })
+}
+
+/// Returns the folder that holds all that a pattern matches.
+fn settled(path: &str) -> &str {
+    let wild = path.find(['*', '?', '[']).and_then(|at| path.get(..at)?.rsplit_once('/'));
+    wild.map_or(path, |(folder, _)| folder)
 }
 
 fn keeps_links(name: &str, args: &[Arg<'_>]) -> bool {

@@ -150,6 +150,10 @@ fn a_value_is_known_however_it_is_put_together() {
         "shopt -s dotglob; cat ~/*/id_rsa",
         "bash -O dotglob -c 'cat ~/*/id_rsa'",
         "GLOBIGNORE=.; cat ~/*/id_rsa",
+        // Whoever hides a text is asked about it, whatever it is.
+        "printf '\\x6c\\x73' | bash",
+        "eval \"$(printf '\\154s')\"",
+        "x='\\x6cs'; eval \"${x@E}\"",
     ];
     assert_stopped(&judge, &stopped);
     let allowed = [
@@ -194,6 +198,7 @@ fn a_link_that_is_moved_with_its_tree_still_leads_out() {
         "git mv src z; touch z/out/x",
         "git mv -f src z; touch z/out/x",
         "mv src/keys z; cat z/id_rsa",
+        "mv src/* z; touch z/out/x",
     ] {
         assert_ne!(answer(text), Answer::Allow, "{text}");
     }
@@ -205,6 +210,8 @@ fn a_link_that_is_moved_with_its_tree_still_leads_out() {
         "mv src/a.py b.py; touch b.py",
         "cp src/a.py b.py; touch b.py",
         "mv src/out z; ls -d z",
+        "cd src\nfind . -name '*.a' -exec mv {} . \\;\nfind . -name '*.b' -exec mv {} . \\;\n\
+         find . -name '*.c' -exec mv {} . \\;\ncat a.py > list",
     ] {
         assert_eq!(answer(text), Answer::Allow, "{text}");
     }
