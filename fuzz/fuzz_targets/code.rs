@@ -38,7 +38,8 @@ fn check(text: &str, act: &Act<'_>) {
         | Act::Write(arg)
         | Act::Delete(arg, _)
         | Act::Enter(arg)
-        | Act::Connect(arg) => {
+        | Act::Connect(arg)
+        | Act::Mention(arg) => {
             word(text, arg);
         }
         Act::Link { target, name } => {

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::child::{Speech, is_flag};
+use super::format::{Reader, formatted, shown};
 use super::function::is_relied_on;
 use super::kept::{Carriage, Contents};
 use super::scope::{Origin, Value};
@@ -19,12 +20,23 @@ pub(super) struct Habits {
     pub(super) echo: bool,
     /// The last part of a pipeline runs in the shell itself.
     pub(super) last_pipe: bool,
+    /// What becomes of the last word of a command.
+    pub(super) last: LastWord,
+}
+
+/// What becomes of the last word of a command.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum LastWord {
+    #[default]
+    Dropped,
+    /// A later command may take it up: `$_`.
+    Kept,
 }
 
 impl Walk<'_> {
     /// Follows what a builtin changes in the shell at hand.
     pub(super) fn builtin(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
-        if names_variables(name) {
+        if names_variables(name) || name == "set" {
             for arg in args {
                 self.hidden_subscript(&arg.text, arg.span);
             }
@@ -92,7 +104,9 @@ impl Walk<'_> {
                     self.named_at_run_time(arg);
                     let name = arg.text.strip_prefix(option).unwrap_or(&arg.text);
                     self.set_from_input(base(name), arg);
-                    self.overwrite(base(name), &Value::unknown(), arg);
+                    let value = self.filled_in(option, args);
+                    self.names_secret(&shown(&value), arg.span);
+                    self.overwrite(base(name), &value, arg);
                 }
             }
             "set" => self.set(args),
@@ -116,6 +130,19 @@ impl Walk<'_> {
             "exit" | "exec" => Rc::make_mut(&mut self.scope).ended = true,
             _ => {}
         }
+    }
+
+    /// Returns what `printf -v name` puts into the variable.
+    fn filled_in(&self, option: &str, args: &[Arg<'_>]) -> Value {
+        let words = match args {
+            [first, _, words @ ..] if first.text == option => words,
+            [_, words @ ..] => words,
+            [] => args,
+        };
+        let known = (option == "-v" && self.speech == Speech::Bash)
+            .then(|| formatted(words, Reader::Bash))
+            .flatten();
+        known.unwrap_or_else(Value::unknown)
     }
 
     /// Gives a variable a value, and judges what depends on it.
@@ -211,6 +238,10 @@ impl Walk<'_> {
             }
             match value {
                 Some(value) => {
+                    if has('l') {
+                        let text = value.text.to_lowercase();
+                        self.names_secret(&Value { text, ..value.clone() }, arg.span);
+                    }
                     self.variable(name, &value, arg.span);
                     let value = if plain { value } else { Value::unknown() };
                     Rc::make_mut(&mut self.scope).assign(name.into(), value);
@@ -247,6 +278,9 @@ impl Walk<'_> {
                     let certainty = value.certainty;
                     self.names_secret(&Value { text: word.to_owned(), certainty }, at.span);
                 }
+                // Several variables take a word each, and are put together again.
+                let text = value.text.trim_end().replace([' ', '\t', '\n', ':', ','], "/");
+                self.names_secret(&Value { text, certainty: value.certainty }, at.span);
                 Value::unknown()
             }
             Input::File(..) | Input::Inherited | Input::Pipe => Value::unknown(),

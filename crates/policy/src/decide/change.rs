@@ -2,6 +2,7 @@
 
 use smallvec::smallvec;
 
+use super::format::{escaped, shown};
 use super::scope::Value;
 use super::walk::Walk;
 use crate::command::{Certainty, Holed as _};
@@ -33,16 +34,19 @@ impl Walk<'_> {
     pub(super) fn changed<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) -> Value {
         let value = self.named(&parameter.name);
         let [word] = &*parameter.words else { return Value::unknown() };
+        let colon = word.span.start().checked_sub(1).and_then(|at| text.as_bytes().get(at));
         if value.text.has_hole() {
             return Value::unknown();
         }
-        let colon = word.span.start().checked_sub(1).and_then(|at| text.as_bytes().get(at));
         let marks = self.marks(text, word, parameter.quoting);
         let changed = match (marks, colon) {
             (Some(marks), Some(b':')) => sliced(&value, &marks),
             (Some(marks), _) => apply(&value, &marks),
             (None, _) => None,
         };
+        if let Some(changed) = changed.as_ref().filter(|changed| changed.text.has_hole()) {
+            self.names_secret(&shown(changed), word.span);
+        }
         changed.unwrap_or_else(Value::unknown)
     }
 
@@ -108,7 +112,7 @@ fn apply(value: &Value, marks: &[Mark]) -> Option<Value> {
             cased(value, |text| first(text, char::to_ascii_uppercase))
         }
         [Char(',')] => cased(value, |text| first(text, char::to_ascii_lowercase)),
-        [Char('@'), Char('E')] => Some(value.clone()).filter(|value| !value.text.contains('\\')),
+        [Char('@'), Char('E')] => escaped(value),
         [Char('@'), Char('Q')] => {
             let plain = !value.text.contains(['\'', '\\']) && value.certainty == Certainty::Known;
             plain.then(|| Value::known(format!("'{}'", value.text)))

@@ -3,13 +3,14 @@
 use std::rc::Rc;
 
 use super::Style;
+use super::builtin::LastWord;
 use super::scope::Environment;
 use super::strict::versionless;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::shell;
-use crate::text::Span;
+use crate::text::{Span, byte};
 
 /// Which shell reads a text.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -81,6 +82,9 @@ impl Walk<'_> {
 
     /// Reads and judges a whole shell text.
     pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
+        if byte::has(text, b'_') && takes_last(text) {
+            self.habits.last = LastWord::Kept;
+        }
         match shell::parse(text) {
             Ok(script) => {
                 let span = Span::new(0, text.len());
@@ -147,6 +151,11 @@ impl Walk<'_> {
 /// Whether a word is a bundle of short options with this one among them.
 pub(super) fn is_flag(text: &str, flag: char) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains(flag)
+}
+
+/// Whether a text may take up the last word of an earlier command: `$_`, `${_}`.
+fn takes_last(text: &str) -> bool {
+    text.as_bytes().windows(2).any(|pair| matches!(pair, [b'$' | b'{', b'_']))
 }
 
 /// Whether a text that cannot be read opens more parentheses than anybody could follow.

@@ -5,6 +5,9 @@
 /// Most texts that one file may hold before nobody keeps count.
 const MOST_TEXTS: usize = 8;
 
+/// Most places to which things are moved that are kept apart: each is looked at for every path.
+const MOST_MOVES: usize = 32;
+
 /// Most files and links that are kept apart.
 const MOST_ENTRIES: usize = 256;
 
@@ -14,6 +17,7 @@ pub(super) struct Disk {
     written: Vec<(String, String)>,
     foreign: Vec<(String, Source)>,
     links: Vec<(String, String)>,
+    moves: Vec<(String, String)>,
     full: bool,
 }
 
@@ -109,6 +113,29 @@ impl Disk {
     /// Returns every link that was made.
     pub(super) fn links(&self) -> &[(String, String)] {
         &self.links
+    }
+
+    /// Notes that what lies at `from` on the disk is put at `to`, its links as links.
+    pub(super) fn put(&mut self, from: &str, to: &str) {
+        if from == to {
+            return;
+        }
+        let mut put = vec![(from.to_owned(), to.to_owned())];
+        // What was put there before is put elsewhere with it.
+        for (first, then) in &self.moves {
+            let above = below(from, then).map(|rest| (format!("{first}{rest}"), to.to_owned()));
+            let inside = below(then, from).map(|rest| (first.clone(), format!("{to}{rest}")));
+            put.extend(above.into_iter().chain(inside));
+        }
+        put.retain(|entry| !self.moves.contains(entry));
+        self.moves.extend(put);
+        self.full |= self.moves.len() > MOST_MOVES;
+        self.moves.truncate(MOST_MOVES);
+    }
+
+    /// Returns what was put where, in order.
+    pub(super) fn moves(&self) -> &[(String, String)] {
+        &self.moves
     }
 
     /// Notes that what lies at `from` lies at `to` as well.

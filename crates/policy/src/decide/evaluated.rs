@@ -54,24 +54,22 @@ impl Walk<'_> {
 
     /// A text such as `a[$(id)]` that is kept as data is run by whoever takes it for a variable.
     pub(super) fn hidden_subscript(&mut self, text: &str, span: Span) {
-        let runs =
-            text.split_once('[').is_some_and(|(_, rest)| rest.contains("$(") || rest.contains('`'));
-        if runs {
+        if text.split_once('[').is_some_and(|(_, rest)| substitutes(rest)) {
             self.raise(Concern::Evaluates, span);
         }
     }
 
     /// A subscript is arithmetic: what is substituted in it is evaluated once more.
     pub(super) fn subscript<'t>(&mut self, text: &'t str, subscript: &Word<'t>) {
-        let ((), met) = self.looking(|walk| walk.inside_word(text, subscript));
+        let (value, met) = self.looking(|walk| walk.value(text, subscript));
         let evaluated = met == Origin::Elsewhere
+            || substitutes(&value.text)
             || subscript.pieces.iter().any(|piece| match piece {
                 Piece::Command(..) | Piece::Process(_) => true,
                 // `'a[$(id)]'` in quotes: the shell's arithmetic runs it all the same.
-                Piece::Literal(text) | Piece::Quoted(text) => {
-                    text.contains("$(") || text.contains('`')
+                Piece::Literal(text) | Piece::Quoted(text) | Piece::Glob { text, .. } => {
+                    substitutes(text)
                 }
-                Piece::Glob { text, .. } => text.contains("$(") || text.contains('`'),
                 Piece::Brace(_)
                 | Piece::Tilde(_)
                 | Piece::Parameter(_)
@@ -85,7 +83,9 @@ impl Walk<'_> {
 
     pub(super) fn arithmetic<'t>(&mut self, text: &'t str, arithmetic: &Arithmetic<'t>) {
         let before = self.met;
-        let ((), met) = self.looking(|walk| walk.inside_word(text, &arithmetic.expression));
+        let (value, met) = self.looking(|walk| walk.value(text, &arithmetic.expression));
+        // `$1` and its kin are put there before anything is computed.
+        self.hidden_subscript(&value.text, arithmetic.expression.span);
         // What is computed is a number.
         self.met = before;
         if met == Origin::Elsewhere {
@@ -97,11 +97,10 @@ impl Walk<'_> {
         // A variable's value is evaluated too: a value that itself holds a substitution runs it.
         for name in &arithmetic.names {
             let runs = self.scope.is_foreign(name)
-                || self.scope.variable(name).is_some_and(|value| {
-                    value.text.contains("$(")
-                        || value.text.contains('`')
-                        || value.text.contains('[')
-                });
+                || self
+                    .scope
+                    .variable(name)
+                    .is_some_and(|value| substitutes(&value.text) || value.text.contains('['));
             if runs {
                 self.raise(Concern::Evaluates, arithmetic.expression.span);
             }
@@ -165,6 +164,11 @@ impl Walk<'_> {
     }
 }
 
+/// Whether a text substitutes a command.
+fn substitutes(text: &str) -> bool {
+    text.contains("$(") || text.contains('`')
+}
+
 /// Operators of `[[ … ]]` whose operands are arithmetic.
 fn is_comparison(word: &str) -> bool {
     matches!(word, "-eq" | "-ge" | "-gt" | "-le" | "-lt" | "-ne")
@@ -178,7 +182,7 @@ fn runs_in_subscript(expression: &Word<'_>) -> bool {
             for byte in text.bytes() {
                 depth += i32::from(byte == b'[') - i32::from(byte == b']');
             }
-            depth > 0 && (text.contains("$(") || text.contains('`'))
+            depth > 0 && substitutes(text)
         }
         Piece::Command(..) | Piece::Process(_) => depth > 0,
         Piece::Brace(_)

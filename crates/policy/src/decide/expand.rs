@@ -1,12 +1,11 @@
 //! From words to arguments: what the shell will make of a word, as far as that can be told.
 
 use std::borrow::Cow;
-use std::rc::Rc;
 
-use super::scope::{Origin, Value};
+use super::scope::Value;
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, Concern, HOLE, Holed as _};
-use crate::shell::{MAX_TEXT, Operation, Parameter, Piece, Quoting, Word};
+use crate::shell::{MAX_TEXT, Operation, Piece, Quoting, Word};
 use crate::text::Span;
 
 /// What stands for a part that is not known.
@@ -181,7 +180,9 @@ impl Walk<'_> {
             return add_each(&parameters, piece, span, making, args);
         }
         let mut part = self.part(text, piece);
-        if may_vanish(piece, &part, making, next) {
+        if self.is_here(piece, &making.text, next) {
+            part = Value { text: ".".to_owned(), certainty: Certainty::Pattern };
+        } else if may_vanish(piece, &part, making, next) {
             part = Value::unknown();
         }
         if is_quoted(piece) {
@@ -223,6 +224,11 @@ impl Walk<'_> {
                 // A sequence: one alternative, as written.
                 [sequence] => {
                     let mut value = self.value(text, sequence);
+                    if let Some((only, rest)) = value.text.split_once("..")
+                        && rest.split("..").next() == Some(only)
+                    {
+                        return Value::known(only);
+                    }
                     value.certainty = value.certainty_at_most(Certainty::Pattern);
                     value
                 }
@@ -260,65 +266,6 @@ impl Walk<'_> {
         }
     }
 
-    fn parameter<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) -> Value {
-        if let Some(subscript) = &parameter.subscript {
-            self.subscript(text, subscript);
-        }
-        for word in &parameter.words {
-            self.inside_word(text, word);
-        }
-        let name = &*parameter.name;
-        if self.scope.is_foreign(name) && parameter.operation != Operation::Length {
-            self.met = Origin::Elsewhere;
-        }
-        self.defaulted(text, parameter);
-        self.default_names(text, parameter);
-        match parameter.operation {
-            Operation::Value if parameter.subscript.is_none() => self.named(name),
-            // The value, if the text itself gives one; the default may stand for it otherwise.
-            Operation::Default if parameter.subscript.is_none() => match self.named(name) {
-                value if value.text.has_hole() || value.text.is_empty() => {
-                    self.default(text, name, &parameter.words)
-                }
-                value => value,
-            },
-            Operation::Length => Value::token(),
-            Operation::Changed if parameter.subscript.is_none() => self.changed(text, parameter),
-            // The shell ends where there is none.
-            Operation::Error if parameter.subscript.is_none() => match self.named(name) {
-                value if value.text.is_empty() => Value::unknown(),
-                value => value,
-            },
-            Operation::Evaluated => {
-                self.evaluated(parameter);
-                Value::unknown()
-            }
-            Operation::Value
-            | Operation::Default
-            | Operation::Indirect
-            | Operation::Alternative
-            | Operation::Error
-            | Operation::Changed => Value::unknown(),
-        }
-    }
-
-    /// `${x:=w}` sets `x`, and `${!x:=w}` sets whatever it names.
-    fn defaulted<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) {
-        let Some(word) = parameter.words.first() else { return };
-        let sign = word.span.start().checked_sub(1).and_then(|at| text.as_bytes().get(at));
-        let own = parameter.operation == Operation::Default && sign == Some(&b'=');
-        let other = parameter.operation == Operation::Indirect;
-        if other {
-            Rc::make_mut(&mut self.scope).forget_all();
-        }
-        let known = self.scope.variable(&parameter.name);
-        if own && known.is_none_or(|value| value.text.is_empty() || value.text.has_hole()) {
-            let value = self.value(text, word);
-            self.variable(&parameter.name, &value, word.span);
-            Rc::make_mut(&mut self.scope).forget(&parameter.name);
-        }
-    }
-
     /// Returns what `$@` or `$*` stand for, where that is known.
     fn all_parameters(&self, piece: &Piece<'_>) -> Option<Vec<Value>> {
         let Piece::Parameter(parameter) = piece else { return None };
@@ -337,41 +284,6 @@ impl Walk<'_> {
             && self.scope.variable("IFS").is_none()
             && parameters.iter().all(plain);
         (whole || split).then(|| parameters.to_vec())
-    }
-
-    /// `${TMPDIR:-/tmp}`: the name says as much as the default does.
-    fn default<'t>(&mut self, text: &'t str, name: &str, words: &[Word<'t>]) -> Value {
-        match (name, words) {
-            ("TMPDIR" | "TMP" | "TEMP", [word]) => self.value(text, word),
-            _ => Value::unknown(),
-        }
-    }
-
-    /// Returns the value of a variable.
-    pub(super) fn named(&self, name: &str) -> Value {
-        if let (Some(parameters), Ok(at)) = (self.scope.parameters(), name.parse::<usize>())
-            && at > 0
-        {
-            return parameters.get(at - 1).cloned().unwrap_or_else(|| Value::known(""));
-        }
-        if let Some(value) = self.scope.variable(name) {
-            return value.clone();
-        }
-        match name {
-            "HOME" => self.judge.home().map_or_else(Value::unknown, Value::known),
-            "PWD" => self.working_folder(),
-            "TMPDIR" => Value::known("/tmp"),
-            "?" | "#" | "$" | "!" | "RANDOM" | "SECONDS" | "LINENO" | "UID" | "EUID" | "PPID"
-            | "BASHPID" | "EPOCHSECONDS" | "EPOCHREALTIME" => Value::token(),
-            _ => Value::unknown(),
-        }
-    }
-
-    pub(super) fn working_folder(&self) -> Value {
-        match self.scope.cwds() {
-            [cwd] if !cwd.has_hole() => Value::known(cwd.as_str()),
-            _ => Value::unknown(),
-        }
     }
 }
 

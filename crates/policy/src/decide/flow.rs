@@ -255,6 +255,7 @@ impl Walk<'_> {
         let before = Rc::clone(&self.scope);
         for arg in values {
             let value = Value::from(&arg);
+            self.hidden_subscript(&value.text, arg.span);
             self.overwrite(name, &value, &arg);
             self.list(text, body, input);
         }

@@ -109,6 +109,9 @@ impl Walk<'_> {
             }
             return self.unfollowed(name);
         }
+        for arg in args {
+            self.hidden_subscript(&arg.text, arg.span);
+        }
         self.keep_parameters();
         let before = Rc::clone(&self.scope);
         let mut after: Option<Rc<Scope>> = None;

@@ -2,6 +2,7 @@
 
 use super::child::Speech;
 use super::feed::below;
+use super::format::{Reader, formatted};
 use super::scope::Value;
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, HOLE, Holed as _};
@@ -32,7 +33,10 @@ impl Walk<'_> {
                 let here = settled && !program.text.contains('/');
                 echoed(args, if here { Escapes::WhenTold } else { Escapes::Unclear })
             }
-            "printf" => formatted(args),
+            "printf" => {
+                let here = self.speech == Speech::Bash && !program.text.contains('/');
+                formatted(args, if here { Reader::Bash } else { Reader::Other })
+            }
             "cat" | "tee" if args.is_empty() => match input {
                 Input::Text(value, ..) => Some(value.clone()),
                 Input::Inherited | Input::File(..) | Input::Pipe => None,
@@ -134,19 +138,6 @@ fn echoed(args: &[Arg<'_>], escapes: Escapes) -> Option<Value> {
         (true, Escapes::Unclear) => None,
         (true, Escapes::WhenTold) if told => unescaped(&text).map(Value::known),
         (true, Escapes::WhenTold) => Some(Value::known(text)),
-    }
-}
-
-fn formatted(args: &[Arg<'_>]) -> Option<Value> {
-    let (format, rest) = args.split_first()?;
-    let format = format.as_known().filter(|format| !format.starts_with('-'))?;
-    match rest {
-        [] if !format.contains('%') => unescaped(format).map(Value::known),
-        [word] if matches!(format, "%s" | "%s\\n") => word.as_known().map(Value::known),
-        [word] if matches!(format, "%b" | "%b\\n") => {
-            word.as_known().filter(|word| !word.contains('\\')).map(Value::known)
-        }
-        _ => None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What lies at a path at one point of a text: the disk, and the links that the text itself made.
 
 use super::disk::below;
+use super::moved::put_there;
 use super::walk::Walk;
 use crate::jail::{Entry, Listing, Lookup};
 
@@ -8,6 +9,7 @@ use crate::jail::{Entry, Listing, Lookup};
 pub(super) struct Sight<'s> {
     disk: &'s dyn Lookup,
     links: &'s [(String, String)],
+    moves: &'s [(String, String)],
 }
 
 impl Lookup for Sight<'_> {
@@ -16,9 +18,20 @@ impl Lookup for Sight<'_> {
         if let Some((_, target)) = self.links.iter().rev().find(|(name, _)| name == path) {
             return Entry::Link(target.clone());
         }
-        let entry = self.disk.look(path);
-        // The folder of a link was made before it.
-        let holds = || self.links.iter().any(|(name, _)| below(name, path).is_some());
+        let put = put_there(self.moves, self.disk, path);
+        if let Some(Entry::Link(_)) = put {
+            return put.unwrap_or(Entry::Unknown);
+        }
+        let entry = match (self.disk.look(path), put) {
+            (Entry::Absent, Some(put)) => put,
+            (entry, _) => entry,
+        };
+        // The folder of a link, and of what was put there, was made before it.
+        let holds = || {
+            let links = self.links.iter().map(|(name, _)| name);
+            let put = self.moves.iter().map(|(_, to)| to);
+            links.chain(put).any(|name| below(name, path).is_some_and(|rest| !rest.is_empty()))
+        };
         if entry == Entry::Absent && holds() { Entry::Folder } else { entry }
     }
 
@@ -34,6 +47,6 @@ impl Lookup for Sight<'_> {
 impl Walk<'_> {
     /// Returns what can be seen from here.
     pub(super) fn sight(&self) -> Sight<'_> {
-        Sight { disk: self.lookup, links: self.disk.links() }
+        Sight { disk: self.lookup, links: self.disk.links(), moves: self.disk.moves() }
     }
 }

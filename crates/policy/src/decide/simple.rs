@@ -127,6 +127,7 @@ impl Walk<'_> {
         let shown = self.place(span);
         self.trace.command(argv, shown);
         self.note_part(argv, span);
+        self.heed_last(args);
         // `flock FILE -c TEXT`: the launcher's own flag, behind its operand.
         if let ("-c", [text, ..]) = (&*program.text, args) {
             self.nested(text, input);
@@ -187,6 +188,7 @@ impl Walk<'_> {
                 self.perform(&Act::Read(target.clone()), input);
             }
         }
+        self.note_put(name, args, &acts);
         self.ownership = ownership;
         (self.environment, self.child_speech) = (environment, child_speech);
         self.given.truncate(given);

@@ -3,7 +3,7 @@
 use super::child::Speech;
 use super::walk::{Input, Walk};
 use crate::command::Concern;
-use crate::shell::{self, Command, CommandKind, Grammar, Part, Piece, Script, Simple};
+use crate::shell::{self, Command, CommandKind, Grammar, Part, Piece, Script, Simple, Word};
 use crate::text::Span;
 
 /// Commands of zsh that run the words behind them in an odd way, or change how zsh reads.
@@ -23,6 +23,19 @@ const ZSH_COMMANDS: [&str; 11] = [
 
 /// Variables that zsh ties to those that say where programs and functions are found.
 const ZSH_PATHS: [&str; 5] = ["cdpath", "fpath", "module_path", "mailpath", "path"];
+
+/// Tables of zsh: what is put into one is a function, an alias, a program or a folder from then on.
+const ZSH_TABLES: [&str; 9] = [
+    "aliases",
+    "builtins",
+    "commands",
+    "dis_aliases",
+    "dis_functions",
+    "functions",
+    "galiases",
+    "nameddirs",
+    "saliases",
+];
 
 impl Walk<'_> {
     /// Judges what a text is to the shell that reads it, where that is not bash.
@@ -62,7 +75,8 @@ fn of_zsh(part: Part<'_, '_>) -> Option<Span> {
         }
         Part::Command(_) => None,
         Part::Assignment(assignment) => {
-            ZSH_PATHS.contains(&&*assignment.name).then_some(assignment.span)
+            let name = &&*assignment.name;
+            (ZSH_PATHS.contains(name) || ZSH_TABLES.contains(name)).then_some(assignment.span)
         }
         // `>! file`
         Part::Redirection(redirection) => {
@@ -75,14 +89,37 @@ fn of_zsh(part: Part<'_, '_>) -> Option<Span> {
                 .pieces
                 .iter()
                 .any(|piece| matches!(piece, Piece::Glob { text, .. } if text.contains('(')));
-            qualified.then_some(word.span)
+            (qualified || is_flagged(word)).then_some(word.span)
         }
     }
+}
+
+/// `$=x`, `$~x`, `$x:q`: values that bash takes for text, or for other values.
+fn is_flagged(word: &Word<'_>) -> bool {
+    let flagged = |text: &str| {
+        text.split('$').skip(1).any(|rest| {
+            let name = rest.trim_start_matches(['=', '~', '^', '+']);
+            name.len() < rest.len()
+                && name.starts_with(|c: char| c.is_alphabetic() || "_{".contains(c))
+        })
+    };
+    let modifies = |text: &str| {
+        text.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()))
+    };
+    let text = |piece: &Piece<'_>, is: &dyn Fn(&str) -> bool| matches!(piece, Piece::Literal(text) | Piece::Quoted(text) if is(text));
+    word.pieces.iter().any(|piece| text(piece, &flagged))
+        || word
+            .pieces
+            .windows(2)
+            .any(|pair| matches!(pair, [Piece::Parameter(_), next] if text(next, &modifies)))
 }
 
 fn is_odd(simple: &Simple<'_>) -> bool {
     let mut words = simple.words.iter().filter_map(|word| word.settled());
     let Some(name) = words.next() else { return false };
     let expands = name == "print" && words.any(|word| word.starts_with('-') && word.contains('P'));
-    expands || name.starts_with('=') || ZSH_COMMANDS.contains(&name)
+    // `hash ls=path` and `hash -d name=folder`
+    let renames =
+        name == "hash" && simple.words.iter().skip(1).any(|word| word.settled() != Some("-r"));
+    expands || name.starts_with('=') || renames || ZSH_COMMANDS.contains(&name)
 }

@@ -89,6 +89,7 @@ impl Walk<'_> {
         let read = deed == Deed::Read && self.judge.style == Style::Confined;
         let adrift =
             || read.then(|| self.adrift(path, cwd).or_else(|| self.torn(path, cwd))).flatten();
+        let adrift = || adrift().or_else(|| read.then(|| self.guessed(path, cwd)).flatten());
         self.matched(path, deed, cwd).or_else(adrift)
     }
 

@@ -99,6 +99,11 @@ impl Walk<'_> {
                 }
             }
         }
+        // What follows the text are its parameters, which it may compute with.
+        let text = args.iter().position(|arg| is_flag(&arg.text, 'c'));
+        for arg in text.and_then(|at| args.get(at + 2..)).unwrap_or_default() {
+            self.hidden_subscript(&arg.text, arg.span);
+        }
         let mut flags = args.iter().take_while(|arg| arg.text.starts_with('-'));
         // A text may begin with a dash: no option has a blank.
         let odd = |arg: &&Arg<'_>| is_flag(&arg.text, 'k') || arg.text.contains([' ', '\t', '\n']);

@@ -256,7 +256,8 @@ pub enum Piece<'t> {
         /// Words inside an extended pattern.
         parts: Vec<Word<'t>>,
     },
-    /// `{a,b}`: the alternatives; `{1..9}`: one alternative as written, with `..`.
+    /// `{a,b}`: the alternatives; `{a..e}` is `{a,b,c,d,e}`; `{1..9}` and `{a..a}`: one alternative
+    /// as written, with `..`.
     Brace(Vec<Word<'t>>),
     /// `~`, `~user`, at the start of a word or after `:`/`=` in an assignment: the text after `~`.
     Tilde(Cow<'t, str>),

@@ -1,5 +1,7 @@
 //! Brace expansion: `{a,b}` and `{1..9}`.
 
+use smallvec::smallvec;
+
 use super::MAX_DEPTH;
 use super::ast::{Piece, Pieces, Word};
 use super::cursor::{Parsed, Parser};
@@ -63,9 +65,10 @@ impl<'t> Parser<'_, 't> {
                     }
                     Some(brace) if is_range(out.get(brace.piece + 1..).unwrap_or_default()) => {
                         let span = self.span(brace.at + 1, mark.at);
-                        let pieces = out.drain(brace.piece + 1..).collect();
+                        let pieces = join(out.drain(brace.piece + 1..).collect());
                         out.pop();
-                        out.push(Piece::Brace(vec![Word { pieces: join(pieces), span }]));
+                        let range = Word { pieces, span };
+                        out.push(Piece::Brace(letters(&range).unwrap_or_else(|| vec![range])));
                     }
                     Some(_) | None => out.push(piece),
                 },
@@ -110,6 +113,38 @@ fn is_range(pieces: &[Piece<'_>]) -> bool {
     let letter = |part: &str| part.len() == 1 && part.bytes().all(|b| b.is_ascii_alphabetic());
     let ends = is_number(from) && is_number(to) || letter(from) && letter(to);
     ends && step.is_none_or(is_number) && parts.next().is_none()
+}
+
+/// Returns the letters that a range goes through, written out: they are few enough.
+fn letters<'t>(range: &Word<'t>) -> Option<Vec<Word<'t>>> {
+    let [Piece::Literal(text)] = &*range.pieces else { return None };
+    let mut parts = text.split("..");
+    let [from] = *parts.next()?.as_bytes() else { return None };
+    let [to] = *parts.next()?.as_bytes() else { return None };
+    if from == to || !from.is_ascii_alphabetic() || !to.is_ascii_alphabetic() {
+        return None;
+    }
+    let step =
+        parts.next().map_or(Some(1), |step| step.trim_start_matches(['-', '+']).parse().ok());
+    let letter = |byte: u8| {
+        let text = char::from(byte).to_string().into();
+        Word { pieces: smallvec![Piece::Literal(text)], span: range.span }
+    };
+    let (low, high) = (from.min(to), from.max(to));
+    let step = step.unwrap_or(usize::MAX).max(1);
+    let words: Vec<Word<'t>> = if from < to {
+        (low..=high).step_by(step).map(letter).collect()
+    } else {
+        (low..=high).rev().step_by(step).map(letter).collect()
+    };
+    match &*words {
+        // As one that begins where it ends.
+        [_] => {
+            let text = format!("{0}..{0}", char::from(from)).into();
+            Some(vec![Word { pieces: smallvec![Piece::Literal(text)], span: range.span }])
+        }
+        _ => Some(words),
+    }
 }
 
 fn is_number(part: &str) -> bool {

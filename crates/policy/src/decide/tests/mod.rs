@@ -6,6 +6,7 @@ mod code;
 mod confined;
 mod disk;
 mod escapes;
+mod guessed;
 mod input;
 mod kept;
 mod launch;

@@ -60,6 +60,16 @@ fn e011_what_only_zsh_reads_so_is_asked_about() {
         "zsh -c 'ls *(e:reply=x:)'",
         "zsh -c 'path=(./sub); ls'",
         "zsh -c 'TRAPEXIT() { rm -rf /srv/data; }'",
+        "zsh -c 'x=\"rm -rf /srv/data\"; $=x'",
+        "zsh -c 'x=/srv/x; touch $~x'",
+        "zsh -c 'x=/srv/x; touch \"$=x\"'",
+        "zsh -c 'functions[ls]=\"rm -rf /srv/data\"; ls'",
+        "zsh -c 'functions+=(f \"rm -rf /srv/data\"); f'",
+        "zsh -c 'aliases[ls]=\"rm -rf /srv/data\"; eval ls'",
+        "zsh -c 'commands[ls]=/bin/rm; ls x'",
+        "zsh -c 'hash ls=/bin/rm; ls x'",
+        "zsh -c 'hash -d d=~/.ssh; cat ~d/id_rsa'",
+        "zsh -c 'cat $HOME:q/.ssh/id_rsa'",
     ];
     assert_stopped(&judge, &stopped);
     let allowed = [
@@ -68,6 +78,9 @@ fn e011_what_only_zsh_reads_so_is_asked_about() {
         "zsh -c 'echo x >| out'",
         "zsh -o errexit -c 'make test'",
         "zsh -c 'f() { ls; }; f'",
+        "zsh -c 'x=1; echo $x ${x} $x:$y a=$x'",
+        "zsh -c 'hash -r; ls'",
+        "zsh -c 'command[1]=a; echo \"a = $x\"'",
         "zsh -c '[[ -f a ]] && (( n > 3 ))'",
     ];
     assert_allowed(&judge, &allowed);

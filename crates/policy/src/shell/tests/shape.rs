@@ -83,7 +83,7 @@ fn words_fall_into_their_pieces() {
         ("a[", "a["),
         ("{a,b}c", "<brace a,b>c"),
         ("x{a,{b,c}d}", "x<brace a,<brace b,c>d>"),
-        ("{1..9}{a..e..2}", "<brace 1..9><brace a..e..2>"),
+        ("{1..9}{a..e..2}", "<brace 1..9><brace a,c,e>"),
         ("{}", "{}"),
         ("{a}", "{a}"),
         ("{a,b", "{a,b"),
