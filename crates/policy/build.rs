@@ -2,6 +2,8 @@
 
 #[path = "build/emit.rs"]
 mod emit;
+#[path = "src/command/tool/hash.rs"]
+mod hash;
 #[path = "build/parse.rs"]
 mod parse;
 #[path = "build/row.rs"]
@@ -22,6 +24,7 @@ fn main() -> Result<(), String> {
     announce(&format!("cargo::rerun-if-changed={TABLE}"));
     announce("cargo::rerun-if-changed=build.rs");
     announce("cargo::rerun-if-changed=build");
+    announce("cargo::rerun-if-changed=src/command/tool/hash.rs");
     Ok(())
 }
 

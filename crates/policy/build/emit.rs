@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::hash;
 use crate::row::{Grammar, Row, Slot};
 
 /// Returns the text of `tools.rs`.
@@ -26,21 +27,13 @@ fn places(names: &[&str]) -> Result<String, String> {
     let size = (names.len() * 2).next_power_of_two();
     let mut places = vec![u16::MAX; size];
     for (place, name) in names.iter().enumerate() {
-        let mixed = (start(name) ^ name.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-        let mut at = usize::try_from(mixed).map_err(|error| error.to_string())? % size;
+        let mut at = hash::place(hash::start(name), name.len(), size);
         while places[at] != u16::MAX {
             at = (at + 1) % size;
         }
         places[at] = u16::try_from(place).map_err(|error| error.to_string())?;
     }
     Ok(format!("static TOOL_PLACES: [u16; {size}] = {places:?};\n"))
-}
-
-/// Returns the first eight bytes of a name as a number.
-fn start(name: &str) -> u64 {
-    let mut start = [0; 8];
-    start.iter_mut().zip(name.bytes()).for_each(|(to, byte)| *to = byte);
-    u64::from_be_bytes(start)
 }
 
 /// Returns a slot as Rust.
@@ -139,7 +132,7 @@ impl Table {
                     from
                 }
             };
-            let start = start(name);
+            let start = hash::start(name);
             named.push(format!("Named {{ start: {start}, from: {from}, len: {len}, at: {at} }}"));
         }
         Ok(named)

@@ -6,6 +6,7 @@
 
 mod general;
 mod grammar;
+mod hash;
 mod inner;
 mod landing;
 mod name;

@@ -1,7 +1,8 @@
 //! From words to options and operands, by a tool's grammar.
 
 use super::grammar::{Grammar, Habit, Opt, Value};
-use super::table::{exact, start};
+use super::hash;
+use super::table::exact;
 use crate::command::{Arg, Certainty, HOLE};
 use crate::text::byte;
 
@@ -331,7 +332,7 @@ impl Chain<'_> {
             return None;
         }
         let names = self.grammar.names();
-        let start = start(name);
+        let start = hash::start(name);
         let first = names.partition_point(|known| known.order(name, start).is_lt());
         names
             .get(first..)

@@ -3,14 +3,15 @@
 use std::cmp::Ordering;
 
 use super::grammar::{Effect, Grammar, Inner, Named, Opt, Role, Rule, Run, Slot, Term, Value};
+use super::hash;
 use crate::command::{Concern, Extent, Language};
 
 include!(concat!(env!("OUT_DIR"), "/tools.rs"));
 
 /// Finds a tool's grammar.
 pub(super) fn grammar(name: &str) -> Option<&'static Grammar> {
-    let start = start(name);
-    let mut at = tool_place(start, name.len());
+    let start = hash::start(name);
+    let mut at = hash::place(start, name.len(), TOOL_PLACES.len());
     loop {
         let tool = TOOLS.get(usize::from(*TOOL_PLACES.get(at)?))?;
         if tool.is(name, start) {
@@ -87,27 +88,12 @@ impl Run {
     }
 }
 
-/// Returns the first eight bytes of a name as a number that is in order as names are.
-pub(super) fn start(name: &str) -> u64 {
-    if let Some(first) = name.as_bytes().first_chunk() {
-        return u64::from_be_bytes(*first);
-    }
-    let shorter = name.bytes().fold(0, |number, byte| number << 8 | u64::from(byte));
-    shorter.checked_shl(64 - 8 * u32::try_from(name.len()).unwrap_or(8)).unwrap_or(0)
-}
-
 /// Finds a name among sorted ones.
 pub(super) fn exact<'n>(all: &'n [Named], name: &str) -> Option<&'n Named> {
-    let start = start(name);
+    let start = hash::start(name);
     let first = all.partition_point(|known| known.start < start);
     let mut alike = all.get(first..)?.iter().take_while(|known| known.start == start);
     alike.find(|known| known.is(name, start))
-}
-
-/// Returns where a tool is looked for first among `TOOL_PLACES`; the build puts it there.
-fn tool_place(start: u64, length: usize) -> usize {
-    let mixed = (start ^ length as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
-    usize::try_from(mixed).unwrap_or_default() % TOOL_PLACES.len()
 }
 
 fn find(all: &[Named], name: &str) -> Option<&'static Grammar> {
