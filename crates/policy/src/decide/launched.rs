@@ -41,19 +41,6 @@ impl Walk<'_> {
 
 /// Where the input of commands comes from that inline code starts.
 pub(super) fn input_within(language: Language) -> Input {
-    match language {
-        // `print | "command"`
-        Language::Awk => Input::Pipe,
-        Language::Shell
-        | Language::Python
-        | Language::Node
-        | Language::Perl
-        | Language::Ruby
-        | Language::Php
-        | Language::Sed
-        | Language::Sql
-        | Language::Editor
-        | Language::Patch
-        | Language::Other => Input::Inherited,
-    }
+    // `print | "command"`
+    if language == Language::Awk { Input::Pipe } else { Input::Inherited }
 }

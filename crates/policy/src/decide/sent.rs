@@ -140,18 +140,9 @@ impl Walk<'_> {
 
     /// A service's client posts what stands in a file: not what looks like a secret.
     fn posts(&mut self, acts: &[Act<'_>]) {
-        let secret = acts.iter().find_map(|act| match act {
-            Act::Read(file) if is_secret_name(&file.text) => Some(file.span),
-            Act::Read(_)
-            | Act::Write(_)
-            | Act::Delete(..)
-            | Act::Link { .. }
-            | Act::Enter(_)
-            | Act::Connect(_)
-            | Act::Send(_)
-            | Act::Run(_)
-            | Act::Mention(_)
-            | Act::Raise(..) => None,
+        let secret = acts.iter().find_map(|act| {
+            let Act::Read(file) = act else { return None };
+            is_secret_name(&file.text).then_some(file.span)
         });
         if let Some(span) = secret {
             self.raise(Concern::Exfiltrates, span);

@@ -19,18 +19,9 @@ impl Walk<'_> {
                     && self.judge.ground().holds_hidden(&place.path)
             })
         };
-        let whole = acts.iter().find_map(|act| match act {
-            Act::Read(folder) | Act::Enter(folder) if holds(folder) => Some(folder),
-            Act::Read(_)
-            | Act::Write(_)
-            | Act::Delete(..)
-            | Act::Link { .. }
-            | Act::Enter(_)
-            | Act::Connect(_)
-            | Act::Send(_)
-            | Act::Run(_)
-            | Act::Mention(_)
-            | Act::Raise(..) => None,
+        let whole = acts.iter().find_map(|act| {
+            let (Act::Read(folder) | Act::Enter(folder)) = act else { return None };
+            holds(folder).then_some(folder)
         });
         let Some(folder) = whole else { return };
         self.report(Reason {
