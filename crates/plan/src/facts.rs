@@ -174,9 +174,19 @@ impl Facts {
 /// alike, and the C library that we ship with compares one byte at a time.
 pub fn by_bytes(one: &Path, other: &Path) -> Ordering {
     let [one, other] = [one, other].map(|path| path.as_os_str().as_encoded_bytes());
-    let (ours, theirs) = (one.as_chunks::<8>().0, other.as_chunks::<8>().0);
-    let same = ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count() * 8;
-    one.get(same..).unwrap_or_default().cmp(other.get(same..).unwrap_or_default())
+    let (ours, ours_left) = one.as_chunks::<8>();
+    let (theirs, theirs_left) = other.as_chunks::<8>();
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        let (ours, theirs) = (u64::from_be_bytes(*ours), u64::from_be_bytes(*theirs));
+        if ours != theirs {
+            return ours.cmp(&theirs);
+        }
+    }
+    match ours.len().cmp(&theirs.len()) {
+        Ordering::Equal => ours_left.cmp(theirs_left),
+        Ordering::Less => ours_left.cmp(other.get(ours.len() * 8..).unwrap_or_default()),
+        Ordering::Greater => one.get(theirs.len() * 8..).unwrap_or_default().cmp(theirs_left),
+    }
 }
 
 impl Place {

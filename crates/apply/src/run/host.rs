@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::fs;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,6 @@ use palisade_plan::seccomp::Arch;
 use palisade_plan::{
     Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial, UNPRIVILEGED,
 };
-use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags};
 
@@ -30,7 +28,7 @@ use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
 use super::{mounts, survey, trial};
 use crate::sys::mount::{self, Reach};
-use crate::sys::process::{self, Made, Side, clone_into, leave};
+use crate::sys::process::{Holder, Side, clone_into};
 use crate::sys::{environment, landlock, signal};
 
 /// A host on which sandboxes are started. It is asked once what it offers.
@@ -159,6 +157,11 @@ impl Host {
         let moved = ours.reserved.as_ref().is_none_or(Reserved::moves_all);
         let has_mounts = plan.is_confined() && moved;
         let mounts = has_mounts.then(|| Mounts::hold(pid)).flatten();
+        // At once: what we write after a copy was made of our memory costs a fault for each page,
+        // after two copies in a row no more than after one.
+        if let Some(reserved) = &mut ours.reserved {
+            reserved.watch(sandbox.pidfd(), mounts.as_ref().map(Mounts::as_fd))?;
+        }
         let guard = ours.watched.map(|watched| watched.guard(pid, watcher)).transpose()?;
         drop(prepared);
         if let Some((uids, gids)) = &ours.maps {
@@ -167,7 +170,7 @@ impl Host {
         }
         // In the order in which it waits. One that has failed meanwhile says why itself.
         if let Some(reserved) = &mut ours.reserved {
-            reserved.keep(sandbox.pidfd(), mounts.as_ref().map(Mounts::as_fd))?;
+            reserved.keep()?;
             send(ours.control.as_fd(), Message::Go).ok();
         }
         if guard.is_some() {
@@ -256,20 +259,13 @@ fn reader(plan: &Plan) -> Option<u32> {
 /// Makes a user namespace whose map is everybody as they are, but for two who change places.
 fn swapped(uid: u32, gid: u32) -> rustix::io::Result<OwnedFd> {
     let own = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-    let made = {
+    let holder = {
         let _blocked = signal::block_all();
-        match clone_into(u64::from(libc::CLONE_NEWUSER.cast_unsigned()))? {
-            Side::Child => {
-                // Holds the namespace until it is killed, or we are gone. The end of a pipe would
-                // not tell: children of other threads may have a copy.
-                let mut watched = [PollFd::from_borrowed_fd(own.as_fd(), PollFlags::IN)];
-                while poll(&mut watched, None) == Err(rustix::io::Errno::INTR) {}
-                leave(0)
-            }
-            Side::Parent(made) => made,
-        }
+        // Until we are done, or gone. The end of a pipe would not tell: children of other threads
+        // may have a copy.
+        Holder::new(u64::from(libc::CLONE_NEWUSER.cast_unsigned()), own.as_fd())?
     };
-    let Made { pid, pidfd } = made;
+    let pid = holder.pid();
     let map = |id: u32| {
         let (low, high) = (id.min(UNPRIVILEGED), id.max(UNPRIVILEGED));
         let mut map = format!("{low} {high} 1\n{high} {low} 1\n");
@@ -279,21 +275,17 @@ fn swapped(uid: u32, gid: u32) -> rustix::io::Result<OwnedFd> {
         }
         map.into_bytes()
     };
-    let namespace = write_maps(pid, &map(uid), &map(gid)).and_then(|()| {
-        let path = format!("/proc/{}/ns/user", pid.as_raw_nonzero());
-        rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-    });
-    process::signal(pidfd.as_fd(), libc::SIGKILL).ok();
-    process::await_end(pid).ok();
-    namespace
+    write_maps(pid, &map(uid), &map(gid))?;
+    let path = format!("/proc/{}/ns/user", pid.as_raw_nonzero());
+    rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
 }
 
 pub(super) fn write_maps(pid: Pid, uids: &[u8], gids: &[u8]) -> rustix::io::Result<()> {
-    let folder = format!("/proc/{}", pid.as_raw_nonzero());
     let write = |name: &str, bytes: &[u8]| {
-        fs::write(Path::new(&folder).join(name), bytes).map_err(|error| {
-            rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO)
-        })
+        let path = format!("/proc/{}/{name}", pid.as_raw_nonzero());
+        let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        // The kernel takes a map whole or not at all.
+        rustix::io::write(file, bytes).map(drop)
     };
     write("uid_map", uids)?;
     write("gid_map", gids)

@@ -4,10 +4,13 @@
 //! what a short command costs. A descriptor of their namespace keeps them a moment longer, and
 //! somebody else lets go of it: the janitor, where there is one, as it ends, or a thread. The thread
 //! also awaits the janitor. Should we be killed, the kernel does all of it.
+//!
+//! A process that starts a single sandbox, as the command line does, needs no thread: the janitor is
+//! awaited as the host is dropped, and has ended long before.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rustix::fs::{Mode, OFlags};
@@ -16,9 +19,18 @@ use rustix::process::Pid;
 use super::janitor::Janitor;
 use super::reserve::Reserved;
 
-/// The thread that lets go; it is started with the first sandbox, and ends with the host.
+/// Who lets go.
 #[derive(Debug, Default)]
-pub(super) struct Leftovers(OnceLock<Sender<Rest>>);
+pub(super) struct Leftovers(Arc<Mutex<Taker>>);
+
+/// The host that is dropped, for the first sandbox, and a thread for all others.
+#[derive(Debug, Default)]
+enum Taker {
+    #[default]
+    None,
+    Host(Option<Rest>),
+    Thread(Sender<Rest>),
+}
 
 /// What is let go of by being dropped.
 #[derive(Debug)]
@@ -36,7 +48,7 @@ pub(super) struct Mounts(OwnedFd);
 #[derive(Debug)]
 pub(super) struct Leftover {
     mounts: Mounts,
-    to: Sender<Rest>,
+    to: Arc<Mutex<Taker>>,
 }
 
 impl Mounts {
@@ -57,20 +69,31 @@ impl AsFd for Mounts {
 impl Leftovers {
     /// Takes on the mounts of a sandbox.
     pub(super) fn take(&self, mounts: Mounts) -> Leftover {
-        let to = self.0.get_or_init(|| {
-            let (to, from) = channel::<Rest>();
-            // Without the thread its end of the channel is gone, and sending lets go at once.
-            let body = move || from.into_iter().for_each(drop);
-            thread::Builder::new().name("palisade-mounts".into()).spawn(body).ok();
-            to
-        });
-        Leftover { mounts, to: to.clone() }
+        let mut taker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *taker = match std::mem::take(&mut *taker) {
+            Taker::None => Taker::Host(None),
+            Taker::Host(rest) => Taker::thread(rest),
+            thread @ Taker::Thread(_) => thread,
+        };
+        Leftover { mounts, to: Arc::clone(&self.0) }
+    }
+}
+
+impl Taker {
+    /// Starts the thread, with what there is to let go of already. It ends with the host.
+    fn thread(first: Option<Rest>) -> Self {
+        let (to, from) = channel::<Rest>();
+        // Without the thread its end of the channel is gone, and sending lets go at once.
+        let body = move || from.into_iter().for_each(drop);
+        thread::Builder::new().name("palisade-mounts".into()).spawn(body).ok();
+        drop(first.map(|rest| to.send(rest)));
+        Self::Thread(to)
     }
 }
 
 impl Leftover {
     /// Gives names back, if any are kept, and lets go of the mounts: whoever holds them too does so
-    /// last, and another thread waits for that.
+    /// last, and somebody else waits for that.
     pub(super) fn release(self, reserved: Option<Reserved>) {
         let Self { mounts, to } = self;
         let rest = match reserved.filter(Reserved::has_janitor) {
@@ -80,7 +103,17 @@ impl Leftover {
             }
             None => Some(Rest::Mounts(mounts.0)),
         };
-        // A failed send hands it back, and dropping it lets go here.
-        drop(rest.map(|rest| to.send(rest)));
+        let mut taker = to.lock().unwrap_or_else(PoisonError::into_inner);
+        let here = match (&mut *taker, rest) {
+            (Taker::Host(kept), Some(Rest::Janitor(janitor))) => {
+                kept.replace(Rest::Janitor(janitor))
+            }
+            // A failed send hands it back.
+            (Taker::Thread(to), Some(rest)) => to.send(rest).err().map(|unsent| unsent.0),
+            // Nobody would let go before the host does.
+            (_, rest) => rest,
+        };
+        drop(taker);
+        drop(here);
     }
 }

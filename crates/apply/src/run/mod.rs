@@ -2,7 +2,7 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `survey`, `walk`, `mounts` | in the supervisor: what there is |
+//! | `host`, `trial`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
 //! | `prepare`, `streams`, `reserve` | in the supervisor, before: everything that can be allocated |
 //! | `enter` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
@@ -15,6 +15,7 @@ mod attend;
 mod enter;
 mod error;
 mod family;
+mod folders;
 mod guard;
 mod host;
 mod janitor;

@@ -82,18 +82,25 @@ impl Reserved {
         self.janitor.is_some()
     }
 
-    /// Starts the janitor, and then puts a folder at each name. `sandbox` is who depends on them;
-    /// its mounts are held by the janitor, if they are given.
-    pub(super) fn keep(
+    /// Starts the janitor, without whom no name is kept. `sandbox` is who depends on them; its mounts
+    /// are held by the janitor, if they are given.
+    pub(super) fn watch(
         &mut self,
         sandbox: BorrowedFd<'_>,
         mounts: Option<BorrowedFd<'_>>,
     ) -> std::result::Result<(), CannotStart> {
-        if self.folders.is_empty() {
+        if !self.folders.is_empty() {
+            let janitor = Janitor::start(&self.folders, self.spares.as_ref(), sandbox, mounts);
+            self.janitor = Some(janitor.map_err(before("start the janitor"))?);
+        }
+        Ok(())
+    }
+
+    /// Puts a folder at each name.
+    pub(super) fn keep(&mut self) -> std::result::Result<(), CannotStart> {
+        if self.janitor.is_none() {
             return Ok(());
         }
-        let janitor = Janitor::start(&self.folders, self.spares.as_ref(), sandbox, mounts);
-        self.janitor = Some(janitor.map_err(before("start the janitor"))?);
         for folder in &self.folders {
             let mut spares = self.spares.as_mut().filter(|spares| spares.device == folder.device);
             let kept = lock::take_turn(folder.open.as_fd()).and_then(|()| {
@@ -224,7 +231,8 @@ mod tests {
         let mut kept = Reserved::open(&paths, spares).unwrap();
         let own = rustix::process::getpid();
         let pidfd = rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).unwrap();
-        kept.keep(pidfd.as_fd(), None).unwrap();
+        kept.watch(pidfd.as_fd(), None).unwrap();
+        kept.keep().unwrap();
         kept
     }
 

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use palisade_plan::{Kind, Place, Privilege, Questions, by_bytes};
 use rustix::fs::FileType;
 
+use super::folders::Folders;
 use super::walk::{Extent, Walk, walk};
 
 /// What was found.
@@ -63,19 +64,14 @@ struct Found {
     places: Vec<Place>,
     /// The paths of these, and whether anything is there.
     looked: HashMap<OsString, bool>,
-    /// What lies at paths, their links not followed; nothing where nothing does.
-    there: HashMap<OsString, Option<Metadata>>,
-    /// Paths without their links.
-    real: HashMap<OsString, Option<PathBuf>>,
-    privilege: Privilege,
+    folders: Folders,
 }
 
 impl Found {
     fn new(privilege: Privilege) -> Self {
         // Room for most of what is asked about.
-        let (looked, there, real) =
-            (HashMap::with_capacity(200), HashMap::with_capacity(200), HashMap::with_capacity(50));
-        Self { places: Vec::with_capacity(200), looked, there, real, privilege }
+        let (places, looked) = (Vec::with_capacity(200), HashMap::with_capacity(200));
+        Self { places, looked, folders: Folders::new(privilege) }
     }
 
     /// Looks at a path, and returns whether anything is there.
@@ -91,23 +87,23 @@ impl Found {
     }
 
     fn place(&mut self, path: &Path) -> Place {
-        let itself = self.there(path);
-        let is = itself.as_ref().map_or(Kind::Absent, kind);
-        let at = match (path.parent(), path.file_name()) {
-            (Some(folder), Some(name)) => self.real(folder).map(|folder| folder.join(name)),
-            (_, None) | (None, _) => self.real(path),
+        let (at, found) = match (path.parent(), path.file_name()) {
+            (Some(above), Some(name)) => self.folders.look(above, name, path),
+            // The root, or `..` at its end: only the kernel knows which folder that is.
+            (_, None) | (None, _) => (fs::canonicalize(path).ok(), fs::symlink_metadata(path).ok()),
         };
         let at = at.unwrap_or_else(|| path.into());
-        let real = match is {
-            Kind::Link => self.real(path).unwrap_or_else(|| at.clone()),
-            Kind::Absent | Kind::Folder | Kind::File | Kind::Socket | Kind::Other => at.clone(),
+        let is = found.as_ref().map_or(Kind::Absent, kind);
+        let (real, end) = match is {
+            Kind::Link => {
+                let real = fs::canonicalize(path).ok();
+                (real.unwrap_or_else(|| at.clone()), fs::metadata(path).ok())
+            }
+            Kind::Absent | Kind::Folder | Kind::File | Kind::Socket | Kind::Other => {
+                (at.clone(), found)
+            }
         };
-        let end = if is == Kind::Link { fs::metadata(path).ok() } else { itself };
-        let shut = match self.privilege {
-            Privilege::Ordinary => None,
-            Privilege::Root { .. } if is == Kind::Absent => None,
-            Privilege::Root { .. } => self.shut_above(&real),
-        };
+        let shut = (is != Kind::Absent).then(|| self.folders.shut_above(&real)).flatten();
         Place {
             path: path.into(),
             at,
@@ -121,57 +117,9 @@ impl Found {
         }
     }
 
-    /// Returns what lies at a path, whose last link is not followed. In a folder that is not there
-    /// nothing is, and nobody is asked.
-    fn there(&mut self, path: &Path) -> Option<Metadata> {
-        if let Some(known) = self.there.get(path.as_os_str()) {
-            return known.clone();
-        }
-        let reached = path.parent().is_none_or(|folder| match self.real.get(folder.as_os_str()) {
-            Some(real) => real.is_some(),
-            None => self.real(folder).is_some(),
-        });
-        let found = reached.then(|| fs::symlink_metadata(path).ok()).flatten();
-        self.there.insert(path.into(), found.clone());
-        found
-    }
-
-    /// Returns a path without its links; nothing if it leads nowhere. Each component is asked about
-    /// once, however many paths go through it.
+    /// Returns a path without its links; nothing if it leads nowhere.
     fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        if let Some(known) = self.real.get(path.as_os_str()) {
-            return known.clone();
-        }
-        let unknown: Vec<&Path> =
-            path.ancestors().take_while(|part| !self.real.contains_key(part.as_os_str())).collect();
-        // From the top down, so that the folder above is known each time.
-        for part in unknown.into_iter().rev() {
-            let real = match (part.parent(), part.file_name()) {
-                (Some(folder), Some(name)) => match self.there(part) {
-                    Some(found) if found.is_symlink() => fs::canonicalize(part).ok(),
-                    Some(_) => self
-                        .real
-                        .get(folder.as_os_str())
-                        .cloned()
-                        .flatten()
-                        .map(|real| real.join(name)),
-                    None => None,
-                },
-                // `..` at its end: only the kernel knows which folder that is.
-                (_, None) | (None, _) => fs::canonicalize(part).ok(),
-            };
-            self.real.insert(part.into(), real);
-        }
-        self.real.get(path.as_os_str()).cloned().flatten()
-    }
-
-    /// Returns the topmost folder above `path`, which is free of links, that others may not search.
-    fn shut_above(&mut self, path: &Path) -> Option<PathBuf> {
-        let above: Vec<&Path> = path.ancestors().skip(1).collect();
-        let mut above = above.into_iter().rev();
-        above
-            .find(|folder| self.there(folder).is_some_and(|found| found.mode() & 0o001 == 0))
-            .map(Into::into)
+        self.folders.find(path).real.clone()
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{self, MaybeUninit};
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::Pid;
 
@@ -68,15 +69,80 @@ pub(crate) fn clone_into(namespaces: u64) -> Result<Side<Made>> {
 /// `CLONE_CLEAR_SIGHAND`, bit 32.
 const CLEAR_HANDLERS_LOW: u32 = 1;
 
-/// A stack for [`fork_onto`].
+/// A stack for a process that works in the memory of another.
 #[derive(Debug)]
 pub(crate) struct Stack(Box<[MaybeUninit<u128>]>);
 
 impl Stack {
     /// Makes one; pages that are never used cost nothing.
     pub(crate) fn new() -> Self {
-        Self(Box::new_uninit_slice((256 << 10) / size_of::<u128>()))
+        Self::of(256 << 10)
     }
+
+    fn of(bytes: usize) -> Self {
+        Self(Box::new_uninit_slice(bytes / size_of::<u128>()))
+    }
+
+    fn top(&mut self) -> *mut c_void {
+        self.0.as_mut_ptr_range().end.cast::<c_void>()
+    }
+}
+
+/// A process that does nothing but be in namespaces of its own, so that they can be opened.
+/// Dropping it ends it. It uses our memory, which is much faster than a copy of it.
+#[derive(Debug)]
+pub(crate) struct Holder {
+    made: Made,
+    // Freed after the process has ended.
+    _stack: Stack,
+}
+
+impl Holder {
+    /// Makes one, which also ends when the process behind the pidfd `owner` does. Every signal must
+    /// be blocked: it has our handlers.
+    pub(crate) fn new(namespaces: u64, owner: BorrowedFd<'_>) -> Result<Self> {
+        extern "C" fn hold(owner: *mut c_void) -> c_int {
+            if let Ok(number) = i32::try_from(owner.addr()) {
+                // SAFETY: our copy of the caller's descriptor, which nobody closes: we are the only
+                // one with this table of descriptors.
+                let owner = unsafe { BorrowedFd::borrow_raw(number) };
+                let mut watched = [PollFd::from_borrowed_fd(owner, PollFlags::IN)];
+                while poll(&mut watched, None) == Err(Errno::INTR) {}
+            }
+            leave(0)
+        }
+        let mut stack = Stack::of(16 << 10);
+        let mut pidfd: c_int = -1;
+        let flags = libc::CLONE_VM | libc::CLONE_PIDFD | flags_of(namespaces)?;
+        let owner =
+            ptr::without_provenance_mut::<c_void>(owner.as_raw_fd().unsigned_abs() as usize);
+        // SAFETY: the stack is ours and aligned, stays until the process has ended, and is large
+        // enough for one system call; the kernel writes one int to `pidfd`. All that the process
+        // does in our memory is to read its own stack. A failure comes back as an error.
+        let returned = unsafe { libc::clone(hold, stack.top(), flags, owner, &raw mut pidfd) };
+        let pid = check(libc::c_long::from(returned))?;
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::CHILD)?;
+        // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else
+        // owns.
+        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+        Ok(Self { made: Made { pid, pidfd }, _stack: stack })
+    }
+
+    /// Returns its number.
+    pub(crate) fn pid(&self) -> Pid {
+        self.made.pid
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        signal(self.made.pidfd.as_fd(), libc::SIGKILL).ok();
+        await_end(self.made.pid).ok();
+    }
+}
+
+fn flags_of(namespaces: u64) -> Result<c_int> {
+    c_int::try_from(namespaces).map_err(|_| Errno::INVAL)
 }
 
 /// Makes a child that runs `body` in this process's own memory, on a stack of its own, while we
@@ -92,7 +158,7 @@ pub(crate) fn fork_onto(stack: &mut Stack, mut body: &mut dyn FnMut()) -> Result
         body();
         leave(125)
     }
-    let top = stack.0.as_mut_ptr_range().end.cast::<c_void>();
+    let top = stack.top();
     let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
     // SAFETY: the stack is ours, aligned, borrowed until the call returns, and large enough for a
     // straight line of system calls; `body` outlives the call, which returns only once the child no

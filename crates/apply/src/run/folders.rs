@@ -1,0 +1,237 @@
+//! The folders that a survey goes through, each asked about once.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use palisade_plan::Privilege;
+use rustix::fs::{Mode, OFlags, RawDir};
+
+/// Folders by their paths, as these were written.
+#[derive(Debug)]
+pub(super) struct Folders {
+    known: HashMap<OsString, Folder>,
+    privilege: Privilege,
+}
+
+/// A folder, or something else that has a name like one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Folder {
+    /// Its path without links; nothing if it leads nowhere.
+    pub(super) real: Option<PathBuf>,
+    /// The topmost of it and what is above it that others may not search.
+    shut: Option<PathBuf>,
+    /// How many names in it were asked about.
+    asked: u32,
+    names: Option<Names>,
+}
+
+/// After so many questions about names in a folder, all of its names are read at once: most of what
+/// policies name is nowhere.
+const PATIENCE: u32 = 4;
+
+impl Folders {
+    pub(super) fn new(privilege: Privilege) -> Self {
+        Self { known: HashMap::with_capacity(50), privilege }
+    }
+
+    /// Looks at a name in a folder, whose path is `path`, and returns where it is, with its folders
+    /// free of links, and what is there, a link not followed.
+    pub(super) fn look(
+        &mut self,
+        above: &Path,
+        name: &OsStr,
+        path: &Path,
+    ) -> (Option<PathBuf>, Option<Metadata>) {
+        let folder = self.find(above);
+        // In a folder that is not there nothing is, and nobody is asked.
+        let Some(real) = &folder.real else { return (None, None) };
+        let at = real.join(name);
+        folder.asked += 1;
+        if folder.asked > PATIENCE && folder.names.is_none() {
+            folder.names = Some(Names::read(real));
+        }
+        if folder.names.as_ref().is_some_and(|names| !names.may_have(name)) {
+            return (Some(at), None);
+        }
+        let found = fs::symlink_metadata(path).ok();
+        if let Some(found) = found.as_ref().filter(|found| found.is_dir()) {
+            let shut = folder.shut.clone();
+            self.learn(path, at.clone(), shut, found);
+        }
+        (Some(at), found)
+    }
+
+    /// Returns a folder, with everything above it asked about before.
+    pub(super) fn find(&mut self, path: &Path) -> &mut Folder {
+        if !self.known.contains_key(path.as_os_str()) {
+            let folder = self.ask(path);
+            self.known.insert(path.into(), folder);
+        }
+        self.known.entry(path.into()).or_default()
+    }
+
+    fn ask(&mut self, path: &Path) -> Folder {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
+            return self.elsewhere(path);
+        };
+        let above = self.find(above);
+        let Some(real) = above.real.as_ref().map(|real| real.join(name)) else {
+            return Folder::default();
+        };
+        let shut = above.shut.clone();
+        match fs::symlink_metadata(path) {
+            Ok(found) if found.is_symlink() => self.elsewhere(path),
+            Ok(found) => Folder::new(real, shut, &found),
+            Err(_) => Folder::default(),
+        }
+    }
+
+    /// Follows a path that does not lead where its words say.
+    fn elsewhere(&mut self, path: &Path) -> Folder {
+        let Ok(real) = fs::canonicalize(path) else { return Folder::default() };
+        let found = fs::metadata(&real);
+        let shut = self.shut_above(&real);
+        found.map_or_else(|_| Folder::default(), |found| Folder::new(real, shut, &found))
+    }
+
+    fn learn(&mut self, path: &Path, real: PathBuf, shut: Option<PathBuf>, found: &Metadata) {
+        self.known.entry(path.into()).or_insert_with(|| Folder::new(real, shut, found));
+    }
+
+    /// Returns the topmost folder above `path`, which is free of links, that others may not search;
+    /// only root can be on the other side of one.
+    pub(super) fn shut_above(&mut self, path: &Path) -> Option<PathBuf> {
+        match self.privilege {
+            Privilege::Ordinary => None,
+            Privilege::Root { .. } => self.find(path.parent()?).shut.clone(),
+        }
+    }
+}
+
+impl Folder {
+    fn new(real: PathBuf, shut: Option<PathBuf>, found: &Metadata) -> Self {
+        let shut = shut.or_else(|| (found.mode() & 0o001 == 0).then(|| real.clone()));
+        Self { real: Some(real), shut, ..Self::default() }
+    }
+}
+
+/// The names in a folder, as bits at places that the letters of each name tell. A name whose bit is
+/// not set is not there; any other may be.
+#[derive(Clone, Debug)]
+enum Names {
+    Some(Box<[u64; WORDS]>),
+    /// Some could be found that are not listed, or too many are.
+    Any,
+}
+
+/// Enough that most of what is not there is told apart in a home of a few hundred names.
+const WORDS: usize = 64;
+
+/// Names are read up to this many bytes of the kernel's answer.
+const ROOM: usize = 32 << 10;
+
+/// Filesystems that list every name that they find, and no name in two spellings but for letter
+/// case: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, ZFS and overlays.
+const HONEST: [u64; 7] =
+    [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x2fc1_2fc1, 0x794c_7630];
+
+impl Names {
+    fn read(folder: &Path) -> Self {
+        Self::listed(folder).map_or(Self::Any, Self::Some)
+    }
+
+    fn listed(folder: &Path) -> Option<Box<[u64; WORDS]>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let open = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
+        let filesystem = rustix::fs::fstatfs(&open).ok()?.f_type;
+        if !HONEST.contains(&u64::try_from(filesystem).ok()?) {
+            return None;
+        }
+        let mut bits = Box::new([0; WORDS]);
+        let mut room = [MaybeUninit::uninit(); ROOM];
+        let mut entries = RawDir::new(&open, &mut room);
+        let mut left = ROOM;
+        while let Some(entry) = entries.next() {
+            let entry = entry.ok()?;
+            let name = entry.file_name().to_bytes();
+            left = left.checked_sub(name.len())?;
+            // Which letters others are taken for is the filesystem's secret.
+            if !name.is_ascii() {
+                return None;
+            }
+            let (word, bit) = place(name);
+            *bits.get_mut(word)? |= bit;
+        }
+        Some(bits)
+    }
+
+    fn may_have(&self, name: &OsStr) -> bool {
+        match self {
+            Self::Some(bits) if name.is_ascii() => {
+                let (word, bit) = place(name.as_bytes());
+                bits.get(word).is_none_or(|bits| bits & bit != 0)
+            }
+            Self::Some(_) | Self::Any => true,
+        }
+    }
+}
+
+/// Returns the word and the bit of a name, the same in every letter case (FNV-1a).
+fn place(name: &[u8]) -> (usize, u64) {
+    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
+    });
+    let hash = hash ^ (hash >> 32);
+    let word = usize::try_from((hash >> 6) & 0xffff).unwrap_or_default();
+    (word % WORDS, 1 << (hash % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_testkit::Project;
+
+    use super::*;
+
+    /// Asks so often that the names are listed.
+    fn ask(folders: &mut Folders, folder: &Path, name: &str) -> bool {
+        for other in 0..PATIENCE {
+            let other = format!("other{other}");
+            folders.look(folder, other.as_ref(), &folder.join(&other));
+        }
+        folders.look(folder, name.as_ref(), &folder.join(name)).1.is_some()
+    }
+
+    #[test]
+    fn what_is_listed_is_found_and_nothing_else() {
+        let project = Project::new().file(".bashrc", "x").symlink("gone", "nowhere");
+        let root = project.root();
+        for (name, is_there) in [(".bashrc", true), ("gone", true), (".zshrc", false)] {
+            let mut folders = Folders::new(Privilege::Ordinary);
+            assert_eq!(ask(&mut folders, root, name), is_there, "{name}");
+            assert!(matches!(folders.find(root).names, Some(Names::Some(_))), "it was listed");
+        }
+    }
+
+    #[test]
+    fn a_name_may_be_there_in_another_letter_case_or_in_letters_that_are_not_known() {
+        let project = Project::new().file(".BashRC", "x");
+        let names = Names::read(project.root());
+        assert!(names.may_have(".bashrc".as_ref()) && !names.may_have(".zshrc".as_ref()));
+        assert!(names.may_have(".ba\u{17f}hrc".as_ref()));
+        let project = Project::new().file(".ba\u{17f}hrc", "x");
+        assert!(Names::read(project.root()).may_have(".bashrc".as_ref()));
+    }
+
+    #[test]
+    fn what_cannot_be_listed_is_looked_at() {
+        assert!(Names::read(Path::new("/proc/self")).may_have("exe".as_ref()));
+        assert!(Names::read(Path::new("/nowhere")).may_have("x".as_ref()));
+        let mut folders = Folders::new(Privilege::Ordinary);
+        assert!(ask(&mut folders, Path::new("/proc/self"), "exe"));
+    }
+}
