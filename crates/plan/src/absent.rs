@@ -6,6 +6,7 @@ use palisade_policy::name::PathPattern;
 
 use crate::facts::{Facts, Kind, Place};
 use crate::names::Exactly;
+use crate::paths::split;
 
 /// Names that git takes for a file whenever they are there: a folder in their place stops it. They
 /// are set aside at the end instead.
@@ -31,8 +32,16 @@ pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<Path
             }
             // What lies in it has a longer path.
             let shortest = tree.as_os_str().len();
-            let inside = path.ancestors().take_while(|above| above.as_os_str().len() > shortest);
-            paths.extend(inside.map(Path::to_owned));
+            let mut above = split(&path);
+            while let Some((folder, _)) =
+                above.filter(|(above, _)| above.as_os_str().len() > shortest)
+            {
+                paths.push(folder.to_owned());
+                above = split(folder);
+            }
+            if path.as_os_str().len() > shortest {
+                paths.push(path);
+            }
         }
     }
     paths

@@ -1,8 +1,8 @@
 //! What a host is and offers, as data. `apply` fills it in; a test may write any host down.
 
-use std::cmp::Ordering;
 use std::path::{Path, PathBuf};
 
+use crate::paths::by_bytes;
 use crate::seccomp::Arch;
 
 /// What is known of a host, and of the paths that a policy names on it.
@@ -170,48 +170,9 @@ impl Facts {
     }
 }
 
-/// Returns which of two paths comes first in the order of their bytes. Paths of one policy begin
-/// alike, and the C library that we ship with compares one byte at a time.
-pub fn by_bytes(one: &Path, other: &Path) -> Ordering {
-    let [one, other] = [one, other].map(|path| path.as_os_str().as_encoded_bytes());
-    let (ours, ours_left) = one.as_chunks::<8>();
-    let (theirs, theirs_left) = other.as_chunks::<8>();
-    for (ours, theirs) in ours.iter().zip(theirs) {
-        let (ours, theirs) = (u64::from_be_bytes(*ours), u64::from_be_bytes(*theirs));
-        if ours != theirs {
-            return ours.cmp(&theirs);
-        }
-    }
-    match ours.len().cmp(&theirs.len()) {
-        Ordering::Equal => ours_left.cmp(theirs_left),
-        Ordering::Less => ours_left.cmp(other.get(ours.len() * 8..).unwrap_or_default()),
-        Ordering::Greater => one.get(theirs.len() * 8..).unwrap_or_default().cmp(theirs_left),
-    }
-}
-
 impl Place {
     /// Returns whether anything lies there.
     pub fn exists(&self) -> bool {
         self.is != Kind::Absent
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_are_in_the_order_of_their_bytes() {
-        let texts =
-            ["", "/", "/a", "/home/x", "/home/x/.a", "/home/x/.ab", "/home/xy", "/home/\u{e9}"];
-        let long = texts.map(|text| format!("/a/rather/long/beginning{text}"));
-        let paths: Vec<&Path> =
-            texts.iter().map(Path::new).chain(long.iter().map(Path::new)).collect();
-        for one in &paths {
-            for other in &paths {
-                let expected = one.as_os_str().cmp(other.as_os_str());
-                assert_eq!(by_bytes(one, other), expected, "{one:?} {other:?}");
-            }
-        }
     }
 }

@@ -21,6 +21,7 @@ mod build;
 mod facts;
 mod names;
 mod order;
+mod paths;
 mod plan;
 mod render;
 pub mod seccomp;
@@ -28,12 +29,13 @@ mod step;
 
 pub use after::{After, is_plain_repository};
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
-pub use facts::{Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial, by_bytes};
+pub use facts::{Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
 pub use order::{Bounds, Caches, Kept, Order, Questions, Trace, Walls};
 // The types of the policy that stand in the signatures here.
 pub use palisade_policy as policy;
 // `apply` answers what deciding asks of a disk, and knows no room but this one.
 pub use palisade_policy::jail::{Entry, Listing, Lookup, Named, NamedKind};
+pub use paths::{below, by_bytes, split};
 pub use plan::{Enforced, Layer, Note, Plan, Strength};
 pub use render::enforced_json;
 pub use step::{

@@ -10,8 +10,9 @@ use palisade_policy::policy::{self, Keep, Nested, NetworkMode, Require};
 
 use crate::absent;
 use crate::build::caches;
-use crate::facts::by_bytes;
+
 use crate::names::Names;
+use crate::paths::{below, by_bytes};
 use crate::seccomp::Nesting;
 
 /// One run, as a policy would have it. What a host can do about it is a matter of
@@ -209,7 +210,7 @@ impl Order {
         paths.extend([self.root.clone(), self.cwd.clone()]);
         paths.extend(self.home.clone());
         if let Some(home) = &self.home {
-            paths.extend(TOOLCHAINS.iter().map(|name| home.join(name)));
+            paths.extend(TOOLCHAINS.iter().map(|name| below(home, name.as_ref())));
         }
         paths.extend(SYSTEM.iter().map(PathBuf::from));
         paths.extend(caches::questions(self));

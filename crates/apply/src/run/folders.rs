@@ -8,23 +8,30 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use palisade_plan::Privilege;
+use palisade_plan::{Privilege, below, split};
 use rustix::fs::{Mode, OFlags, RawDir};
 
 /// Folders by their paths, as these were written.
 #[derive(Debug)]
 pub(super) struct Folders {
-    known: HashMap<OsString, Folder>,
+    known: Vec<Folder>,
+    /// Their places in that list.
+    by_path: HashMap<OsString, usize>,
+    /// Where the last one stands: questions come in the order of their paths.
+    last: usize,
     privilege: Privilege,
 }
 
 /// A folder, or something else that has a name like one.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Folder {
+struct Folder {
+    path: PathBuf,
     /// Its path without links; nothing if it leads nowhere.
-    pub(super) real: Option<PathBuf>,
+    real: Option<PathBuf>,
     /// The topmost of it and what is above it that others may not search.
     shut: Option<PathBuf>,
+    /// Whether the survey has noted it.
+    is_placed: bool,
     /// How many names in it were asked about.
     asked: u32,
     names: Option<Names>,
@@ -36,7 +43,8 @@ const PATIENCE: u32 = 4;
 
 impl Folders {
     pub(super) fn new(privilege: Privilege) -> Self {
-        Self { known: HashMap::with_capacity(50), privilege }
+        let (known, by_path) = (Vec::with_capacity(50), HashMap::with_capacity(50));
+        Self { known, by_path, last: 0, privilege }
     }
 
     /// Looks at a name in a folder, whose path is `path`, and returns where it is, with its folders
@@ -50,7 +58,7 @@ impl Folders {
         let folder = self.find(above);
         // In a folder that is not there nothing is, and nobody is asked.
         let Some(real) = &folder.real else { return (None, None) };
-        let at = real.join(name);
+        let at = below(real, name);
         folder.asked += 1;
         if folder.asked > PATIENCE && folder.names.is_none() {
             folder.names = Some(Names::read(real));
@@ -60,27 +68,71 @@ impl Folders {
         }
         let found = fs::symlink_metadata(path).ok();
         if let Some(found) = found.as_ref().filter(|found| found.is_dir()) {
-            let shut = folder.shut.clone();
-            self.learn(path, at.clone(), shut, found);
+            let learned = Folder::new(at.clone(), folder.shut.clone(), found);
+            if self.number(path).is_none() {
+                self.learn(path, learned);
+            }
         }
         (Some(at), found)
     }
 
-    /// Returns a folder, with everything above it asked about before.
-    pub(super) fn find(&mut self, path: &Path) -> &mut Folder {
-        if !self.known.contains_key(path.as_os_str()) {
-            let folder = self.ask(path);
-            self.known.insert(path.into(), folder);
+    /// Returns a path without its links; nothing if it leads nowhere.
+    pub(super) fn real(&mut self, path: &Path) -> Option<PathBuf> {
+        self.find(path).real.clone()
+    }
+
+    /// Returns the topmost folder above `path`, which is free of links, that others may not search;
+    /// only root can be on the other side of one.
+    pub(super) fn shut_above(&mut self, path: &Path) -> Option<PathBuf> {
+        match self.privilege {
+            Privilege::Ordinary => None,
+            Privilege::Root { .. } => self.find(split(path)?.0).shut.clone(),
         }
-        self.known.entry(path.into()).or_default()
+    }
+
+    /// Returns whether the survey has noted this folder.
+    pub(super) fn is_placed(&self, path: &Path) -> bool {
+        let known = self.number(path).and_then(|number| self.known.get(number));
+        known.is_some_and(|folder| folder.is_placed)
+    }
+
+    /// Says that the survey has noted this path, if anything was asked of it as a folder.
+    pub(super) fn placed(&mut self, path: &Path) {
+        let known = self.number(path).and_then(|number| self.known.get_mut(number));
+        if let Some(folder) = known {
+            folder.is_placed = true;
+        }
+    }
+
+    /// Returns a folder, with everything above it asked about before.
+    fn find(&mut self, path: &Path) -> &mut Folder {
+        let number = self.number(path).unwrap_or_else(|| {
+            let folder = self.ask(path);
+            self.learn(path, folder)
+        });
+        self.last = number;
+        &mut self.known[number]
+    }
+
+    fn number(&self, path: &Path) -> Option<usize> {
+        let last = self.known.get(self.last);
+        if last.is_some_and(|folder| folder.path.as_os_str() == path.as_os_str()) {
+            return Some(self.last);
+        }
+        self.by_path.get(path.as_os_str()).copied()
+    }
+
+    fn learn(&mut self, path: &Path, folder: Folder) -> usize {
+        let number = self.known.len();
+        self.known.push(Folder { path: path.into(), ..folder });
+        self.by_path.insert(path.into(), number);
+        number
     }
 
     fn ask(&mut self, path: &Path) -> Folder {
-        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else {
-            return self.elsewhere(path);
-        };
+        let Some((above, name)) = split(path) else { return self.elsewhere(path) };
         let above = self.find(above);
-        let Some(real) = above.real.as_ref().map(|real| real.join(name)) else {
+        let Some(real) = above.real.as_ref().map(|real| below(real, name)) else {
             return Folder::default();
         };
         let shut = above.shut.clone();
@@ -94,22 +146,9 @@ impl Folders {
     /// Follows a path that does not lead where its words say.
     fn elsewhere(&mut self, path: &Path) -> Folder {
         let Ok(real) = fs::canonicalize(path) else { return Folder::default() };
-        let found = fs::metadata(&real);
         let shut = self.shut_above(&real);
+        let found = fs::metadata(&real);
         found.map_or_else(|_| Folder::default(), |found| Folder::new(real, shut, &found))
-    }
-
-    fn learn(&mut self, path: &Path, real: PathBuf, shut: Option<PathBuf>, found: &Metadata) {
-        self.known.entry(path.into()).or_insert_with(|| Folder::new(real, shut, found));
-    }
-
-    /// Returns the topmost folder above `path`, which is free of links, that others may not search;
-    /// only root can be on the other side of one.
-    pub(super) fn shut_above(&mut self, path: &Path) -> Option<PathBuf> {
-        match self.privilege {
-            Privilege::Ordinary => None,
-            Privilege::Root { .. } => self.find(path.parent()?).shut.clone(),
-        }
     }
 }
 

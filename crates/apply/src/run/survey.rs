@@ -1,12 +1,12 @@
 //! What lies at the paths that a policy names.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use palisade_plan::{Kind, Place, Privilege, Questions, by_bytes};
+use palisade_plan::{Kind, Place, Privilege, Questions, by_bytes, split};
 use rustix::fs::FileType;
 
 use super::folders::Folders;
@@ -20,19 +20,9 @@ pub(super) struct Surveyed {
 }
 
 pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
-    let mut found = Found::new(privilege);
+    let mut found = Found::new(questions, privilege);
     for path in &questions.paths {
-        // The folders between, whose modes matter when they are shown anew. Above one that is known
-        // all are.
-        if found.look(path) {
-            let above = path.ancestors().skip(1).filter(|folder| folder.parent().is_some());
-            for folder in above {
-                if found.looked.contains_key(folder.as_os_str()) {
-                    break;
-                }
-                found.look(folder);
-            }
-        }
+        found.place(path);
     }
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
     let searched = walk(trees.into_iter(), |seen| {
@@ -60,37 +50,52 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
 }
 
 /// What is known so far.
-struct Found {
+struct Found<'q> {
     places: Vec<Place>,
-    /// The paths of these, and whether anything is there.
-    looked: HashMap<OsString, bool>,
+    questions: &'q Questions,
+    /// What else was looked at.
+    others: BTreeSet<OsString>,
     folders: Folders,
 }
 
-impl Found {
-    fn new(privilege: Privilege) -> Self {
-        // Room for most of what is asked about.
-        let (places, looked) = (Vec::with_capacity(200), HashMap::with_capacity(200));
-        Self { places, looked, folders: Folders::new(privilege) }
+impl<'q> Found<'q> {
+    fn new(questions: &'q Questions, privilege: Privilege) -> Self {
+        // Room for the folders between, too.
+        let places = Vec::with_capacity(questions.paths.len() + 20);
+        Self { places, questions, others: BTreeSet::new(), folders: Folders::new(privilege) }
     }
 
-    /// Looks at a path, and returns whether anything is there.
-    fn look(&mut self, path: &Path) -> bool {
-        if let Some(exists) = self.looked.get(path.as_os_str()) {
-            return *exists;
+    /// Looks at a path that nobody asked about beforehand, unless somebody did.
+    fn look(&mut self, path: &Path) {
+        let asked = &self.questions.paths;
+        let is_new = asked.binary_search_by(|asked| by_bytes(asked, path)).is_err()
+            && !self.folders.is_placed(path)
+            && self.others.insert(path.into());
+        if is_new {
+            self.place(path);
         }
-        let place = self.place(path);
-        let exists = place.exists();
-        self.places.push(place);
-        self.looked.insert(path.into(), exists);
-        exists
     }
 
-    fn place(&mut self, path: &Path) -> Place {
-        let (at, found) = match (path.parent(), path.file_name()) {
-            (Some(above), Some(name)) => self.folders.look(above, name, path),
+    /// Notes what is at a path and, if anything is, at the folders above it, whose modes matter when
+    /// they are shown anew. Above one that was noted all were.
+    fn place(&mut self, path: &Path) {
+        let mut path = path;
+        while !self.folders.is_placed(path) {
+            let place = self.found(path);
+            let exists = place.exists();
+            self.places.push(place);
+            let above = path.parent().filter(|above| exists && above.parent().is_some());
+            self.folders.placed(path);
+            let Some(above) = above else { return };
+            path = above;
+        }
+    }
+
+    fn found(&mut self, path: &Path) -> Place {
+        let (at, found) = match split(path) {
+            Some((above, name)) => self.folders.look(above, name, path),
             // The root, or `..` at its end: only the kernel knows which folder that is.
-            (_, None) | (None, _) => (fs::canonicalize(path).ok(), fs::symlink_metadata(path).ok()),
+            None => (fs::canonicalize(path).ok(), fs::symlink_metadata(path).ok()),
         };
         let at = at.unwrap_or_else(|| path.into());
         let is = found.as_ref().map_or(Kind::Absent, kind);
@@ -119,7 +124,7 @@ impl Found {
 
     /// Returns a path without its links; nothing if it leads nowhere.
     fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        self.folders.find(path).real.clone()
+        self.folders.real(path)
     }
 }
 

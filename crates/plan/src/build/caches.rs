@@ -6,6 +6,7 @@ use super::files::is_private;
 use super::{Owners, is_folder};
 use crate::facts::{Facts, Place};
 use crate::order::{Caches, Order};
+use crate::paths::{below, by_bytes};
 use crate::step::{Access, Depth, Keep, Step, Tree};
 
 /// A home of a tool below `~`.
@@ -81,7 +82,7 @@ pub(crate) fn questions(order: &Order) -> Vec<PathBuf> {
 pub(crate) fn markers(order: &Order) -> Vec<PathBuf> {
     let names = HOMES.iter().flat_map(|home| home.markers).chain(PYTHON);
     let mut paths: Vec<PathBuf> = names.flat_map(|marker| marked(order, marker)).collect();
-    paths.sort();
+    paths.sort_by(|one, other| by_bytes(one, other));
     paths.dedup();
     paths
 }
@@ -161,7 +162,7 @@ impl Cached {
 
 /// Returns where a marker counts: in the project, and in the part of it that the command is in.
 fn marked(order: &Order, marker: &str) -> [PathBuf; 2] {
-    [order.root.join(marker), order.cwd.join(marker)]
+    [&order.root, &order.cwd].map(|folder| below(folder, marker.as_ref()))
 }
 
 /// Returns the name of a home's layer in a store.
