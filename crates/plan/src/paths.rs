@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Returns which of two paths comes first in the order of their bytes. Paths of one policy begin
 /// alike, and the C library that we ship with compares one byte at a time.
 pub fn by_bytes(one: &Path, other: &Path) -> Ordering {
-    let [one, other] = [one, other].map(|path| path.as_os_str().as_encoded_bytes());
+    let (one, other) = (one.as_os_str().as_encoded_bytes(), other.as_os_str().as_encoded_bytes());
     let (ours, ours_left) = one.as_chunks::<8>();
     let (theirs, theirs_left) = other.as_chunks::<8>();
     for (ours, theirs) in ours.iter().zip(theirs) {

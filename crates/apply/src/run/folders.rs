@@ -96,12 +96,12 @@ impl Folders {
         known.is_some_and(|folder| folder.is_placed)
     }
 
-    /// Says that the survey has noted this path, if anything was asked of it as a folder.
+    /// Says that the survey has noted this folder.
     pub(super) fn placed(&mut self, path: &Path) {
-        let known = self.number(path).and_then(|number| self.known.get_mut(number));
-        if let Some(folder) = known {
-            folder.is_placed = true;
-        }
+        let last = self.last;
+        self.find(path).is_placed = true;
+        // Its neighbour is more likely to be asked about than what is in it.
+        self.last = last;
     }
 
     /// Returns a folder, with everything above it asked about before.

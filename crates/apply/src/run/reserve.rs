@@ -164,11 +164,13 @@ impl Folder {
         if lock::take_turn(folder).is_err() {
             return;
         }
+        // Mostly there is no other run here, and each name need not be asked about.
+        let alone = lock::is_any_shared(folder) != Ok(true);
+        lock::unshare_all(folder).ok();
         for name in &self.names {
             let stat = rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
             let Some(stat) = stat.ok().filter(is_placeholder) else { continue };
-            lock::unshare(folder, stat.st_ino).ok();
-            if lock::is_shared(folder, stat.st_ino) == Ok(true)
+            if (!alone && lock::is_shared(folder, stat.st_ino) == Ok(true))
                 || spares.is_some_and(|spares| spares.take_back(folder, name, &stat))
             {
                 continue;

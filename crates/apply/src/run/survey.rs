@@ -80,15 +80,24 @@ impl<'q> Found<'q> {
     /// they are shown anew. Above one that was noted all were.
     fn place(&mut self, path: &Path) {
         let mut path = path;
-        while !self.folders.is_placed(path) {
-            let place = self.found(path);
-            let exists = place.exists();
-            self.places.push(place);
-            let above = path.parent().filter(|above| exists && above.parent().is_some());
-            self.folders.placed(path);
-            let Some(above) = above else { return };
+        while self.note(path) {
+            let Some((above, _)) = split(path) else { return };
+            if above.parent().is_none() || self.folders.is_placed(above) {
+                return;
+            }
             path = above;
         }
+    }
+
+    /// Notes what is at a path, and returns whether anything is.
+    fn note(&mut self, path: &Path) -> bool {
+        let place = self.found(path);
+        let exists = place.exists();
+        if place.leads_to == Kind::Folder {
+            self.folders.placed(path);
+        }
+        self.places.push(place);
+        exists
     }
 
     fn found(&mut self, path: &Path) -> Place {

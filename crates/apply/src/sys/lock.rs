@@ -35,29 +35,38 @@ pub(crate) fn end_turn(folder: BorrowedFd<'_>) {
 
 /// Says that the thing with this number is in use.
 pub(crate) fn share(folder: BorrowedFd<'_>, number: u64) -> Result<()> {
-    set(folder, libc::F_OFD_SETLK, libc::F_RDLCK, number).map(drop)
+    set(folder, libc::F_OFD_SETLK, libc::F_RDLCK, (number, 1)).map(drop)
 }
 
-/// Says that it no longer is.
-pub(crate) fn unshare(folder: BorrowedFd<'_>, number: u64) -> Result<()> {
-    set(folder, libc::F_OFD_SETLK, libc::F_UNLCK, number).map(drop)
+/// Says that nothing is in use any more.
+pub(crate) fn unshare_all(folder: BorrowedFd<'_>) -> Result<()> {
+    set(folder, libc::F_OFD_SETLK, libc::F_UNLCK, EVERYTHING).map(drop)
 }
 
 /// Returns whether another open file says that it is in use.
 pub(crate) fn is_shared(folder: BorrowedFd<'_>, number: u64) -> Result<bool> {
-    let found = set(folder, libc::F_OFD_GETLK, libc::F_WRLCK, number)?;
+    let found = set(folder, libc::F_OFD_GETLK, libc::F_WRLCK, (number, 1))?;
     Ok(i32::from(found) != libc::F_UNLCK)
 }
 
-/// Asks for or about one byte, and returns the kind of lock that stands in the way.
-fn set(folder: BorrowedFd<'_>, what: i32, kind: i32, number: u64) -> Result<i16> {
+/// Returns whether another open file says that anything is in use.
+pub(crate) fn is_any_shared(folder: BorrowedFd<'_>) -> Result<bool> {
+    let found = set(folder, libc::F_OFD_GETLK, libc::F_WRLCK, EVERYTHING)?;
+    Ok(i32::from(found) != libc::F_UNLCK)
+}
+
+/// Every byte that there could be: none is as many as there are.
+const EVERYTHING: (u64, i64) = (0, 0);
+
+/// Asks for or about some bytes, and returns the kind of lock that stands in the way.
+fn set(folder: BorrowedFd<'_>, what: i32, kind: i32, (first, count): (u64, i64)) -> Result<i16> {
     let small = |number: i32| i16::try_from(number).map_err(|_| Errno::INVAL);
     // SAFETY: an all-zero `flock` is a valid one.
     let mut lock: libc::flock = unsafe { std::mem::zeroed() };
     lock.l_type = small(kind)?;
     lock.l_whence = small(libc::SEEK_SET)?;
-    lock.l_start = i64::try_from(number & (u64::MAX >> 2)).map_err(|_| Errno::INVAL)?;
-    lock.l_len = 1;
+    lock.l_start = i64::try_from(first & (u64::MAX >> 2)).map_err(|_| Errno::INVAL)?;
+    lock.l_len = count;
     // SAFETY: the kernel reads and, for F_OFD_GETLK, writes one `flock` on this stack. The
     // descriptor is borrowed; one that cannot be locked comes back as an error.
     let returned = unsafe { libc::fcntl(folder.as_raw_fd(), what, &raw mut lock) };
@@ -83,8 +92,10 @@ mod tests {
         share(two.as_fd(), 7).unwrap();
         assert_eq!(is_shared(one.as_fd(), 7), Ok(true));
         assert_eq!(is_shared(one.as_fd(), 8), Ok(false), "another thing");
-        unshare(one.as_fd(), 7).unwrap();
+        assert_eq!(is_any_shared(one.as_fd()), Ok(true), "one thing is");
+        unshare_all(one.as_fd()).unwrap();
         assert_eq!(is_shared(two.as_fd(), 7), Ok(false), "its own word does not count");
+        assert_eq!(is_any_shared(two.as_fd()), Ok(false), "nor for all");
         let copy = two.try_clone().unwrap();
         drop(two);
         assert_eq!(is_shared(one.as_fd(), 7), Ok(true), "a copy still says it");

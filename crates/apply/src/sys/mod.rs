@@ -2,6 +2,8 @@
 #![expect(unsafe_code, reason = "the one directory that may; see docs/adr/0004")]
 
 pub mod beneath;
+#[cfg(all(target_arch = "x86_64", any(test, all(feature = "own-bytes", target_env = "musl"))))]
+pub mod bytes;
 pub mod entry;
 pub mod identity;
 
