@@ -42,7 +42,7 @@ pub(super) fn refuse(resolved: &mut Resolved) {
 /// Hides and protects what links lead to, besides the links. A link to something that the project
 /// or the home folder lies in is closed alone: its author cannot mean all of that.
 pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
-    let mut places = Places::default();
+    let mut places = Places::around(anchors.home.as_deref());
     for list in [&mut policy.files.hide, &mut policy.files.protect] {
         let mut targets = Vec::new();
         for entry in list.entries() {
@@ -64,7 +64,11 @@ pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
 
 /// Where folders lead, each asked once: most paths of a policy lie side by side.
 #[derive(Debug, Default)]
-struct Places(BTreeMap<OsString, Place>);
+struct Places {
+    /// The folder that most of them lie in.
+    home: Option<(OsString, Place)>,
+    others: BTreeMap<OsString, Place>,
+}
 
 /// What is known of a path.
 #[derive(Clone, Debug)]
@@ -82,6 +86,12 @@ enum Found {
 }
 
 impl Places {
+    fn around(home: Option<&Path>) -> Self {
+        let mut places = Self::default();
+        places.home = home.map(|home| (home.into(), places.place(home)));
+        places
+    }
+
     /// Returns where a path leads, if not to itself; what does not exist yet lies where its folder
     /// leads.
     fn elsewhere(&mut self, path: &Path) -> Option<PathBuf> {
@@ -97,25 +107,36 @@ impl Places {
         };
         let (folder, name) = text.split_at(slash.max(1));
         let (folder, name) = (OsStr::from_bytes(folder), name.strip_prefix(b"/").unwrap_or(name));
-        if !self.0.contains_key(folder) {
-            let place = self.place(Path::new(folder));
-            self.0.insert(folder.into(), place);
+        if let Some((_, above)) = self.home.as_ref().filter(|(home, _)| home == folder) {
+            return look(path, above, name);
         }
-        let above = self.0.get(folder);
-        let beside = || Some(above?.elsewhere.as_ref()?.join(OsStr::from_bytes(name)));
-        // In a folder that is not there, nothing is.
-        let is_there = above.is_some_and(|above| above.found == Found::Something);
-        match is_there.then(|| path.symlink_metadata().ok()).flatten() {
-            Some(stat) if stat.is_symlink() => match path.canonicalize() {
-                Ok(real) => {
-                    let elsewhere = Some(real).filter(|real| real != path);
-                    Place { elsewhere, found: Found::Something }
-                }
-                Err(_) => Place { elsewhere: beside(), found: Found::Nothing },
-            },
-            Some(_) => Place { elsewhere: beside(), found: Found::Something },
-            None => Place { elsewhere: beside(), found: Found::Nothing },
+        match self.others.get(folder) {
+            Some(above) => look(path, above, name),
+            None => {
+                let above = self.place(Path::new(folder));
+                let place = look(path, &above, name);
+                self.others.insert(folder.into(), above);
+                place
+            }
         }
+    }
+}
+
+/// Looks at a path, of which the folder is known.
+fn look(path: &Path, above: &Place, name: &[u8]) -> Place {
+    let beside = || Some(above.elsewhere.as_ref()?.join(OsStr::from_bytes(name)));
+    // In a folder that is not there, nothing is.
+    let is_there = above.found == Found::Something;
+    match is_there.then(|| path.symlink_metadata().ok()).flatten() {
+        Some(stat) if stat.is_symlink() => match path.canonicalize() {
+            Ok(real) => {
+                let elsewhere = Some(real).filter(|real| real != path);
+                Place { elsewhere, found: Found::Something }
+            }
+            Err(_) => Place { elsewhere: beside(), found: Found::Nothing },
+        },
+        Some(_) => Place { elsewhere: beside(), found: Found::Something },
+        None => Place { elsewhere: beside(), found: Found::Nothing },
     }
 }
 

@@ -48,8 +48,11 @@ impl Keys {
         let key = |(name, place): (Arc<str>, usize)| Key { start: start(&name), name, place };
         let mut keys: Vec<Key> = names.into_iter().map(key).collect();
         keys.sort_unstable_by(|a, b| {
-            let order = a.start.cmp(&b.start);
-            order.then_with(|| a.name.cmp(&b.name)).then_with(|| a.place.cmp(&b.place))
+            let order = a.start.cmp(&b.start).then_with(|| {
+                // Patterns in one folder share its names.
+                if Arc::ptr_eq(&a.name, &b.name) { Ordering::Equal } else { a.name.cmp(&b.name) }
+            });
+            order.then_with(|| a.place.cmp(&b.place))
         });
         Self { keys, noted }
     }
@@ -109,13 +112,11 @@ impl Keys {
 
 /// Returns the first bytes of a name as a number that sorts as they do.
 fn start(name: &str) -> u64 {
-    match name.as_bytes().first_chunk() {
-        Some(start) => u64::from_be_bytes(*start),
-        None => {
-            let bytes = name.bytes().chain([0; 8]).take(8);
-            bytes.fold(0, |start, byte| start << 8 | u64::from(byte))
-        }
+    let mut bytes = [0; 8];
+    for (byte, given) in bytes.iter_mut().zip(name.bytes()) {
+        *byte = given;
     }
+    u64::from_be_bytes(bytes)
 }
 
 /// Returns where a name is noted, by its ends and its length: a word, and a bit of it.

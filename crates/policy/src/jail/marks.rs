@@ -212,8 +212,7 @@ impl Marks {
 
 impl Mark {
     fn new(kind: MarkKind, pattern: &PathPattern, origin: &Origin) -> Self {
-        let is_folded = |name: &str| matches!(fold(name), Cow::Borrowed(_));
-        let pattern = if pattern.is_plain() && pattern.plain_names().all(|name| is_folded(name)) {
+        let pattern = if pattern.is_lower_ascii() {
             pattern.clone() // nearly every one
         } else {
             // A text whose folded form is no pattern (`[Z-a]`) is kept as it is.

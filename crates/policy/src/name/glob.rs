@@ -73,6 +73,17 @@ impl<'t> Component<'t> {
 }
 
 impl Glob {
+    /// Returns whether every character that is written in it is one of these.
+    pub(super) fn is_written_in(&self, one_of_these: impl Fn(char) -> bool) -> bool {
+        self.0.iter().all(|token| match token {
+            Token::Any | Token::Many => true,
+            Token::Char(c) => one_of_these(*c),
+            Token::Set(_, ranges) => {
+                ranges.iter().all(|(low, high)| one_of_these(*low) && one_of_these(*high))
+            }
+        })
+    }
+
     /// Returns whether every name that matches is a hidden one.
     pub(super) fn starts_with_dot(&self) -> bool {
         self.0.first() == Some(&Token::Char('.'))

@@ -127,6 +127,13 @@ fn one(text: &str, at: usize) -> Option<Node> {
         return (!escaped).then(|| Node { value: Value::Text(inside.into()), span });
     }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let harmless = text.bytes().all(is_plain) && text.starts_with(|c: char| c.is_alphanumeric());
-    harmless.then(|| Node { value: scalar(text), span })
+    let first = text.bytes().next().filter(u8::is_ascii_alphanumeric)?;
+    let value = match first {
+        // No number, and no word for nothing, yes or no.
+        b'a'..=b'z' | b'A'..=b'Z' if !matches!(first, b'f' | b'F' | b'n' | b'N' | b't' | b'T') => {
+            Value::Text(text.into())
+        }
+        _ => scalar(text),
+    };
+    text.bytes().all(is_plain).then_some(Node { value, span })
 }

@@ -97,18 +97,26 @@ impl PathPattern {
         self.parts.first()?.name().map(|name| &**name)
     }
 
-    /// Returns whether no name has a wildcard in it; `**` stands between names.
-    pub(crate) fn is_plain(&self) -> bool {
+    /// Returns whether it is written in ASCII without upper-case letters.
+    pub(crate) fn is_lower_ascii(&self) -> bool {
+        let is_lower = |c: char| c.is_ascii() && !c.is_ascii_uppercase();
         self.parts.iter().all(|part| match part {
-            Part::Name(_) | Part::Deep | Part::Parent => true,
-            Part::Glob(_) => false,
+            Part::Name(name) => {
+                name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
+            }
+            Part::Deep | Part::Parent => true,
+            Part::Glob(glob) => glob.is_written_in(is_lower),
         })
     }
 
-    /// Returns this pattern with other names in it; none if it has a wildcard within a name.
+    /// Returns this pattern with other names in it; none if it has a wildcard within a name. What
+    /// is borrowed stays as it is.
     pub(crate) fn with_names(&self, other: impl Fn(&str) -> Cow<'_, str>) -> Option<Self> {
         let part = |part: &Part| match part {
-            Part::Name(name) => Some(Part::Name(other(name).into())),
+            Part::Name(name) => Some(match other(name) {
+                Cow::Borrowed(_) => part.clone(),
+                Cow::Owned(name) => Part::Name(name.into()),
+            }),
             Part::Deep => Some(Part::Deep),
             Part::Parent => Some(Part::Parent),
             Part::Glob(_) => None,

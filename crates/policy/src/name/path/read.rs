@@ -29,6 +29,9 @@ pub(crate) struct Anchorage<'a> {
     home: OnceCell<Vec<Part>>,
 }
 
+/// The kernel's `PATH_MAX`: no longer path can be opened.
+const LONGEST: usize = 4096;
+
 /// The parts of a pattern while it is read: nearly always few.
 type Parts = SmallVec<[Part; 8]>;
 
@@ -105,6 +108,9 @@ impl PathPattern {
 
     /// Reads a pattern and returns its absolute form.
     pub(crate) fn read_at(text: &str, anchorage: &Anchorage<'_>) -> Result<Self, Invalid> {
+        if let Some(pattern) = read_plain(text, anchorage) {
+            return Ok(pattern);
+        }
         let (base, parts) = read(text)?;
         anchorage.anchored(base, &parts)
     }
@@ -144,10 +150,54 @@ impl FromStr for Folder {
     }
 }
 
+/// Reads a pattern and returns its absolute form, if that is made of plain names and `**` alone:
+/// nearly every one is, and a policy has many. What is anything else, or wrong, is not read here.
+fn read_plain(text: &str, anchorage: &Anchorage<'_>) -> Option<PathPattern> {
+    let (base, mut rest) = match text.as_bytes() {
+        [b'/', ..] => (Base::Root, text.get(1..)?),
+        [b'~', b'/', ..] => (Base::Home, text.get(2..)?),
+        [b'~', ..] => return None,
+        _ => (Base::Relative, text),
+    };
+    if text.is_empty() || text.len() > LONGEST {
+        return None;
+    }
+    let names = anchorage.names(base, || PathPattern { base, parts: [].into() }).ok()?;
+    let mut parts: Parts = names.iter().cloned().collect();
+    while !rest.is_empty() {
+        let plain = rest.bytes().position(|byte| !is_plain(byte)).unwrap_or(rest.len());
+        let (name, behind) = rest.split_at_checked(plain)?;
+        rest = match behind.as_bytes() {
+            [] => behind,
+            [b'/', ..] => behind.get(1..)?,
+            [b'*', b'*', b'/', ..] if name.is_empty() && parts.last() != Some(&Part::Deep) => {
+                parts.push(Part::Deep);
+                behind.get(3..)?
+            }
+            _ => return None,
+        };
+        match name {
+            "" | "." => {}
+            ".." => return None,
+            name => parts.push(Part::Name(name.into())),
+        }
+    }
+    // Where `**` begins a path, or ends one, there are rules of their own for it.
+    let is_deep = |part: Option<&Part>| part == Some(&Part::Deep);
+    let begins = is_deep(parts.first()) || base == Base::Home && is_deep(parts.get(names.len()));
+    if begins || is_deep(parts.last()) {
+        return None;
+    }
+    Some(PathPattern { base: Base::Root, parts: parts.iter().cloned().collect() })
+}
+
+/// Returns whether a byte stands for itself in a pattern, and parts no names.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && !matches!(byte, b'*' | b'/' | b'?' | b'[' | b'\\')
+}
+
 /// Reads the parts of a pattern.
 fn read(text: &str) -> Result<(Base, Parts), Invalid> {
-    // The kernel's PATH_MAX: no longer path can be opened.
-    const LONGEST: usize = 4096;
     let shown = || quote(text);
     if text.is_empty() {
         return Err(Invalid::new("path-empty", "the path is empty")
@@ -230,4 +280,50 @@ fn climb(base: Base, parts: &mut Parts, text: &str) -> Result<(), Invalid> {
         (None | Some(Part::Parent), Base::Home | Base::Relative) => parts.push(Part::Parent),
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_patterns_are_read_as_all_are() {
+        let components =
+            ["", ".", "..", "**", "*", "a", "b c", "~", "x*", "\\*", "[a]", "é", "\u{7}", ".git"];
+        let mut texts: Vec<String> = ["", "/", "~", "~/", "~x", "./"].map(Into::into).into();
+        let mut from = 0;
+        for _ in 0..3 {
+            let to = texts.len();
+            for at in from..to {
+                for component in components {
+                    let start = texts[at].clone();
+                    let slash = if start.is_empty() || start.ends_with('/') { "" } else { "/" };
+                    texts.push(format!("{start}{slash}{component}"));
+                    texts.push(format!("{start}{slash}{component}/"));
+                }
+            }
+            from = to;
+        }
+        texts.push("/a".repeat(2048));
+        texts.push("/a".repeat(2049));
+        for (root, home) in [
+            ("/srv/app", Some("/home/user")),
+            ("/", Some("/")),
+            ("/srv/../app/./x", None),
+            ("relative", Some("relative")),
+        ] {
+            let anchors = Anchors { root: root.into(), home: home.map(Into::into) };
+            let anchorage = Anchorage::new(&anchors);
+            let mut plain = 0;
+            for text in &texts {
+                let whole = text.parse::<PathPattern>().and_then(|path| path.anchored(&anchors));
+                if let Some(quick) = read_plain(text, &anchorage) {
+                    plain += 1;
+                    assert_eq!(Ok(&quick), whole.as_ref(), "{text:?} in {anchors:?}");
+                }
+                assert_eq!(PathPattern::read_at(text, &anchorage), whole, "{text:?}");
+            }
+            assert!(plain > 100, "{plain} in {anchors:?}");
+        }
+    }
 }
