@@ -1,6 +1,9 @@
 //! The tree of commands. Its doc comments are the help texts.
 
+mod quick;
+
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -55,7 +58,7 @@ pub(crate) enum Command {
 }
 
 /// Which project is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Place {
     /// Project folder, instead of the one that is found
     #[arg(long, value_name = "DIR")]
@@ -63,7 +66,7 @@ pub(crate) struct Place {
 }
 
 /// What a person says on top of the files.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Selection {
     #[command(flatten)]
     place: Place,
@@ -82,7 +85,7 @@ pub(crate) struct Selection {
 }
 
 /// Whose policy is meant.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Subject {
     /// Agent the policy is for
     #[arg(long, value_name = "NAME")]
@@ -97,7 +100,7 @@ pub(crate) struct Subject {
 }
 
 /// For whom a command prints.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Output {
     /// Print JSON, also for errors; wrong usage is told in words
     #[arg(long)]
@@ -133,24 +136,12 @@ impl Cli {
         alone.then_some(concat!("palisade ", env!("CARGO_PKG_VERSION"), "\n"))
     }
 
-    /// Reads the arguments of the commands that agents start most; none if something is wrong.
-    fn alone() -> Option<Self> {
-        if first_word("run") {
-            let Alone { color, command: OnlyRun::Run(args) } = Alone::try_parse().ok()?;
-            Some(Self { color, command: Command::Run(args) })
-        } else if first_word("check") {
-            let Alone { color, command: OnlyCheck::Check(args) } = Alone::try_parse().ok()?;
-            Some(Self { color, command: Command::Check(args) })
-        } else {
-            None
-        }
-    }
-
     /// Reads the arguments; wrong ones end the process with 2, and with what to write instead. Under
     /// `run` they end it with 125: 2 is a number that commands end with (Ruling 11).
     pub(crate) fn read() -> Result<Self, Exit> {
+        let arguments: Vec<OsString> = env::args_os().skip(1).collect();
         // What is wrong, or asks for help, is told by the tree of all commands.
-        Self::alone().map_or_else(Self::try_parse, Ok).or_else(|mut wrong| {
+        Self::quick(&arguments).map_or_else(Self::try_parse, Ok).or_else(|mut wrong| {
             let word = |kind| match wrong.get(kind) {
                 Some(ContextValue::String(word)) => Some(word.clone()),
                 Some(_) | None => None,
@@ -170,28 +161,6 @@ impl Cli {
             wrong.exit()
         })
     }
-}
-
-/// One command and nothing else: building the tree of all of them takes longer than the rest of a
-/// start.
-#[derive(Debug, Parser)]
-#[command(name = "palisade")]
-struct Alone<C: Subcommand> {
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    color: Color,
-
-    #[command(subcommand)]
-    command: C,
-}
-
-#[derive(Debug, Subcommand)]
-enum OnlyRun {
-    Run(Box<run::RunArgs>),
-}
-
-#[derive(Debug, Subcommand)]
-enum OnlyCheck {
-    Check(check::CheckArgs),
 }
 
 /// Whether the first argument is this word.

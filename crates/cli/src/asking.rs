@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::ui::cut;
 
 /// Which command is meant, and under which policy.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Commanding {
     #[command(flatten)]
     subject: Subject,
@@ -29,18 +29,18 @@ pub(crate) struct Commanding {
 
     /// Shell text, instead of a program and its arguments; `-` takes it from standard input
     #[arg(long, value_name = "TEXT", conflicts_with = "argv", allow_hyphen_values = true)]
-    shell: Option<OsString>,
+    pub(crate) shell: Option<OsString>,
 
     /// Program and its arguments; no shell reads them
     #[arg(last = true, value_name = "ARGV")]
-    argv: Vec<OsString>,
+    pub(crate) argv: Vec<OsString>,
 }
 
 /// Which call is meant, and under which policy.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Asking {
     #[command(flatten)]
-    commanding: Commanding,
+    pub(crate) commanding: Commanding,
 
     /// Tool that a model calls, instead of a command
     #[arg(long, value_name = "NAME", conflicts_with_all = ["shell", "argv"], requires = "args")]

@@ -30,10 +30,10 @@ pub(super) use tool::{note, told as told_tool};
 /// project or the folder cannot be used.
 ///
 /// Example: palisade check --shell 'git status && rm -rf /'
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
-    asking: Asking,
+    pub(crate) asking: Asking,
 
     /// Read requests from standard input, one JSON object a line, and answer each with one
     ///
@@ -45,14 +45,14 @@ pub(crate) struct CheckArgs {
     /// not exist, and without "cwd" the command runs there. Keys that mean nothing here are told as
     /// "ignored".
     #[arg(long, conflicts_with_all = ["shell", "argv", "tool", "json"])]
-    jsonl: bool,
+    pub(crate) jsonl: bool,
 
     /// With --jsonl, decide as if the first program were not known by name
     #[arg(long, hide = true, requires = "jsonl")]
-    without_tools: bool,
+    pub(crate) without_tools: bool,
 
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 impl CheckArgs {

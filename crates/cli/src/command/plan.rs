@@ -20,10 +20,10 @@ use crate::ui::{Format, Ui};
 #[derive(Debug, clap::Args)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
-    commanding: Commanding,
+    pub(crate) commanding: Commanding,
 
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 impl PlanArgs {

@@ -33,41 +33,41 @@ use crate::ui::{Format, Ui};
 /// wrong, and nothing was run, 126 denied or not confirmed, 127 no such program, 128+n signal n.
 ///
 /// Example: palisade run -- cargo test
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct RunArgs {
     #[command(flatten)]
-    commanding: Commanding,
+    pub(crate) commanding: Commanding,
 
     /// Settings file of srt, as `--policy srt:FILE`
     #[arg(long, value_name = "FILE")]
-    settings: Vec<String>,
+    pub(crate) settings: Vec<String>,
 
     /// Tasks file of Bloom, as `--policy bloom:FILE`
     #[arg(long, value_name = "FILE")]
-    tasks: Vec<String>,
+    pub(crate) tasks: Vec<String>,
 
     /// End the command after this time, such as `30s` or `5m`, if the policy does not earlier
     #[arg(long, value_name = "TIME")]
-    timeout: Option<Period>,
+    pub(crate) timeout: Option<Period>,
 
     /// Hand a variable to the command: yours, or with a value of its own. May be repeated
     #[arg(long, value_name = "NAME[=VALUE]")]
-    env: Vec<String>,
+    pub(crate) env: Vec<String>,
 
     /// File that the command reads, instead of standard input
     #[arg(long, value_name = "FILE")]
-    stdin: Option<PathBuf>,
+    pub(crate) stdin: Option<PathBuf>,
 
     /// List in the outcome what the command tried to write in vain; it makes writing slower
     #[arg(long)]
-    trace_writes: bool,
+    pub(crate) trace_writes: bool,
 
     /// Write the outcome as JSON to this descriptor, which the command does not see
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(3..))]
-    status_fd: Option<u32>,
+    pub(crate) status_fd: Option<u32>,
 
     #[command(flatten)]
-    output: Output,
+    pub(crate) output: Output,
 }
 
 impl RunArgs {

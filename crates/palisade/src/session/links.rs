@@ -8,14 +8,15 @@
 //! What a policy closes is closed under both names: a link that is hidden would otherwise leave
 //! what it points at in plain view.
 
-use std::collections::HashMap;
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_policy::Policy;
 use palisade_policy::key::{Field as _, Grants, Ignored, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Resolved};
-use palisade_policy::name::{Anchors, Folder, PathPattern};
+use palisade_policy::name::{Anchors, Folder};
 
 /// Leaves out every folder that a project grants by a name that leads through a link.
 pub(super) fn refuse(resolved: &mut Resolved) {
@@ -41,27 +42,41 @@ pub(super) fn refuse(resolved: &mut Resolved) {
 /// Hides and protects what links lead to, besides the links. A link to something that the project
 /// or the home folder lies in is closed alone: its author cannot mean all of that.
 pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
-    let mut places = Places::default();
+    let mut places = Places::around(anchors.home.as_deref());
     for list in [&mut policy.files.hide, &mut policy.files.protect] {
-        let targets = list.entries().iter().filter_map(|entry| {
-            let link = entry.value.literal()?;
-            let target = Some(places.real(&link)).filter(|target| *target != link)?;
+        let mut targets = Vec::new();
+        for entry in list.entries() {
+            let Some(link) = entry.value.literal() else { continue };
+            let Some(target) = places.elsewhere(&link) else { continue };
             let around = [Some(link.as_path()), Some(&anchors.root), anchors.home.as_deref()];
             if around.into_iter().flatten().any(|path| path.starts_with(&target)) {
-                return None;
+                continue;
             }
-            let value = Folder::literal(&target).ok()?.as_pattern().clone();
-            Some(Sourced { value, origin: entry.origin.clone() })
-        });
-        let known: Vec<&PathPattern> = list.values().collect();
-        let targets: Vec<_> = targets.filter(|target| !known.contains(&&target.value)).collect();
+            let Ok(target) = Folder::literal(&target) else { continue };
+            if !list.values().any(|known| known == target.as_pattern()) {
+                let value = target.as_pattern().clone();
+                targets.push(Sourced { value, origin: entry.origin.clone() });
+            }
+        }
         list.merge(Refusals::new(targets));
     }
 }
 
 /// Where folders lead, each asked once: most paths of a policy lie side by side.
 #[derive(Debug, Default)]
-struct Places(HashMap<OsString, (PathBuf, Found)>);
+struct Places {
+    /// The folder that most of them lie in.
+    home: Option<(OsString, Place)>,
+    others: BTreeMap<OsString, Place>,
+}
+
+/// What is known of a path.
+#[derive(Clone, Debug)]
+struct Place {
+    /// Where it leads, if not to itself.
+    elsewhere: Option<PathBuf>,
+    found: Found,
+}
 
 /// Whether anything lies at a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -71,33 +86,57 @@ enum Found {
 }
 
 impl Places {
-    /// Returns where a path leads; what does not exist yet lies where its folder leads.
-    fn real(&mut self, path: &Path) -> PathBuf {
-        self.place(path).0
+    fn around(home: Option<&Path>) -> Self {
+        let mut places = Self::default();
+        places.home = home.map(|home| (home.into(), places.place(home)));
+        places
     }
 
-    fn place(&mut self, path: &Path) -> (PathBuf, Found) {
-        let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-            return (path.to_path_buf(), Found::Something);
+    /// Returns where a path leads, if not to itself; what does not exist yet lies where its folder
+    /// leads.
+    fn elsewhere(&mut self, path: &Path) -> Option<PathBuf> {
+        self.place(path).elsewhere
+    }
+
+    fn place(&mut self, path: &Path) -> Place {
+        let text = path.as_os_str().as_bytes();
+        // The paths of patterns are absolute and normal, so that the last slash parts them.
+        let Some(slash) = text.iter().rposition(|byte| *byte == b'/').filter(|_| text != b"/")
+        else {
+            return Place { elsewhere: None, found: Found::Something };
         };
-        let (above, found) = match self.0.get(folder.as_os_str()) {
-            Some(known) => known.clone(),
+        let (folder, name) = text.split_at(slash.max(1));
+        let (folder, name) = (OsStr::from_bytes(folder), name.strip_prefix(b"/").unwrap_or(name));
+        if let Some((_, above)) = self.home.as_ref().filter(|(home, _)| home == folder) {
+            return look(path, above, name);
+        }
+        match self.others.get(folder) {
+            Some(above) => look(path, above, name),
             None => {
-                let place = self.place(folder);
-                self.0.insert(folder.into(), place.clone());
+                let above = self.place(Path::new(folder));
+                let place = look(path, &above, name);
+                self.others.insert(folder.into(), above);
                 place
             }
-        };
-        // In a folder that is not there, nothing is.
-        let stat = (found == Found::Something).then(|| path.symlink_metadata().ok()).flatten();
-        match stat {
-            Some(stat) if stat.is_symlink() => match path.canonicalize() {
-                Ok(real) => (real, Found::Something),
-                Err(_) => (above.join(name), Found::Nothing),
-            },
-            Some(_) => (above.join(name), Found::Something),
-            None => (above.join(name), Found::Nothing),
         }
+    }
+}
+
+/// Looks at a path, of which the folder is known.
+fn look(path: &Path, above: &Place, name: &[u8]) -> Place {
+    let beside = || Some(above.elsewhere.as_ref()?.join(OsStr::from_bytes(name)));
+    // In a folder that is not there, nothing is.
+    let is_there = above.found == Found::Something;
+    match is_there.then(|| path.symlink_metadata().ok()).flatten() {
+        Some(stat) if stat.is_symlink() => match path.canonicalize() {
+            Ok(real) => {
+                let elsewhere = Some(real).filter(|real| real != path);
+                Place { elsewhere, found: Found::Something }
+            }
+            Err(_) => Place { elsewhere: beside(), found: Found::Nothing },
+        },
+        Some(_) => Place { elsewhere: beside(), found: Found::Something },
+        None => Place { elsewhere: beside(), found: Found::Nothing },
     }
 }
 

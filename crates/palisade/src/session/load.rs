@@ -65,9 +65,8 @@ const MAX_BYTES: usize = 4 << 20;
 const MAX_PROJECT_FILES: usize = 16;
 const MAX_PROJECT_BYTES: usize = 1 << 20;
 
-pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
-    let places = request.places();
-    let found = found_texts(&places)?.into_iter();
+pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenError> {
+    let found = found_texts(places)?.into_iter();
     let mut groups: Vec<Group> =
         found.map(|text| Group::Texts(dialect::native(), vec![text])).collect();
     if let Some(named) = request.var("PALISADE_POLICY") {
@@ -79,7 +78,7 @@ pub(super) fn load(request: &Request) -> Result<Loaded, OpenError> {
     }
 
     let texts = groups.iter().flat_map(Group::rooted).map(|text| (text.layer, &text.source));
-    let (root, root_origin) = find_root(request, &places, texts.collect::<Vec<_>>().into_iter())?;
+    let (root, root_origin) = find_root(request, places, texts.collect::<Vec<_>>().into_iter())?;
     let project_path = Places::project_policy(&root.path);
     let in_project = Place::InProject { root: &root.path, uid: request.uid() };
     // A file that a person also named speaks with that person's voice, and only once.

@@ -92,10 +92,11 @@ impl Session {
     /// Anything unreadable or invalid, in any layer. Nothing was run, and there is no policy to
     /// fall back to.
     pub fn open(request: &Request) -> Result<Self, OpenError> {
+        let places = request.places();
         let Loaded { root, root_origin, stack, files, project, mut warnings, profile_folders } =
-            load::load(request)?;
+            load::load(request, &places)?;
         let choice = request.choice();
-        let project = project.map(|content| ProjectFiles::new(content, request, &mut warnings));
+        let project = project.map(|content| ProjectFiles::new(content, &places, &mut warnings));
         let agreement = project.as_ref().map_or(Agreement::Never, |project| project.agreement);
         let trust = match agreement {
             Agreement::Trusted => Trust::Trusted,
@@ -106,7 +107,7 @@ impl Session {
             resolved.ignored.extend(project.ignored.iter().cloned());
         }
         links::refuse(&mut resolved);
-        let anchors = Anchors { root: root.path.clone(), home: request.places().home };
+        let anchors = Anchors { root: root.path.clone(), home: places.home.clone() };
         links::close_targets(&mut resolved.policy, &anchors);
         if !resolved.ignored.is_empty() {
             warnings.push(Warning::Ignored { agreement, parts: resolved.ignored.clone() });
@@ -120,10 +121,10 @@ impl Session {
                 warnings.push(Warning::NoSuchAgent { agent: agent.to_string(), known });
             }
         }
-        protect_ourselves(&mut resolved.policy, &files, &request.places());
+        protect_ourselves(&mut resolved.policy, &files, &places);
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
-        let home = request.places().home;
+        let home = places.home;
         Ok(Self { root, home, resolved, stack, files, project, warnings, profile_folders })
     }
 
@@ -201,9 +202,8 @@ impl Session {
 }
 
 impl ProjectFiles {
-    fn new(content: load::ProjectContent, request: &Request, warnings: &mut Vec<Warning>) -> Self {
-        let state = request.places().state;
-        let store = state.as_deref().map(|state| TrustStore::new(state, request.uid()));
+    fn new(content: load::ProjectContent, places: &Places, warnings: &mut Vec<Warning>) -> Self {
+        let store = places.state.as_deref().map(|state| TrustStore::new(state, places.uid));
         let status = store.as_ref().map(|store| store.status(&content.folder, &content.hash));
         let agreement = match status {
             Some(Status::Trusted) => Agreement::Trusted,

@@ -9,12 +9,11 @@ use icu_normalizer::DecomposingNormalizerBorrowed;
 ///
 /// It is coarser than any one of them: it only decides what counts as a protected or hidden name.
 pub(super) fn fold(name: &str) -> Cow<'_, str> {
+    if name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        return Cow::Borrowed(name);
+    }
     if name.is_ascii() {
-        return if name.bytes().any(|byte| byte.is_ascii_uppercase()) {
-            Cow::Owned(name.to_ascii_lowercase())
-        } else {
-            Cow::Borrowed(name)
-        };
+        return Cow::Owned(name.to_ascii_lowercase());
     }
     let seen: String = name.chars().filter(|c| !is_ignored(*c)).collect();
     // Folding twice: a decomposition may bring up a letter that has a lower case of its own.

@@ -94,12 +94,13 @@ impl Ground {
                 writable.push(real(path, lookup));
             }
         }
-        let (mut hide, mut protect) = (Marks::default(), Marks::default());
-        protect.add(MarkKind::Protect, files.protect.entries(), moved);
-        hide.add(MarkKind::Hide, files.hide.entries(), moved);
-        hide.add(MarkKind::AllowRead, files.allow_read.entries(), moved);
-        protect.settle_in(&real_root);
-        hide.settle_in(&real_root);
+        let protect = [(MarkKind::Protect, files.protect.entries())];
+        let hide = [
+            (MarkKind::Hide, files.hide.entries()),
+            (MarkKind::AllowRead, files.allow_read.entries()),
+        ];
+        let protect = Marks::new(&protect, moved, &real_root);
+        let hide = Marks::new(&hide, moved, &real_root);
         Self { root: real_root, home: real_home, writable, hide, protect }
     }
 

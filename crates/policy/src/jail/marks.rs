@@ -1,10 +1,10 @@
 //! Many path patterns, asked at once.
 
 use std::borrow::Cow;
-
-use smallvec::SmallVec;
+use std::sync::Arc;
 
 use super::fold::fold;
+use super::keys::{Candidates, Keys, Letters};
 use super::text::below;
 use crate::key::Sourced;
 use crate::layer::Origin;
@@ -30,16 +30,6 @@ pub(super) struct Marks {
     unmarked: Option<Box<str>>,
 }
 
-/// Places of patterns that may match: nearly always few.
-type Candidates = SmallVec<[usize; 16]>;
-
-/// What the letters of a name are known to be.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Letters {
-    Ascii,
-    Any,
-}
-
 /// What a pattern is for.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum MarkKind {
@@ -55,13 +45,8 @@ struct Mark {
     origin: Origin,
 }
 
-/// Names, folded and sorted, each with the places of the patterns that have it.
-#[derive(Clone, Debug, Default)]
-struct Keys {
-    names: Vec<(Box<str>, Vec<usize>)>,
-    /// A bit for each, so that most names need not be looked for.
-    noted: [u64; 4],
-}
+/// Names, each with the place of a pattern that has it.
+type Names = Vec<(Arc<str>, usize)>;
 
 /// What the patterns say of a path.
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,27 +72,29 @@ pub enum Spelling {
 }
 
 impl Marks {
-    /// Adds patterns. `moved` returns a pattern once more, for a tree with two paths.
-    pub(super) fn add<'a>(
-        &mut self,
-        kind: MarkKind,
-        entries: impl IntoIterator<Item = &'a Sourced<PathPattern>>,
+    /// Sorts the patterns of some lists. `moved` returns a pattern once more, for a tree with two
+    /// paths; in `folder`, which is absolute and normal, most paths lie.
+    pub(super) fn new(
+        lists: &[(MarkKind, &[Sourced<PathPattern>])],
         moved: impl Fn(&PathPattern) -> Option<PathPattern>,
-    ) {
-        for Sourced { value, origin } in entries {
-            self.add_one(kind, value, origin);
-            if let Some(other) = moved(value) {
-                self.add_one(kind, &other, origin);
+        folder: &str,
+    ) -> Self {
+        let most = lists.iter().map(|(_, entries)| entries.len()).sum();
+        let mut marks = Self { marks: Vec::with_capacity(most), ..Self::default() };
+        let (mut last, mut inner) = (Vec::with_capacity(most), Vec::new());
+        for (kind, entries) in lists {
+            for Sourced { value, origin } in *entries {
+                marks.add(Mark::new(*kind, value, origin), &mut last, &mut inner);
+                if let Some(other) = moved(value) {
+                    marks.add(Mark::new(*kind, &other, origin), &mut last, &mut inner);
+                }
             }
         }
-    }
-
-    /// Notes a folder in which most paths lie; it is absolute and normal. To be done when all
-    /// patterns are added.
-    pub(super) fn settle_in(&mut self, folder: &str) {
+        (marks.last, marks.inner) = (Keys::new(last), Keys::new(inner));
         let mut found = Candidates::new();
-        components(folder).for_each(|name| self.last.look_up(name, &mut found));
-        self.unmarked = found.is_empty().then(|| folder.into());
+        components(folder).for_each(|name| marks.last.look_up(name, &mut found));
+        marks.unmarked = found.is_empty().then(|| folder.into());
+        marks
     }
 
     /// Returns what the patterns say of `path`, which is absolute and normal.
@@ -157,28 +144,22 @@ impl Marks {
         found.map(|mark| &mark.origin)
     }
 
-    fn add_one(&mut self, kind: MarkKind, pattern: &PathPattern, origin: &Origin) {
+    /// Adds a pattern, and to two lists the names that give it away.
+    fn add(&mut self, mark: Mark, last: &mut Names, inner: &mut Names) {
         let place = self.marks.len();
-        let is_folded = |name: &str| matches!(fold(name), Cow::Borrowed(_));
-        let folded = if pattern.is_plain() && pattern.plain_names().all(is_folded) {
-            pattern.clone() // nearly every one
-        } else {
-            // A text whose folded form is no pattern (`[Z-a]`) is kept as it is.
-            let whole = || fold(&pattern.to_string()).parse().unwrap_or_else(|_| pattern.clone());
-            pattern.with_names(fold).unwrap_or_else(whole)
-        };
-        let names: Vec<&str> = folded.plain_names().collect();
-        match names.split_last() {
-            Some((last, inner)) if !folded.has_wild_folder() => {
-                self.last.add(last, place);
+        self.marks.push(mark);
+        let Some(mark) = self.marks.last() else { return };
+        let mut names = mark.pattern.plain_names();
+        match names.next_back() {
+            Some(name) if !mark.pattern.has_wild_folder() => {
+                last.push((Arc::clone(name), place));
                 // Of the others nobody asks what lies below a path.
-                if kind == MarkKind::Protect {
-                    inner.iter().for_each(|name| self.inner.add(name, place));
+                if mark.kind == MarkKind::Protect {
+                    inner.extend(names.map(|name| (Arc::clone(name), place)));
                 }
             }
             Some(_) | None => self.keyless.push(place),
         }
-        self.marks.push(Mark { kind, pattern: folded, origin: origin.clone() });
     }
 
     /// Adds the places of the patterns that may match; of nearly every path there are none.
@@ -229,66 +210,16 @@ impl Marks {
     }
 }
 
-impl Keys {
-    fn add(&mut self, name: &str, place: usize) {
-        let (word, bit) = slot(name);
-        if let Some(word) = self.noted.get_mut(word) {
-            *word |= bit;
-        }
-        match self.names.binary_search_by(|(key, _)| (**key).cmp(name)) {
-            Ok(at) => self.names.get_mut(at).into_iter().for_each(|(_, known)| known.push(place)),
-            Err(at) => self.names.insert(at, (name.into(), vec![place])),
-        }
-    }
-
-    /// Finds a name, or those that a shell's pattern may match.
-    fn find_either(&self, name: &str, found: &mut Candidates) {
-        match has_wildcard(name) {
-            true => self.find_like(name, found),
-            false => self.find(name, Letters::Any, found),
-        }
-    }
-
-    #[inline]
-    fn find(&self, name: &str, letters: Letters, found: &mut Candidates) {
-        let (word, bit) = slot(name);
-        // Folding changes neither ends nor length of an ASCII name.
-        if letters == Letters::Any || self.noted.get(word).is_some_and(|word| word & bit != 0) {
-            self.look_up(name, found);
-        }
-    }
-
-    fn look_up(&self, name: &str, found: &mut Candidates) {
-        let name = fold(name);
-        let known = self.names.binary_search_by(|(key, _)| (**key).cmp(&name)).ok();
-        if let Some((_, places)) = known.and_then(|at| self.names.get(at)) {
-            found.extend_from_slice(places);
-        }
-    }
-
-    /// Finds the names that a shell's pattern may match.
-    fn find_like(&self, pattern: &str, found: &mut Candidates) {
-        let pattern = fold(pattern);
-        // Most are told by what the pattern begins and ends with, without reading all of it.
-        let (start, end) = (
-            pattern.bytes().position(is_special).and_then(|at| pattern.as_bytes().get(..at)),
-            pattern.bytes().rposition(is_special).and_then(|at| pattern.as_bytes().get(at + 1..)),
-        );
-        let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
-        let from = self.names.partition_point(|(key, _)| key.as_bytes() < start);
-        let mut step = None;
-        for (key, places) in self.names.get(from..).unwrap_or_default() {
-            if !key.as_bytes().starts_with(start) {
-                break;
-            }
-            let ends = key.bytes().next_back() == end.last().copied() || end.is_empty();
-            if ends
-                && key.as_bytes().ends_with(end)
-                && step.get_or_insert_with(|| Step::pattern(&pattern)).may_be(key)
-            {
-                found.extend_from_slice(places);
-            }
-        }
+impl Mark {
+    fn new(kind: MarkKind, pattern: &PathPattern, origin: &Origin) -> Self {
+        let pattern = if pattern.is_lower_ascii() {
+            pattern.clone() // nearly every one
+        } else {
+            // A text whose folded form is no pattern (`[Z-a]`) is kept as it is.
+            let whole = || fold(&pattern.to_string()).parse().unwrap_or_else(|_| pattern.clone());
+            pattern.with_names(fold).unwrap_or_else(whole)
+        };
+        Self { kind, pattern, origin: origin.clone() }
     }
 }
 
@@ -303,7 +234,7 @@ pub(super) fn is_unsettled(name: &str) -> bool {
 }
 
 /// Returns whether a byte means something in a shell's pattern.
-fn is_special(byte: u8) -> bool {
+pub(super) fn is_special(byte: u8) -> bool {
     matches!(byte, b'*' | b'?' | b'[' | b']' | b'\\')
 }
 
@@ -319,12 +250,4 @@ fn components(path: &str) -> impl Iterator<Item = &str> {
         }
         None
     })
-}
-
-/// Returns where a name is noted, by its ends and its length: a word, and a bit of it.
-fn slot(name: &str) -> (usize, u64) {
-    let end = |byte: Option<u8>| usize::from(byte.unwrap_or_default().to_ascii_lowercase());
-    let (first, last) = (end(name.bytes().next()), end(name.bytes().next_back()));
-    let place = (first * 31 + last * 7 + name.len()) % 256;
-    (place / 64, 1 << (place % 64))
 }

@@ -9,7 +9,7 @@
 //! | --- | --- |
 //! | `lookup` | What lies at a path? |
 //! | `walk` | Where does a path lead? |
-//! | `marks`, `fold` | Which patterns of the policy name it, in any spelling? |
+//! | `marks`, `keys`, `fold` | Which patterns of the policy name it, in any spelling? |
 //! | `ground` | Which part of the machine is it in? |
 //! | `place` | What may be done there? |
 //! | `secret` | Does it hold secrets of the whole machine? |
@@ -17,6 +17,7 @@
 
 mod fold;
 mod ground;
+mod keys;
 mod lookup;
 mod marks;
 mod place;

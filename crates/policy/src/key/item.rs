@@ -281,8 +281,11 @@ macro_rules! choice {
 
         impl $crate::key::Item for $Name {
             fn read(node: &$crate::text::Node, cx: &mut $crate::key::Reader<'_>) -> Option<Self> {
-                let words = [$($word),+].join(", ");
-                let text = cx.text(&format!("one of {words}"), node)?;
+                let Some(text) = node.text() else {
+                    let words = [$($word),+].join(", ");
+                    cx.text(&format!("one of {words}"), node);
+                    return None;
+                };
                 text.parse().map_or_else(|invalid| cx.invalid(node, &invalid), Some)
             }
             fn json(&self) -> serde_json::Value {

@@ -1,14 +1,14 @@
 //! Reading nodes into fields: where we are, and what went wrong on the way.
 
 use crate::layer::{Layer, Origin, Scope};
-use crate::name::{Anchors, Invalid};
+use crate::name::{Anchorage, Anchors, Invalid};
 use crate::text::{Diagnostic, Entry, Node, Source, Span, Value, visible};
 
 /// What a field needs to know while it reads, and where it leaves its complaints.
 #[derive(Debug)]
 pub struct Reader<'a> {
     source: &'a Source,
-    anchors: &'a Anchors,
+    anchorage: Anchorage<'a>,
     layer: Layer,
     scope: Scope,
     problems: Vec<Diagnostic>,
@@ -23,12 +23,18 @@ const MAX_REGEXES: usize = 256;
 impl<'a> Reader<'a> {
     /// Starts reading a text that belongs to `layer`.
     pub fn new(source: &'a Source, anchors: &'a Anchors, layer: Layer) -> Self {
-        Self { source, anchors, layer, scope: Scope::Base, problems: Vec::new(), regexes: 0 }
+        let anchorage = Anchorage::new(anchors);
+        Self { source, anchorage, layer, scope: Scope::Base, problems: Vec::new(), regexes: 0 }
     }
 
     /// Returns the folders that relative paths and `~` start from.
     pub fn anchors(&self) -> &'a Anchors {
-        self.anchors
+        self.anchorage.anchors()
+    }
+
+    /// Returns the same for values of which a text has many.
+    pub(crate) fn anchorage(&self) -> &Anchorage<'a> {
+        &self.anchorage
     }
 
     /// Returns the layer that is being read.

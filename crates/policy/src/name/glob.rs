@@ -1,5 +1,6 @@
 //! One component of a path pattern: `*`, `?`, `[set]` and literal characters.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::str::Chars;
 
@@ -11,8 +12,8 @@ use super::{Invalid, quote};
 pub(crate) struct Glob(Vec<Token>);
 
 /// What one component of a pattern's text says.
-pub(super) enum Component {
-    Literal(String),
+pub(super) enum Component<'t> {
+    Literal(Cow<'t, str>),
     Glob(Glob),
     /// `**`
     Deep,
@@ -34,13 +35,13 @@ enum Sense {
     NotIn,
 }
 
-impl Component {
+impl<'t> Component<'t> {
     /// Parses one component of the pattern `pattern`.
-    pub(super) fn parse(text: &str, pattern: &str) -> Result<Self, Invalid> {
+    pub(super) fn parse(text: &'t str, pattern: &str) -> Result<Self, Invalid> {
         if text == "**" {
             return Ok(Self::Deep);
         }
-        if !text.contains(['*', '?', '[', '\\']) {
+        if !text.bytes().any(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\')) {
             return Ok(Self::Literal(text.into())); // nearly all of them
         }
         let mut tokens = Vec::with_capacity(text.len().min(16));
@@ -67,11 +68,22 @@ impl Component {
                 Token::Any | Token::Many | Token::Set(..) => None,
             })
             .collect();
-        Ok(literal.map_or_else(|| Self::Glob(Glob(tokens)), Self::Literal))
+        Ok(literal.map_or_else(|| Self::Glob(Glob(tokens)), |name| Self::Literal(name.into())))
     }
 }
 
 impl Glob {
+    /// Returns whether every character that is written in it is one of these.
+    pub(super) fn is_written_in(&self, one_of_these: impl Fn(char) -> bool) -> bool {
+        self.0.iter().all(|token| match token {
+            Token::Any | Token::Many => true,
+            Token::Char(c) => one_of_these(*c),
+            Token::Set(_, ranges) => {
+                ranges.iter().all(|(low, high)| one_of_these(*low) && one_of_these(*high))
+            }
+        })
+    }
+
     /// Returns whether every name that matches is a hidden one.
     pub(super) fn starts_with_dot(&self) -> bool {
         self.0.first() == Some(&Token::Char('.'))

@@ -1,16 +1,18 @@
 //! Files and folders as rules name them.
 
 mod reach;
+mod read;
 
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::{Component as PathComponent, Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
-use super::glob::{Component, Glob, write_literal};
+use super::glob::{Glob, write_literal};
 use super::{Invalid, quote};
 pub(crate) use reach::{Reach, Step};
+pub(crate) use read::Anchorage;
+pub use read::Anchors;
 
 /// A path, or many: `~/.ssh`, `/etc`, `src/**/*.pem`.
 ///
@@ -38,15 +40,6 @@ pub struct PathPattern {
     parts: Arc<[Part]>,
 }
 
-/// Where `~` and relative patterns start. Both paths are absolute.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Anchors {
-    /// The folder that relative patterns are relative to.
-    pub root: PathBuf,
-    /// The user's home folder, if there is one.
-    pub home: Option<PathBuf>,
-}
-
 /// One folder or file without wildcards, for lists that grant: what may be written must be known
 /// before the program starts, and a wildcard would also have to cover what appears later.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
@@ -64,52 +57,12 @@ enum Part {
     /// `**`
     Deep,
     Glob(Glob),
-    Name(String),
+    Name(Arc<str>),
     /// `..`, only at the start of what is not absolute.
     Parent,
 }
 
 impl PathPattern {
-    /// Returns the absolute form of this pattern.
-    ///
-    /// # Errors
-    ///
-    /// When `~` is used and there is no home, when an anchor is relative or not UTF-8, and when
-    /// the result would search the whole disk.
-    pub fn anchored(&self, anchors: &Anchors) -> Result<Self, Invalid> {
-        let anchor = match self.base {
-            Base::Root => return Ok(self.clone()),
-            Base::Home => anchors.home.as_deref().ok_or_else(|| {
-                let problem = format!("{} needs a home folder, and there is none", self.shown());
-                Invalid::new("path-home", problem).with_hint("write the absolute path")
-            })?,
-            Base::Relative => &anchors.root,
-        };
-        let bad_anchor = || {
-            let problem =
-                format!("the folder {} cannot anchor a path", quote(&anchor.to_string_lossy()));
-            Invalid::new("path-anchor", problem).with_hint("it must be absolute and valid UTF-8")
-        };
-        if !anchor.is_absolute() {
-            return Err(bad_anchor());
-        }
-        let mut parts = Vec::new();
-        for name in normal_components(anchor) {
-            parts.push(Part::Name(name.to_str().ok_or_else(bad_anchor)?.into()));
-        }
-        for part in self.parts.iter() {
-            match part {
-                Part::Parent => drop(parts.pop()),
-                Part::Deep | Part::Glob(_) | Part::Name(_) => parts.push(part.clone()),
-            }
-        }
-        // Whoever makes `/` the root has said that everything is the project.
-        if self.base == Base::Home || anchor != Path::new("/") {
-            check_reach(Base::Root, &parts, self)?;
-        }
-        Ok(Self { base: Base::Root, parts: parts.into() })
-    }
-
     /// Returns whether this pattern no longer depends on an anchor.
     pub fn is_absolute(&self) -> bool {
         self.base == Base::Root
@@ -123,21 +76,21 @@ impl PathPattern {
     /// Returns the part before the first wildcard; of a pattern that is not absolute, as written.
     pub fn fixed_prefix(&self) -> PathBuf {
         let mut prefix = String::with_capacity(64);
-        prefix.push_str(match self.base {
-            Base::Root => "/",
-            Base::Home => "~",
-            Base::Relative => "",
-        });
+        // Absolute paths begin with a slash, which stands before every name.
+        prefix.push_str(if self.base == Base::Home { "~" } else { "" });
         for part in self.parts.iter() {
             let name = match part {
                 Part::Name(name) => name,
                 Part::Parent => "..",
                 Part::Deep | Part::Glob(_) => break,
             };
-            if !prefix.is_empty() && !prefix.ends_with('/') {
+            if !prefix.is_empty() || self.base == Base::Root {
                 prefix.push('/');
             }
             prefix.push_str(name);
+        }
+        if prefix.is_empty() && self.base == Base::Root {
+            prefix.push('/');
         }
         PathBuf::from(prefix)
     }
@@ -147,12 +100,9 @@ impl PathPattern {
     pub fn anywhere_below(&self) -> Option<(PathBuf, PathBuf)> {
         let deep = self.parts.iter().position(|part| *part == Part::Deep)?;
         let (before, after) = (self.parts.get(..deep)?, self.parts.get(deep + 1..)?);
-        let plain = |part: &Part| match part {
-            Part::Name(name) => Some(name.clone()),
-            Part::Deep | Part::Glob(_) | Part::Parent => None,
-        };
-        before.iter().try_for_each(|part| plain(part).map(drop))?;
-        let names: PathBuf = after.iter().map(plain).collect::<Option<_>>()?;
+        before.iter().try_for_each(|part| part.name().map(drop))?;
+        let names: PathBuf =
+            after.iter().map(|part| part.name().map(|name| &**name)).collect::<Option<_>>()?;
         (self.is_absolute() && !after.is_empty()).then(|| (self.fixed_prefix(), names))
     }
 
@@ -183,7 +133,7 @@ impl PathPattern {
                     part += 1;
                     continue;
                 }
-                (Some(Part::Name(name)), Some(found)) => OsStr::new(name) == *found,
+                (Some(Part::Name(name)), Some(found)) => OsStr::new(&**name) == *found,
                 (Some(Part::Glob(glob)), Some(found)) => glob.matches(&found.to_string_lossy()),
                 (Some(Part::Parent), Some(_)) | (Some(_), None) => false,
             };
@@ -205,7 +155,7 @@ impl PathPattern {
     /// a look at one component, for searches that see many.
     pub fn may_end_in(&self, name: &str) -> bool {
         match self.parts.last() {
-            Some(Part::Name(last)) => last == name,
+            Some(Part::Name(last)) => **last == *name,
             Some(Part::Glob(last)) => last.matches(name),
             Some(Part::Deep | Part::Parent) | None => true,
         }
@@ -220,63 +170,6 @@ impl PathPattern {
             // All that `other` matches lies below its fixed prefix, and below what its first
             // components match.
             && (self.matches(&other.fixed_prefix()) || other.parts.starts_with(&self.parts))
-    }
-
-    fn shown(&self) -> String {
-        quote(&self.to_string()).to_string()
-    }
-}
-
-impl FromStr for PathPattern {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        // The kernel's PATH_MAX: no longer path can be opened.
-        const LONGEST: usize = 4096;
-        let shown = || quote(text);
-        if text.is_empty() {
-            return Err(Invalid::new("path-empty", "the path is empty")
-                .with_hint("write `.` for the project's own folder"));
-        }
-        if text.len() > LONGEST {
-            let problem = format!("{} is longer than {LONGEST} bytes", shown());
-            return Err(Invalid::new("path-length", problem));
-        }
-        if text.chars().any(char::is_control) {
-            let problem = format!("{} contains a control character", shown());
-            return Err(Invalid::new("path-control", problem));
-        }
-        let (base, rest) = if let Some(rest) = text.strip_prefix('/') {
-            (Base::Root, rest)
-        } else if let Some(rest) = text.strip_prefix('~') {
-            if !rest.is_empty() && !rest.starts_with('/') {
-                let problem = format!("{} names another user's home", shown());
-                return Err(Invalid::new("path-user", problem).with_hint(
-                    "write `~/` for your own home, the absolute path, or `\\~` for the character",
-                ));
-            }
-            (Base::Home, rest)
-        } else {
-            (Base::Relative, text)
-        };
-
-        let mut parts = Vec::new();
-        for component in rest.split('/') {
-            match Component::parse(component, text)? {
-                Component::Deep if parts.last() == Some(&Part::Deep) => {}
-                Component::Deep => parts.push(Part::Deep),
-                Component::Glob(glob) => parts.push(Part::Glob(glob)),
-                Component::Literal(name) => match name.as_str() {
-                    "" | "." => {}
-                    ".." => climb(base, &mut parts, text)?,
-                    _ => parts.push(Part::Name(name)),
-                },
-            }
-        }
-        check_reach(base, &parts, &text)?;
-        // A pattern names a tree anyway, so `folder/**` is the folder.
-        parts.pop_if(|part| *part == Part::Deep);
-        Ok(Self { base, parts: parts.into() })
     }
 }
 
@@ -300,6 +193,16 @@ impl fmt::Display for PathPattern {
             f.write_str(&text)?;
         }
         Ok(())
+    }
+}
+
+impl Part {
+    /// Returns the name, if this is one.
+    fn name(&self) -> Option<&Arc<str>> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Deep | Self::Glob(_) | Self::Parent => None,
+        }
     }
 }
 
@@ -365,23 +268,6 @@ impl Folder {
     }
 }
 
-impl FromStr for Folder {
-    type Err = Invalid;
-
-    fn from_str(text: &str) -> Result<Self, Invalid> {
-        let pattern: PathPattern = text.parse()?;
-        if pattern.has_wildcard() {
-            let problem = format!("{} has a wildcard, which cannot be enforced here", quote(text));
-            let prefix = pattern.fixed_prefix();
-            let folder =
-                if prefix.as_os_str().is_empty() { ".".into() } else { prefix.to_string_lossy() };
-            return Err(Invalid::new("wildcard-not-enforceable", problem)
-                .with_hint(format!("name the folder itself, like {}", quote(&folder))));
-        }
-        Ok(Self(pattern))
-    }
-}
-
 impl fmt::Display for Folder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
@@ -401,31 +287,13 @@ fn normal_components(path: &Path) -> Vec<&OsStr> {
     names
 }
 
-/// Resolves one `..` by text.
-fn climb(base: Base, parts: &mut Vec<Part>, text: &str) -> Result<(), Invalid> {
-    match (parts.last(), base) {
-        (Some(Part::Deep | Part::Glob(_)), _) => {
-            let shown = quote(text);
-            let problem = format!("{shown} has a `..` after a wildcard, which cannot be enforced");
-            return Err(
-                Invalid::new("path-climb", problem).with_hint("write the path without `..`")
-            );
-        }
-        (Some(Part::Name(_)), _) => drop(parts.pop()),
-        // As for the kernel, the folder above `/` is `/`.
-        (None | Some(Part::Parent), Base::Root) => {}
-        (None | Some(Part::Parent), Base::Home | Base::Relative) => parts.push(Part::Parent),
-    }
-    Ok(())
-}
-
 /// Refuses patterns that would make every start search the whole disk or the whole home.
-fn check_reach(base: Base, parts: &[Part], text: &impl fmt::Display) -> Result<(), Invalid> {
+fn check_reach(base: Base, parts: &[Part], text: impl Fn() -> String) -> Result<(), Invalid> {
     let whole = match (base, parts.first()) {
         (Base::Root, Some(Part::Deep | Part::Glob(_))) => "the whole disk",
         (Base::Home, Some(Part::Deep)) => "the whole home folder",
         (Base::Root | Base::Home | Base::Relative, _) => return Ok(()),
     };
-    let problem = format!("{} would search {whole}", quote(&text.to_string()));
+    let problem = format!("{} would search {whole}", quote(&text()));
     Err(Invalid::new("path-reach", problem).with_hint("name a folder before the first wildcard"))
 }

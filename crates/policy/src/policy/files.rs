@@ -49,8 +49,7 @@ macro_rules! path_item {
         impl Item for $Type {
             fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
                 let text = cx.text($takes, node)?;
-                let path = text.parse::<Self>().and_then(|path| path.anchored(cx.anchors()));
-                path.map_or_else(|invalid| cx.invalid(node, &invalid), Some)
+                Self::read_at(text, cx.anchorage()).map_or_else(|invalid| cx.invalid(node, &invalid), Some)
             }
             fn json(&self) -> Json {
                 json!(self.to_string())

@@ -25,6 +25,23 @@ pub(crate) fn has(text: &str, wanted: u8) -> bool {
     }
 }
 
+/// Tells of every place at which a text has an ASCII character.
+#[inline]
+pub(crate) fn each(text: &str, wanted: u8, mut found: impl FnMut(usize)) {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let mut look = |at: usize, bytes: &[u8]| {
+        for (place, byte) in bytes.iter().enumerate() {
+            if *byte == wanted {
+                found(at + place);
+            }
+        }
+    };
+    for (place, word) in words.iter().enumerate().filter(|(_, word)| holds(**word, wanted)) {
+        look(place * 8, word);
+    }
+    look(words.len() * 8, rest);
+}
+
 /// Splits a text at the first of an ASCII character.
 #[inline]
 pub(crate) fn split_once(text: &str, wanted: u8) -> Option<(&str, &str)> {
@@ -53,7 +70,14 @@ mod tests {
 
     #[test]
     fn a_byte_is_found_wherever_it_stands() {
+        let all = |text: &str| {
+            let mut places = Vec::new();
+            each(text, b'~', |at| places.push(at));
+            places
+        };
+        assert_eq!(all("~~\u{7f}é~\u{fe}~~~~~"), [0, 1, 5, 8, 9, 10, 11, 12]);
         for length in 0..40_usize {
+            assert_eq!(all(&"~".repeat(length)), (0..length).collect::<Vec<_>>());
             let text = "\u{7f}".repeat(length);
             assert_eq!((find(&text, b'~'), has(&text, b'~')), (None, false), "{length}");
             for at in 0..length {
@@ -64,6 +88,7 @@ mod tests {
                     "{length} {at}"
                 );
                 assert_eq!(behind_last(&text, b'~').len(), length - at - 1);
+                assert_eq!(all(&text), [at], "{length} {at}");
             }
         }
         assert!(has("é", 0xC3) && has("0123456789é", 0xA9) && !has("0123456789é", 0x29));

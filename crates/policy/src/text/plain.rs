@@ -5,14 +5,15 @@
 //! does then, and a test holds the two to the same tree.
 
 use super::yaml::scalar;
-use super::{Entry, Node, Source, Span, Value};
+use super::{Entry, Node, Source, Span, Value, byte};
 
 /// Reads block maps and lists of scalars on one line; none for anything else.
 pub(crate) fn parse(source: &Source) -> Option<Node> {
-    let mut lines = Lines { text: source.text(), at: 0 };
-    let first = lines.peek()?;
+    let mut rest = source.lines();
+    let mut lines = Lines { ahead: speaking(&mut rest), rest };
+    let first = lines.ahead?;
     let node = block(&mut lines, first)?;
-    lines.peek().is_none().then_some(node)
+    lines.ahead.is_none().then_some(node)
 }
 
 /// A line with something on it: what stands behind the blanks, and where that begins.
@@ -23,40 +24,39 @@ struct Line<'t> {
     indent: usize,
 }
 
-struct Lines<'t> {
-    text: &'t str,
-    at: usize,
+struct Lines<'t, I> {
+    /// The next line that says something.
+    ahead: Option<Line<'t>>,
+    rest: I,
 }
 
-impl<'t> Lines<'t> {
-    /// Returns the next line that says something, without going past it.
-    fn peek(&mut self) -> Option<Line<'t>> {
-        loop {
-            let rest = self.text.get(self.at..).filter(|rest| !rest.is_empty())?;
-            let line = rest.split_once('\n').map_or(rest, |(line, _)| line);
-            let text = line.trim_start_matches(' ');
-            if !text.is_empty() && !text.starts_with('#') {
-                let indent = line.len() - text.len();
-                return Some(Line { text, start: self.at + indent, indent });
-            }
-            self.at += line.len() + 1;
-        }
+impl<'t, I: Iterator<Item = (usize, &'t str)>> Lines<'t, I> {
+    fn pass(&mut self) {
+        self.ahead = speaking(&mut self.rest);
     }
+}
 
-    fn pass(&mut self, line: Line<'_>) {
-        self.at = line.start + line.text.len() + 1;
-    }
+/// Returns the first line that says something.
+fn speaking<'t>(lines: &mut impl Iterator<Item = (usize, &'t str)>) -> Option<Line<'t>> {
+    lines.find_map(|(start, line)| {
+        let indent = line.bytes().position(|byte| byte != b' ')?;
+        let text = line.get(indent..).filter(|text| !text.starts_with('#'))?;
+        Some(Line { text, start: start + indent, indent })
+    })
 }
 
 /// Reads the list or map that begins with a line.
-fn block(lines: &mut Lines<'_>, first: Line<'_>) -> Option<Node> {
+fn block<'t>(
+    lines: &mut Lines<'t, impl Iterator<Item = (usize, &'t str)>>,
+    first: Line<'t>,
+) -> Option<Node> {
     let (mut items, mut entries) = (Vec::new(), Vec::new());
     let mut end = first.start;
-    while let Some(line) = lines.peek().filter(|line| line.indent >= first.indent) {
+    while let Some(line) = lines.ahead.filter(|line| line.indent >= first.indent) {
         if line.indent > first.indent {
             return None;
         }
-        lines.pass(line);
+        lines.pass();
         let value = match line.text.strip_prefix("- ") {
             Some(item) => {
                 items.push(inline(item, line.start + 2)?);
@@ -78,10 +78,13 @@ fn block(lines: &mut Lines<'_>, first: Line<'_>) -> Option<Node> {
 }
 
 /// Reads a key with its value, which may be a block on the lines below.
-fn entry(lines: &mut Lines<'_>, line: Line<'_>) -> Option<Entry> {
-    let (key, rest) = line.text.split_once(':')?;
+fn entry<'t>(
+    lines: &mut Lines<'t, impl Iterator<Item = (usize, &'t str)>>,
+    line: Line<'t>,
+) -> Option<Entry> {
+    let (key, rest) = byte::split_once(line.text, b':')?;
     let value = if rest.is_empty() {
-        let below = lines.peek().filter(|below| below.indent > line.indent)?;
+        let below = lines.ahead.filter(|below| below.indent > line.indent)?;
         block(lines, below)?
     } else {
         inline(rest.strip_prefix(' ')?, line.start + key.len() + 2)?
@@ -116,13 +119,21 @@ fn inline(text: &str, at: usize) -> Option<Node> {
 /// Reads a scalar: plain words of harmless characters, or anything in quotes but escapes.
 fn one(text: &str, at: usize) -> Option<Node> {
     let span = Span::new(at, at + text.len());
-    for quote in ['"', '\''] {
-        if let Some(inside) = text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote)) {
-            let escaped = inside.contains(quote) || quote == '"' && inside.contains('\\');
-            return (!escaped).then(|| Node { value: Value::Text(inside.into()), span });
-        }
+    if let [quote @ (b'"' | b'\''), .., end] = text.as_bytes()
+        && quote == end
+    {
+        let inside = text.get(1..text.len() - 1)?;
+        let escaped = byte::has(inside, *quote) || *quote == b'"' && byte::has(inside, b'\\');
+        return (!escaped).then(|| Node { value: Value::Text(inside.into()), span });
     }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-    let harmless = text.bytes().all(is_plain) && text.starts_with(|c: char| c.is_alphanumeric());
-    harmless.then(|| Node { value: scalar(text), span })
+    let first = text.bytes().next().filter(u8::is_ascii_alphanumeric)?;
+    let value = match first {
+        // No number, and no word for nothing, yes or no.
+        b'a'..=b'z' | b'A'..=b'Z' if !matches!(first, b'f' | b'F' | b'n' | b'N' | b't' | b'T') => {
+            Value::Text(text.into())
+        }
+        _ => scalar(text),
+    };
+    text.bytes().all(is_plain).then_some(Node { value, span })
 }

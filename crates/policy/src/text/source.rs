@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use super::byte;
+
 /// A policy text and the name it is known by in messages.
 ///
 /// Cloning is cheap: both parts are shared.
@@ -13,18 +15,30 @@ pub struct Source {
     text: Arc<str>,
     /// Where each line starts: places are asked for once per value.
     lines: Arc<[usize]>,
+    letters: Letters,
+}
+
+/// What the characters of a text are known to be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Letters {
+    /// Each is one byte.
+    Ascii,
+    Any,
 }
 
 impl Source {
     /// Names a text.
     pub fn new(name: &str, text: &str) -> Self {
-        let starts = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(at, _)| at + 1);
+        let mut lines = Vec::with_capacity(1 + text.len() / 16);
+        lines.push(0);
+        byte::each(text, b'\n', |at| lines.push(at + 1));
         let name: Arc<str> = name.into();
         Self {
             shown: Arc::clone(&name),
             name,
             text: text.into(),
-            lines: std::iter::once(0).chain(starts).collect(),
+            lines: lines.into(),
+            letters: if text.is_ascii() { Letters::Ascii } else { Letters::Any },
         }
     }
 
@@ -60,7 +74,11 @@ impl Source {
     pub fn place(&self, offset: usize) -> Place {
         let at = self.boundary(offset);
         let line = self.line_index(at);
-        let before = &self.text.as_bytes()[self.lines[line]..at];
+        let start = self.lines[line];
+        if self.letters == Letters::Ascii {
+            return Place { line: count(line + 1), column: count(at - start + 1) };
+        }
+        let before = &self.text.as_bytes()[start..at];
         let (near, far) = before.split_at(before.len().min(4096));
         let characters = near.iter().filter(|&&byte| byte & 0xc0 != 0x80).count();
         Place { line: count(line + 1), column: count(characters + far.len() + 1) }
@@ -80,6 +98,13 @@ impl Source {
         let start = self.lines[line];
         let end = self.lines.get(line + 1).map_or(self.text.len(), |next| next - 1);
         (start, self.text[start..end].trim_end_matches('\r'))
+    }
+
+    /// Returns every line with the offset it starts at, as it is but for the line feed.
+    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        let ends = self.lines.iter().skip(1).map(|next| next - 1).chain([self.text.len()]);
+        let lines = self.lines.iter().zip(ends);
+        lines.map(|(&start, end)| (start, self.text.get(start..end).unwrap_or_default()))
     }
 
     fn line_index(&self, at: usize) -> usize {

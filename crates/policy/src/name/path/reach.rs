@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::{Part, PathPattern, normal_components};
 use crate::name::glob::{Component, Glob};
@@ -38,7 +39,7 @@ impl PathPattern {
         // Most patterns begin with plain names, and most paths with others.
         for (part, name) in self.parts.iter().zip(names) {
             match (part, name) {
-                (Part::Name(part), Step::Name(name)) if part == name => {}
+                (Part::Name(part), Step::Name(name)) if **part == **name => {}
                 (Part::Name(_), Step::Name(_)) => return Reach::Apart,
                 (Part::Name(_) | Part::Deep | Part::Glob(_) | Part::Parent, _) => break,
             }
@@ -87,33 +88,35 @@ impl PathPattern {
     }
 
     /// Returns the components without wildcards: a path that lacks one of them cannot match.
-    pub(crate) fn plain_names(&self) -> impl DoubleEndedIterator<Item = &str> {
-        self.parts.iter().filter_map(|part| match part {
-            Part::Name(name) => Some(name.as_str()),
-            Part::Deep | Part::Glob(_) | Part::Parent => None,
-        })
+    pub(crate) fn plain_names(&self) -> impl DoubleEndedIterator<Item = &Arc<str>> {
+        self.parts.iter().filter_map(Part::name)
     }
 
     /// Returns the first component, if it has no wildcards.
     pub(crate) fn first_plain_name(&self) -> Option<&str> {
-        match self.parts.first() {
-            Some(Part::Name(name)) => Some(name),
-            Some(Part::Deep | Part::Glob(_) | Part::Parent) | None => None,
-        }
+        self.parts.first()?.name().map(|name| &**name)
     }
 
-    /// Returns whether no name has a wildcard in it; `**` stands between names.
-    pub(crate) fn is_plain(&self) -> bool {
+    /// Returns whether it is written in ASCII without upper-case letters.
+    pub(crate) fn is_lower_ascii(&self) -> bool {
+        let is_lower = |c: char| c.is_ascii() && !c.is_ascii_uppercase();
         self.parts.iter().all(|part| match part {
-            Part::Name(_) | Part::Deep | Part::Parent => true,
-            Part::Glob(_) => false,
+            Part::Name(name) => {
+                name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
+            }
+            Part::Deep | Part::Parent => true,
+            Part::Glob(glob) => glob.is_written_in(is_lower),
         })
     }
 
-    /// Returns this pattern with other names in it; none if it has a wildcard within a name.
+    /// Returns this pattern with other names in it; none if it has a wildcard within a name. What
+    /// is borrowed stays as it is.
     pub(crate) fn with_names(&self, other: impl Fn(&str) -> Cow<'_, str>) -> Option<Self> {
         let part = |part: &Part| match part {
-            Part::Name(name) => Some(Part::Name(other(name).into_owned())),
+            Part::Name(name) => Some(match other(name) {
+                Cow::Borrowed(_) => part.clone(),
+                Cow::Owned(name) => Part::Name(name.into()),
+            }),
             Part::Deep => Some(Part::Deep),
             Part::Parent => Some(Part::Parent),
             Part::Glob(_) => None,

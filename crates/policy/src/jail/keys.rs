@@ -1,0 +1,167 @@
+//! The names that give patterns away.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::fold::fold;
+use super::marks::{has_wildcard, is_special};
+use crate::name::Step;
+
+/// Places of patterns that may match: nearly always few.
+pub(super) type Candidates = SmallVec<[usize; 16]>;
+
+/// What the letters of a name are known to be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Letters {
+    Ascii,
+    Any,
+}
+
+/// Names that are folded, each with the place of a pattern that has it, sorted by name and place.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Keys {
+    keys: Vec<Key>,
+    /// A bit for each, so that most names need not be looked for.
+    noted: [u64; 4],
+}
+
+#[derive(Clone, Debug)]
+struct Key {
+    /// What the name begins with: most are told apart by that alone.
+    start: u64,
+    name: Arc<str>,
+    place: usize,
+}
+
+impl Keys {
+    /// Sorts names that are folded, each with the place of a pattern that has it.
+    pub(super) fn new(names: Vec<(Arc<str>, usize)>) -> Self {
+        let mut noted = [0; 4];
+        for (name, _) in &names {
+            let (word, bit) = slot(name);
+            if let Some(word) = noted.get_mut(word) {
+                *word |= bit;
+            }
+        }
+        let key = |(name, place): (Arc<str>, usize)| Key { start: start(&name), name, place };
+        let mut keys: Vec<Key> = names.into_iter().map(key).collect();
+        keys.sort_unstable_by(|a, b| {
+            let order = a.start.cmp(&b.start).then_with(|| {
+                // Patterns in one folder share its names.
+                if Arc::ptr_eq(&a.name, &b.name) { Ordering::Equal } else { a.name.cmp(&b.name) }
+            });
+            order.then_with(|| a.place.cmp(&b.place))
+        });
+        Self { keys, noted }
+    }
+
+    /// Finds a name, or those that a shell's pattern may match.
+    pub(super) fn find_either(&self, name: &str, found: &mut Candidates) {
+        match has_wildcard(name) {
+            true => self.find_like(name, found),
+            false => self.find(name, Letters::Any, found),
+        }
+    }
+
+    #[inline]
+    pub(super) fn find(&self, name: &str, letters: Letters, found: &mut Candidates) {
+        let (word, bit) = slot(name);
+        // Folding changes neither ends nor length of an ASCII name.
+        if letters == Letters::Any || self.noted.get(word).is_some_and(|word| word & bit != 0) {
+            self.look_up(name, found);
+        }
+    }
+
+    pub(super) fn look_up(&self, name: &str, found: &mut Candidates) {
+        let name = fold(name);
+        let wanted = start(&name);
+        let order = |key: &Key| key.start.cmp(&wanted).then_with(|| (*key.name).cmp(&name));
+        let from = self.keys.partition_point(|key| order(key) == Ordering::Less);
+        let behind = self.keys.get(from..).unwrap_or_default();
+        let same = behind.iter().take_while(|key| order(key) == Ordering::Equal);
+        found.extend(same.map(|key| key.place));
+    }
+
+    /// Finds the names that a shell's pattern may match.
+    fn find_like(&self, pattern: &str, found: &mut Candidates) {
+        let pattern = fold(pattern);
+        // Most are told by what the pattern begins and ends with, without reading all of it.
+        let (start, end) = (
+            pattern.bytes().position(is_special).and_then(|at| pattern.as_bytes().get(..at)),
+            pattern.bytes().rposition(is_special).and_then(|at| pattern.as_bytes().get(at + 1..)),
+        );
+        let (start, end) = (start.unwrap_or_default(), end.unwrap_or_default());
+        let from = self.keys.partition_point(|key| key.name.as_bytes() < start);
+        let mut step = None;
+        for Key { name, place, .. } in self.keys.get(from..).unwrap_or_default() {
+            if !name.as_bytes().starts_with(start) {
+                break;
+            }
+            let ends = name.bytes().next_back() == end.last().copied() || end.is_empty();
+            if ends
+                && name.as_bytes().ends_with(end)
+                && step.get_or_insert_with(|| Step::pattern(&pattern)).may_be(name)
+            {
+                found.push(*place);
+            }
+        }
+    }
+}
+
+/// Returns the first bytes of a name as a number that sorts as they do.
+fn start(name: &str) -> u64 {
+    let mut bytes = [0; 8];
+    for (byte, given) in bytes.iter_mut().zip(name.bytes()) {
+        *byte = given;
+    }
+    u64::from_be_bytes(bytes)
+}
+
+/// Returns where a name is noted, by its ends and its length: a word, and a bit of it.
+fn slot(name: &str) -> (usize, u64) {
+    let end = |byte: Option<u8>| usize::from(byte.unwrap_or_default().to_ascii_lowercase());
+    let (first, last) = (end(name.bytes().next()), end(name.bytes().next_back()));
+    let place = (first * 31 + last * 7 + name.len()) % 256;
+    (place / 64, 1 << (place % 64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_found_with_all_its_places() {
+        let names = [
+            "a",
+            "ab",
+            "abcdefg",
+            "abcdefgh",
+            "abcdefghi",
+            "abcdefghj",
+            "é",
+            "\u{7f}",
+            "b",
+            "",
+            "ab",
+            "abcdefghi",
+            "a\u{1}",
+            "ab\u{1}",
+        ];
+        let keys =
+            Keys::new(names.iter().enumerate().map(|(at, name)| ((*name).into(), at)).collect());
+        let sorted = keys.keys.is_sorted_by_key(|key| (&*key.name, key.place));
+        assert!(sorted, "{:?}", keys.keys);
+        for name in names.into_iter().chain(["abc", "abcdefghk", "c", "\u{80}"]) {
+            let mut found = Candidates::new();
+            keys.find(name, Letters::Any, &mut found);
+            let folded = fold(name);
+            let expected: Vec<usize> = (0..names.len()).filter(|at| names[*at] == folded).collect();
+            assert_eq!(found.to_vec(), expected, "{name:?}");
+        }
+        let mut found = Candidates::new();
+        keys.find_either("ab*", &mut found);
+        assert_eq!(found.to_vec(), [1, 10, 13, 2, 3, 4, 11, 5]);
+    }
+}
