@@ -37,6 +37,7 @@ mod printed;
 mod program;
 mod recipe;
 mod roster;
+mod said;
 mod scope;
 mod sent;
 mod sight;

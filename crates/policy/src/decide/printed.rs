@@ -21,7 +21,15 @@ impl Walk<'_> {
         }
         let is = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.text == word);
         match name {
-            ":" | "true" => Some(Value::known("")),
+            ":" | "[" | "false" | "test" | "true" => Some(Value::known("")),
+            "cd" if !args.iter().any(|arg| arg.text.starts_with('-')) => {
+                self.scope.variable("CDPATH").is_none().then(|| Value::known(""))
+            }
+            "export" | "local" | "unset"
+                if !args.is_empty() && !args.iter().any(|arg| arg.text.starts_with('-')) =>
+            {
+                Some(Value::known(""))
+            }
             "pwd" if args.is_empty() => Some(self.working_folder()),
             "git" if args.len() == 2 && is(0, "rev-parse") && is(1, "--show-toplevel") => {
                 Some(Value::known(self.judge.root()))

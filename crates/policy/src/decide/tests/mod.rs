@@ -13,6 +13,7 @@ mod launch;
 mod limits;
 mod mention;
 mod runner;
+mod said;
 mod sent;
 mod speech;
 mod spellings;
