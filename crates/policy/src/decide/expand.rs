@@ -275,6 +275,9 @@ impl Walk<'_> {
     /// Returns what `$@` or `$*` stand for, where that is known.
     fn all_parameters(&self, piece: &Piece<'_>) -> Option<Vec<Value>> {
         let Piece::Parameter(parameter) = piece else { return None };
+        if parameter.subscript.is_some() {
+            return self.all_elements(parameter);
+        }
         let all = matches!(&*parameter.name, "@" | "*")
             && parameter.operation == Operation::Value
             && parameter.subscript.is_none();

@@ -271,6 +271,7 @@ impl Walk<'_> {
             };
             match redirection.operator {
                 RedirectionOperator::Heredoc | RedirectionOperator::HereString => {
+                    self.covers_secret(&value, span);
                     if is_input {
                         let verbatim = verbatim(text, &redirection.target);
                         let known = || Input::Text(value, self.written_at(span, verbatim));

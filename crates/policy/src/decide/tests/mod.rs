@@ -4,6 +4,7 @@ mod bulk;
 mod closed;
 mod code;
 mod confined;
+mod covered;
 mod disk;
 mod escapes;
 mod guessed;
