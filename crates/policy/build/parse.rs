@@ -323,7 +323,7 @@ fn variant(word: &str, known: &str, kind: &str) -> Result<String, String> {
 }
 
 const CONCERNS: &str = "LosesWork ChangesShared Privilege Container Persists System Processes Device \
-    Kernel Power Exhausts Exfiltrates Backdoor Listens Evaluates Obfuscates Spawns Interactive Environment \
+    Kernel Power Exhausts Exfiltrates Backdoor Listens Floods Evaluates Obfuscates Spawns Interactive Environment \
     Guard Unclear";
 const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Sql Editor Patch Other";
 const EXTENTS: &str = "Single Forced Below Tree";
@@ -333,4 +333,4 @@ const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTr
     TarAction Process Sql Editor CargoSetting Socat Volume Target Tex MakeVariable Sysctl Verb Hidden \
     Output Header Cookie WriteOut PhpSetting Backup Renaming Products Expanded Loading CargoWords \
     NodeScript ShellOption WgetSetting Mongo Compiler Plugin Package Report NpmSetting PerlModule \
-    RubyLibrary Debugger Passed Splitting";
+    RubyLibrary Debugger Passed Splitting Compiled Task";

@@ -159,6 +159,8 @@ pub enum Concern {
     Backdoor,
     /// Waits for others to connect.
     Listens,
+    /// Sends another machine as many requests as it can bear, or more (`ab`).
+    Floods,
     /// Evaluates text that is built at run time.
     Evaluates,
     /// Hides what it does (encoded code, odd spellings).

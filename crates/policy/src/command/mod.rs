@@ -6,6 +6,7 @@
 mod act;
 mod arg;
 pub mod code;
+pub(crate) mod cover;
 pub mod tool;
 
 pub use act::{Act, Concern, Extent, Language, Run};

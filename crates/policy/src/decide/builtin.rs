@@ -71,6 +71,9 @@ impl Walk<'_> {
             }
             "unset" => {
                 for arg in args {
+                    if arg.text == "HISTFILE" {
+                        self.raise(Concern::Obfuscates, arg.span);
+                    }
                     if is_flag(&arg.text, 'f') || self.functions_named(&arg.text) {
                         let scope = Rc::make_mut(&mut self.scope);
                         args.iter().for_each(|arg| scope.undefine(&arg.text));
@@ -335,7 +338,12 @@ impl Walk<'_> {
                         self.raise(Concern::Obfuscates, option.span);
                     }
                 }
-                "+o" => drop(words.next()),
+                "+o" => {
+                    let option = words.next().filter(|option| option.text == "history");
+                    if let Some(span) = option.map(|option| option.span) {
+                        self.raise(Concern::Obfuscates, span);
+                    }
+                }
                 text if is_flag(text, 'k') => self.raise(Concern::Obfuscates, arg.span),
                 text if text.starts_with(['-', '+']) => {}
                 _ => {

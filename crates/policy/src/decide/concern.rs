@@ -32,6 +32,7 @@ pub(super) fn weigh(concern: Concern) -> Weight {
         Concern::Exfiltrates => (Ask, Argv, "exfiltrates", "sends files to another machine", None),
         Concern::Backdoor => (Deny, Argv, "backdoor", "connects a shell to the network", None),
         Concern::Listens => (Ask, Argv, "listens", "waits for others to connect", None),
+        Concern::Floods => (Ask, Argv, "floods", "sends many requests to another machine", None),
         Concern::Evaluates => (Ask, Structure, "evaluates", "evaluates text that is built at run time", Some("write the command out")),
         Concern::Obfuscates => (Ask, Structure, "obfuscates", "hides what it does", Some("write it plainly")),
         Concern::Spawns => (Ask, Argv, "spawns", "starts a program, and which one cannot be told", None),

@@ -140,6 +140,9 @@ impl Walk<'_> {
         if let Some(subscript) = &assignment.subscript {
             self.subscript(text, subscript);
         }
+        if let Some(array) = self.array(text, assignment) {
+            return array;
+        }
         let value = self.value(text, &assignment.value);
         self.hidden_subscript(&value.text, assignment.span);
         self.names_secret(&value, assignment.span);

@@ -196,14 +196,20 @@ impl Walk<'_> {
         }
         // A bare expansion: its value is split at blanks, and what is unknown may be many words. A
         // text that says what splits words makes every such value unknown.
-        if part.text.has_hole() || self.scope.variable("IFS").is_some() {
+        if self.scope.variable("IFS").is_some() {
             making.push(UNKNOWN, Certainty::Many);
             return;
         }
+        let torn = part.text.has_hole();
         let mut words = part.text.split([' ', '\t', '\n']).peekable();
         while let Some(word) = words.next() {
-            let pattern = word.contains(['*', '?', '[']);
-            making.push(word, if pattern { Certainty::Pattern } else { part.certainty });
+            let certainty = match word.contains(['*', '?', '[']) {
+                _ if torn && word.has_hole() => Certainty::Many,
+                true => Certainty::Pattern,
+                false if torn => Certainty::Known,
+                false => part.certainty,
+            };
+            making.push(word, certainty);
             if words.peek().is_some() && !making.is_empty() {
                 args.push(making.finish(span));
             }
@@ -269,6 +275,9 @@ impl Walk<'_> {
     /// Returns what `$@` or `$*` stand for, where that is known.
     fn all_parameters(&self, piece: &Piece<'_>) -> Option<Vec<Value>> {
         let Piece::Parameter(parameter) = piece else { return None };
+        if parameter.subscript.is_some() {
+            return self.all_elements(parameter);
+        }
         let all = matches!(&*parameter.name, "@" | "*")
             && parameter.operation == Operation::Value
             && parameter.subscript.is_none();

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::kept::{Contents, prints_file};
+use super::said::{Line, Runs, speaks};
 use super::scope::{Origin, Scope, Value};
 use super::walk::{Input, Walk};
 use crate::command::{Concern, Holed as _};
@@ -21,16 +22,25 @@ pub(super) type AfterFailure = Option<Rc<Scope>>;
 
 impl Walk<'_> {
     pub(super) fn list<'t>(&mut self, text: &'t str, list: &List<'t>, input: &Input) {
+        let mut said = self.hearing(list.items.len() > 1);
         for item in &list.items {
+            self.output = None;
             match item.waiting {
                 Waiting::Foreground => self.item(text, item, input),
                 Waiting::Background => self.aside(|walk| walk.item(text, item, input)),
             }
+            // What runs beside the others may come before them or after.
+            let surely = item.waiting == Waiting::Foreground;
+            self.hear(&mut said, if surely { Runs::Surely } else { Runs::Perhaps });
         }
+        self.say(said, starting(list.items.first()));
     }
 
     fn item<'t>(&mut self, text: &'t str, item: &Item<'t>, input: &Input) {
         let mut failure = self.pipeline(text, &item.first, input);
+        let mut said = self.hearing(!item.rest.is_empty());
+        let mut succeeds = said.is_some() && self.always_succeeds(text, &item.first);
+        self.hear(&mut said, Runs::Surely);
         for (connector, pipeline) in &item.rest {
             if self.is_spent() {
                 return;
@@ -51,7 +61,15 @@ impl Walk<'_> {
                     join(&mut self.scope, &succeeded);
                 }
             }
+            match (connector, succeeds) {
+                // What stands behind a success never runs.
+                (Connector::Or, true) => continue,
+                (Connector::And, true) => self.hear(&mut said, Runs::Surely),
+                (Connector::And | Connector::Or, false) => self.hear(&mut said, Runs::Perhaps),
+            }
+            succeeds = succeeds && self.always_succeeds(text, pipeline);
         }
+        self.say(said, starting(Some(item)));
         if let Some(failed) = failure {
             join(&mut self.scope, &failed);
         }
@@ -97,7 +115,8 @@ impl Walk<'_> {
             if listened && at + 1 == pipeline.stages.len() {
                 last.clone_from(&known);
             }
-            piped = Some(known.map_or(Input::Pipe, |value| {
+            let whole = known.filter(|_| self.line != Line::Torn);
+            piped = Some(whole.map_or(Input::Pipe, |value| {
                 Input::Text(value, self.written_at(stage.span, None))
             }));
         }
@@ -184,14 +203,17 @@ impl Walk<'_> {
             CommandKind::Arithmetic(arithmetic) => self.arithmetic(text, arithmetic),
             CommandKind::Function { name, body } => {
                 self.define(text, (name, body), command.span);
+                self.say_nothing();
                 return None;
             }
             CommandKind::Coprocess { body } => self.aside(|walk| {
                 walk.command(text, body, &Input::Pipe);
             }),
         }
+        if !speaks(command) {
+            self.output = None;
+        }
         // Where a file cannot be opened nothing of it runs.
-        self.output = None;
         self.note_written(text, &command.redirections);
         let changed = !Rc::ptr_eq(&before, &self.scope);
         (changed && command.redirections.iter().any(opens_file)).then_some(before)
@@ -250,15 +272,19 @@ impl Walk<'_> {
                 walk.note_kept(name, carriage);
                 walk.list(text, body, input);
             });
+            self.output = None;
             return;
         }
         let before = Rc::clone(&self.scope);
+        let mut said = self.hearing(true);
         for arg in values {
             let value = Value::from(&arg);
             self.hidden_subscript(&value.text, arg.span);
             self.overwrite(name, &value, &arg);
             self.list(text, body, input);
+            self.hear(&mut said, Runs::Surely);
         }
+        self.say(said, span);
         // A `break` may have ended it early.
         join(&mut self.scope, &before);
     }
@@ -282,6 +308,11 @@ impl Walk<'_> {
             }
         }
     }
+}
+
+/// Where the first command of an item stands.
+fn starting(item: Option<&Item<'_>>) -> Span {
+    item.and_then(|item| item.first.stages.first()).map_or_else(Span::default, |stage| stage.span)
 }
 
 /// `:` or `true`, which never fail.

@@ -113,6 +113,7 @@ impl Walk<'_> {
             self.hidden_subscript(&arg.text, arg.span);
         }
         self.keep_parameters();
+        self.output = None;
         let before = Rc::clone(&self.scope);
         let mut after: Option<Rc<Scope>> = None;
         let mut bodies = 0;
@@ -138,6 +139,7 @@ impl Walk<'_> {
         }
         let Some(mut after) = after else { return };
         if bodies > 1 || !before.defines(name) {
+            self.output = None;
             // It may be the program of that name that ran.
             if after.ended {
                 after = before;
@@ -221,6 +223,9 @@ impl Walk<'_> {
                     let input = redirected.as_ref().unwrap_or(input);
                     if let Some(failed) = walk.command(source, body, input) {
                         join(&mut walk.scope, &failed);
+                    }
+                    if !redirections.is_empty() {
+                        walk.output = None;
                     }
                 });
             });

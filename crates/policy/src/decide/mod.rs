@@ -4,6 +4,7 @@
 //! program that would run, every file that would be touched and every host that would be reached,
 //! and holds each against the policy. The strictest finding is the verdict.
 
+mod array;
 mod builtin;
 mod bulk;
 mod change;
@@ -37,6 +38,7 @@ mod printed;
 mod program;
 mod recipe;
 mod roster;
+mod said;
 mod scope;
 mod sent;
 mod sight;
@@ -48,6 +50,7 @@ mod strict;
 mod trace;
 mod trap;
 mod tree;
+mod turned;
 mod unseen;
 mod variable;
 mod verdict;

@@ -255,6 +255,7 @@ impl Walk<'_> {
             | Concern::Exfiltrates
             | Concern::Backdoor
             | Concern::Listens
+            | Concern::Floods
             | Concern::Evaluates
             | Concern::Obfuscates
             | Concern::Spawns

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::array::first_of;
 use super::scope::{Origin, Value};
 use super::walk::Walk;
 use crate::command::Holed as _;
@@ -55,8 +56,8 @@ impl Walk<'_> {
                 self.evaluated(parameter);
                 Value::unknown()
             }
-            Operation::Value
-            | Operation::Default
+            Operation::Value => self.element(parameter),
+            Operation::Default
             | Operation::Indirect
             | Operation::Alternative
             | Operation::Error
@@ -97,7 +98,7 @@ impl Walk<'_> {
             return parameters.get(at - 1).cloned().unwrap_or_else(|| Value::known(""));
         }
         if let Some(value) = self.scope.variable(name) {
-            return value.clone();
+            return first_of(value);
         }
         match name {
             "HOME" => self.judge.home().map_or_else(Value::unknown, Value::known),

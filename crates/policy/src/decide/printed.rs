@@ -4,7 +4,9 @@ use super::child::Speech;
 use super::feed::below;
 use super::format::{Reader, formatted};
 use super::scope::Value;
+use super::turned::turned;
 use super::walk::{Input, Walk};
+use crate::command::cover::base64;
 use crate::command::{Arg, Certainty, Concern, HOLE, Holed as _};
 
 impl Walk<'_> {
@@ -21,7 +23,15 @@ impl Walk<'_> {
         }
         let is = |at: usize, word: &str| args.get(at).is_some_and(|arg| arg.text == word);
         match name {
-            ":" | "true" => Some(Value::known("")),
+            ":" | "[" | "false" | "test" | "true" => Some(Value::known("")),
+            "cd" if !args.iter().any(|arg| arg.text.starts_with('-')) => {
+                self.scope.variable("CDPATH").is_none().then(|| Value::known(""))
+            }
+            "export" | "local" | "unset"
+                if !args.is_empty() && !args.iter().any(|arg| arg.text.starts_with('-')) =>
+            {
+                Some(Value::known(""))
+            }
             "pwd" if args.is_empty() => Some(self.working_folder()),
             "git" if args.len() == 2 && is(0, "rev-parse") && is(1, "--show-toplevel") => {
                 Some(Value::known(self.judge.root()))
@@ -51,6 +61,7 @@ impl Walk<'_> {
                 let listed = listed(name, args)?;
                 Some(self.finds_secrets(args).unwrap_or(listed))
             }
+            "rev" | "tr" => turned(name, args, input),
             _ => picked(name, args, input).or_else(|| listed(name, args)),
         }
     }
@@ -152,21 +163,6 @@ fn decoded(args: &[Arg<'_>], input: &Input) -> Option<Value> {
     let text = String::from_utf8(base64(&value.text)?).ok()?;
     (!text.has_hole())
         .then(|| Value { text: format!("{text}\n{HOLE}"), certainty: Certainty::Partial })
-}
-
-fn base64(text: &str) -> Option<Vec<u8>> {
-    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let (mut bytes, mut bits, mut count) = (Vec::new(), 0_u32, 0_u32);
-    for digit in text.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=') {
-        let value = DIGITS.iter().position(|known| *known == digit)?;
-        bits = (bits << 6 | u32::try_from(value).ok()?) & 0xFF_FFFF;
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            bytes.push(u8::try_from(bits >> count & 0xFF).ok()?);
-        }
-    }
-    Some(bytes)
 }
 
 /// Reads the escapes that all shells read alike; `None` where there are others.

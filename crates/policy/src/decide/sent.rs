@@ -1,5 +1,7 @@
 //! Files that leave by another way than an option of the tool that sends them.
 
+use std::net::IpAddr;
+
 use super::kept::{Carriage, Contents};
 use super::strict::versionless;
 use super::walk::{Input, Walk};
@@ -93,8 +95,9 @@ impl Walk<'_> {
                     self.raise(Concern::Exfiltrates, span);
                 }
             }
+            "git" if args.iter().any(|arg| arg.text == "push") => self.pushes(acts),
             "python" if args.iter().any(|arg| arg.text == "http.server") => self.serves(args),
-            "php" if args.iter().any(|arg| arg.text.starts_with("-S")) => self.serves(args),
+            "php" if args.iter().any(|arg| is_server(&arg.text)) => self.serves(args),
             "caddy" if args.iter().any(|arg| arg.text == "file-server") => self.serves(args),
             "esbuild" if args.iter().any(|arg| arg.text.starts_with("--serve")) => {
                 self.serves(args);
@@ -149,6 +152,17 @@ impl Walk<'_> {
         }
     }
 
+    /// What is pushed to an address goes to whoever has it; to a name, where the project says.
+    fn pushes(&mut self, acts: &[Act<'_>]) {
+        let target = acts.iter().find_map(|act| {
+            let Act::Connect(target) = act else { return None };
+            (!is_own_machine(&target.text)).then_some(target.span)
+        });
+        if let Some(span) = target {
+            self.raise(Concern::Exfiltrates, span);
+        }
+    }
+
     /// A client of another machine's database that loads a file into it.
     fn loads(&mut self, args: &[Arg<'_>]) {
         let loading = |arg: &&Arg<'_>| {
@@ -184,7 +198,34 @@ impl Walk<'_> {
         if let Some(span) = outside.map(|arg| arg.span) {
             self.raise(Concern::Exfiltrates, span);
         }
+        let heard = |arg: &&Arg<'_>| address(&arg.text).is_some_and(is_reached_by_others);
+        if let Some(span) = args.iter().find(heard).map(|arg| arg.span) {
+            self.raise(Concern::Listens, span);
+        }
     }
+}
+
+/// `-S localhost:8000`, `--server=localhost:8000`
+fn is_server(word: &str) -> bool {
+    word.starts_with("-S") || word.starts_with("--server")
+}
+
+/// Returns the host that a word of a server names: `-S0.0.0.0:80`, `--bind=::`, `0.0.0.0`.
+fn address(word: &str) -> Option<&str> {
+    let value = match word.strip_prefix("--") {
+        Some(long) => long.split_once('=')?.1,
+        None => word.strip_prefix("-S").unwrap_or(word),
+    };
+    let rest = value.split_once("://").map_or(value, |(_, rest)| rest);
+    let end = rest.rfind(':').filter(|at| !rest.ends_with(':') && rest.find(':') == Some(*at));
+    let host = end.and_then(|at| rest.get(..at)).unwrap_or(rest);
+    Some(host.split(']').next().unwrap_or(host).trim_start_matches('['))
+}
+
+/// Whether others reach a server at an address: every one of the machine, or one that is not its
+/// own alone.
+fn is_reached_by_others(host: &str) -> bool {
+    host == "*" || host.parse::<IpAddr>().is_ok_and(|address| !address.is_loopback())
 }
 
 /// Whether a client is told of another machine: `-h host`, `--host=host`, `-hhost`.

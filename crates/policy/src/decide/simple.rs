@@ -10,6 +10,7 @@ use super::expand::{push_written, verbatim};
 use super::flow::AfterFailure;
 use super::git;
 use super::host::connected;
+use super::said::speaks_for;
 use super::scope::{Origin, Value};
 use super::strict::{SHELLS, versionless};
 use super::verdict::{Answer, Axis, Reason};
@@ -93,6 +94,7 @@ impl Walk<'_> {
             }
         }
         if run_alone {
+            self.say_nothing();
             return None;
         }
         // In front of a builtin or a function a variable is set in the shell, and may stay so.
@@ -213,13 +215,16 @@ impl Walk<'_> {
             Effect::Here => {}
             Effect::Trap => self.trap(args, &before),
         }
+        if !speaks_for(name, &acts) {
+            self.output = None;
+        }
         if !by_path {
             self.builtin(name, args, input);
             self.invoke(name, args, span, input);
         }
         if self.listened {
             self.escapes_unseen(name, args);
-            self.output = self.printed(program, name, args, input);
+            self.speak(program, name, args, input);
             self.lists = self.lists_of(name, args);
             self.listed = self.listed_of(name, args);
         }
@@ -266,6 +271,7 @@ impl Walk<'_> {
             };
             match redirection.operator {
                 RedirectionOperator::Heredoc | RedirectionOperator::HereString => {
+                    self.covers_secret(&value, span);
                     if is_input {
                         let verbatim = verbatim(text, &redirection.target);
                         let known = || Input::Text(value, self.written_at(span, verbatim));
@@ -335,11 +341,7 @@ impl Walk<'_> {
         if self.tainted {
             self.met = Origin::Elsewhere;
         }
-        let alone = matches!(&*list.items, [item] if item.rest.is_empty());
-        match output {
-            Some(value) if alone => value,
-            Some(_) | None => Value::unknown(),
-        }
+        output.unwrap_or_else(Value::unknown)
     }
 }
 

@@ -5,6 +5,7 @@ use super::path::Deed;
 use super::scope::Value;
 use super::verdict::Reason;
 use super::walk::Walk;
+use crate::command::cover::uncovered;
 use crate::command::{Act, Arg, Certainty, HOLE, Holed as _};
 use crate::shell::{Operation, Parameter};
 use crate::text::Span;
@@ -48,12 +49,24 @@ impl Walk<'_> {
     /// Asks about a value that is the name of something hidden: by whatever way it is used later, it
     /// is there to be read.
     pub(super) fn names_secret(&mut self, value: &Value, span: Span) {
-        let is_path = value.text.starts_with(['/', '~']) && !value.text.has_hole();
-        if !is_path || value.certainty != Certainty::Known || self.judge.style == Style::Runner {
-            return; // nearly always
+        if value.certainty != Certainty::Known || self.judge.style == Style::Runner {
+            return;
         }
-        let text = value.text.as_str().into();
-        let path = Arg { text, certainty: value.certainty, span, verbatim: None };
+        self.covers_secret(value, span);
+        if value.text.starts_with(['/', '~']) && !value.text.has_hole() {
+            self.is_secret(&value.text, span);
+        }
+    }
+
+    /// Asks about a text that is such a name once it is turned back.
+    pub(super) fn covers_secret(&mut self, value: &Value, span: Span) {
+        if self.judge.style == Style::Confined {
+            uncovered(&value.text).iter().for_each(|path| self.is_secret(path, span));
+        }
+    }
+
+    fn is_secret(&mut self, path: &str, span: Span) {
+        let path = Arg::known(path, span);
         if let Some(reason) = self.path_from(&path, Deed::Read, "/") {
             let answer = reason.answer.min(self.asking());
             self.report(Reason { answer, ..reason });

@@ -41,6 +41,9 @@ impl Walk<'_> {
         if name == "GLOBIGNORE" {
             self.habits.dots = true;
         }
+        if name == "HISTFILE" {
+            self.raise(Concern::Obfuscates, span);
+        }
         if self.judge.style == Style::Runner {
             let text = value.text.as_str().into();
             self.jailed(&Arg { text, certainty: value.certainty, span, verbatim: None });

@@ -12,6 +12,7 @@ use super::kept::{Carriage, Contents};
 use super::notes::Notes;
 use super::place::{Mapping, Written};
 use super::roster::MOST_NAMES;
+use super::said::Line;
 use super::scope::{Environment, Origin, Scope, Value};
 use super::trace::{Trace, is_same};
 use super::trap::Trap;
@@ -41,6 +42,7 @@ pub(super) struct Walk<'j> {
     pub(super) trace: Trace,
     /// What the last command prints, if that can be told: `echo text`.
     pub(super) output: Option<Value>,
+    pub(super) line: Line,
     /// Whether anybody asks what a command prints.
     pub(super) listened: bool,
     /// Whether the pipeline at hand holds what comes from elsewhere.
@@ -123,6 +125,7 @@ impl<'j> Walk<'j> {
             reasons: Vec::new(),
             trace,
             output: None,
+            line: Line::Ended,
             listened: false,
             tainted: false,
             poured: Origin::Here,

@@ -28,8 +28,8 @@ const SECRETS: [(&str, &[&[&str]]); 7] = [
         ],
     ),
     ("home", &[&["*", ".ssh"]]),
-    // The variables of the first process: in a container, the keys it was started with.
-    ("proc", &[&["1", "environ"]]),
+    // What the first process holds: in a container, the keys it was started with. And all of memory.
+    ("proc", &[&["1", "environ"], &["1", "mem"], &["kcore"]]),
     ("root", &[&[".ssh"]]),
     ("run", &[&["secrets", "kubernetes.io"]]),
     ("var", &[&["run", "secrets", "kubernetes.io"]]),

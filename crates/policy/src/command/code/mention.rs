@@ -10,6 +10,7 @@ use super::names::{Bound, Names};
 use super::sink::Sink;
 use super::stream::{Commas, Stream};
 use super::token::{Kind, Token};
+use crate::command::cover::uncovered;
 use crate::command::{Act, HOLE};
 
 /// The longest text that is taken for a name.
@@ -22,6 +23,10 @@ pub(super) fn mentions<'t>(streams: &[Stream<'t>], names: &Names<'t>, out: &mut 
     for token in tokens() {
         let Kind::Text(text, _) = &token.kind else { continue };
         let text = names.filled.get(&token.start).map_or(&**text, String::as_str);
+        for path in uncovered(text) {
+            let arg = out.arg(path, token.start, token.end);
+            out.act(Act::Mention(arg));
+        }
         let named = match look(text) {
             Look::Other => continue,
             Look::Relative if !*home.get_or_insert_with(|| tokens().any(goes_home)) => continue,

@@ -136,6 +136,12 @@ impl<'t> Names<'t> {
                 let inner = self.value(stream, (at + 1, close), depth + 1);
                 self.postfix(stream, inner, (close + 1, to), depth)
             }
+            Kind::Sign("[") => match self.joined(stream, at, depth) {
+                Some(joined) => {
+                    self.postfix(stream, joined, (stream.after(stream.mate(at) + 3), to), depth)
+                }
+                None => (Value::UNKNOWN, to),
+            },
             Kind::Name(name) => match self.bounds.get(&**name) {
                 Some(Bound::Text(value)) if stream.pays(value.text.len() / BYTES) => {
                     self.postfix(stream, value.clone(), (at + 1, to), depth)
@@ -151,6 +157,20 @@ impl<'t> Names<'t> {
             },
             Kind::Break | Kind::Pattern | Kind::Shell(_) | Kind::Sign(_) => (Value::UNKNOWN, to),
         }
+    }
+
+    /// Returns what `["a", "b"].join("/")` is worth.
+    fn joined(&self, stream: &Stream<'t>, at: usize, depth: usize) -> Option<Value<'t>> {
+        let close = stream.mate(at);
+        let joins = stream.token(close + 1).is_some_and(Token::is_dot)
+            && stream.name(close + 2) == Some("join")
+            && stream.is(close + 3, "(");
+        let parts = self.elements(stream, (at, close + 1)).filter(|_| joins)?;
+        let by = stream.split((close + 4, stream.mate(close + 3)));
+        let by = self.value(stream, *by.first()?, depth + 1);
+        let by = by.known()?;
+        let parts = parts.iter().map(|part| self.value(stream, *part, depth + 1));
+        parts.reduce(|sum, next| sum.join(&next, by))
     }
 
     /// Returns what a name or a call is worth.

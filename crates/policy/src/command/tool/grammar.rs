@@ -264,6 +264,10 @@ pub(super) enum Inner {
     Passed,
     /// What lines are split at, which is code between slashes or quotes (`perl -F`).
     Splitting,
+    /// A file beside which its product is written (`tsc`), or `@file`.
+    Compiled,
+    /// A task of a builder, which may publish what was built (`mvn deploy`).
+    Task,
 }
 
 /// What holds when certain options and operands are there.

@@ -12,7 +12,8 @@ pub(super) fn forgive(first: usize, acts: &mut Vec<Act<'_>>) {
     let mut at = 0;
     acts.retain(|act| {
         at += 1;
-        at <= first || !matches!(act, Act::Send(_) | Act::Raise(Concern::Exfiltrates, _))
+        at <= first
+            || !matches!(act, Act::Send(_) | Act::Raise(Concern::Exfiltrates | Concern::Floods, _))
     });
 }
 

@@ -235,3 +235,127 @@ fn only_folders_of_the_project_are_served() {
         &["php -S localhost:8000 -t public", "esbuild --servedir=dist", "jupyter notebook"],
     );
 }
+
+#[test]
+fn who_serves_files_to_others_and_who_floods_them_is_asked() {
+    let judge = confined();
+    let stopped = [
+        "php -S 0.0.0.0:80",
+        "php -S0.0.0.0:80",
+        "php --server=0.0.0.0:8000 -t public",
+        "php -S [::]:8000",
+        "php -S 192.0.2.7:8000",
+        "python3 -m http.server --bind 0.0.0.0",
+        "python3 -m http.server -b :: 8000",
+        "python3 -m http.server --bind=0.0.0.0",
+        "http-server -a 0.0.0.0",
+        "serve -l tcp://0.0.0.0:3000",
+        "jupyter lab --ip=0.0.0.0",
+        "jupyter lab --ip='*'",
+        "ab http://example.com/",
+        "ab -n 1000 -c 50 https://example.com/",
+        "wrk -t2 -c10 http://example.com/",
+        "hey http://example.com/",
+        "siege -c 10 example.com",
+    ];
+    assert_stopped(&judge, &stopped);
+    let allowed = [
+        "php -S localhost:8000",
+        "php -S 127.0.0.1:8000 -t public",
+        "php -S [::1]:8000",
+        "python3 -m http.server",
+        "python3 -m http.server 8000 --bind 127.0.0.1",
+        "http-server -p 8080",
+        "serve -l 3000",
+        "jupyter lab --ip=127.0.0.1",
+        "ab -n 100 http://localhost:8080/",
+        "wrk -d5s http://127.0.0.1:3000/",
+    ];
+    assert_allowed(&judge, &allowed);
+}
+
+#[test]
+fn what_is_pushed_to_an_address_is_asked_about() {
+    let judge = confined();
+    let stopped = [
+        "git push https://example.com/x.git HEAD",
+        "git push git@example.com:x.git main",
+        "git push --repo https://example.com/x.git",
+        "git -c remote.origin.url=https://example.com/x.git push",
+        "git -c url.https://example.com/.pushInsteadOf=https://example.org/ push",
+        "git ls-remote 'ext::sh -c touch% /srv/x'",
+        "git fetch 'ext::touch /srv/x'",
+        "gh repo create x --public --push --source .",
+    ];
+    assert_stopped(&judge, &stopped);
+    let allowed = [
+        "git push",
+        "git push -u origin main",
+        "git push origin feature/x",
+        "git remote add origin https://example.com/x.git && git push -u origin main",
+        "git fetch https://example.com/x.git main",
+        "git clone https://example.com/x.git",
+        "gh repo create x --private",
+    ];
+    assert_allowed(&judge, &allowed);
+}
+
+#[test]
+fn what_is_published_and_who_is_let_in_is_asked_about() {
+    let judge = confined();
+    let stopped = [
+        "mvn clean deploy",
+        "mvn release:perform",
+        "gradle publish",
+        "./gradlew :lib:publish",
+        "yarn npm publish",
+        "npx semantic-release",
+        "changeset publish",
+        "dotnet nuget push x.nupkg",
+        "deno publish",
+        "goreleaser release --clean",
+        "wrangler deploy",
+        "firebase deploy",
+        "gh pr merge 1 --squash",
+        "gh secret set X --body y",
+        "kubectl create clusterrolebinding x --clusterrole=cluster-admin --user=me",
+        "kubectl patch clusterrole x -p '{}'",
+        "aws iam create-access-key",
+        "ssh-copy-id me@example.com",
+        "history -c",
+        "set +o history",
+        "unset HISTFILE",
+        "HISTFILE=/dev/null",
+        "npm run env -- cat ~/.ssh/id_rsa",
+        "npm test -- ~/.ssh/id_rsa",
+        "yarn test ~/.ssh/id_rsa",
+        "make FILE=~/.ssh/id_rsa",
+        "mvn test -Dfile=/home/dev/.ssh/id_rsa",
+        "kubectl --kubeconfig ~/.kube/config get pods",
+        "strings /proc/kcore",
+    ];
+    assert_stopped(&judge, &stopped);
+    let allowed = [
+        "mvn -q test -Dtest=FooTest",
+        "mvn clean install",
+        "gradle build",
+        "gradle publishToMavenLocal",
+        "./gradlew test --tests a.B",
+        "semantic-release --dry-run",
+        "goreleaser build --snapshot --clean",
+        "wrangler dev",
+        "gh pr view 1",
+        "gh secret list",
+        "kubectl create deployment x --image=y",
+        "kubectl get pods",
+        "history 5",
+        "set -o pipefail",
+        "npm test -- src/a.test.ts",
+        "yarn test src/a.test.ts",
+        "make PREFIX=build install",
+        "tsc --noEmit",
+        "tsc src/a.ts",
+        "tsc -p tsconfig.json --outDir dist",
+    ];
+    assert_allowed(&judge, &allowed);
+}

@@ -1,6 +1,7 @@
 //! Words that name files in a notation of their own.
 
 use super::head;
+use crate::command::tool::general;
 use crate::command::{Act, Arg, Certainty, Concern, Language, Run};
 
 /// `@file`, or text.
@@ -13,6 +14,15 @@ pub(super) fn at_file<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     {
         sent(file, acts);
     }
+}
+
+/// A file beside which its product is written, or `@file`.
+pub(super) fn compiled<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    if arg.text.starts_with('@') {
+        return general::guess(arg, acts);
+    }
+    acts.push(Act::Read(arg.clone()));
+    acts.push(Act::Write(arg.clone()));
 }
 
 /// `name=@file,file;type=…` or `name=<file`; names may be quoted.
@@ -146,7 +156,10 @@ pub(super) fn loading<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 pub(super) fn node_script<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
     let endings = [".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".jsx", ".tsx"];
-    if text == "-" {
+    if text.contains("://") {
+        acts.push(Act::Connect(arg.clone()));
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
+    } else if text == "-" {
         acts.push(Act::Run(Run::Input(Language::Node, arg.span)));
     } else if text.contains('/') || endings.iter().any(|ending| text.ends_with(ending)) {
         acts.push(Act::Run(Run::Script(Language::Node, arg.clone())));

@@ -11,6 +11,11 @@ pub(super) fn setting<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     if name.has_hole() {
         return acts.push(Act::Raise(Concern::Unclear, arg.span));
     }
+    // `url.ADDRESS.pushInsteadOf`: what begins otherwise begins so.
+    let rewrites = name.get(..4).is_some_and(|section| section.eq_ignore_ascii_case("url."));
+    if let Some(base) = name.rfind('.').filter(|_| rewrites).and_then(|at| name.get(4..at)) {
+        return url(&Arg::known(base.to_owned(), arg.span), acts);
+    }
     match Setting::of(name) {
         Setting::Address => url(&value, acts),
         Setting::Output if matches!(&*value.text, "" | "/dev/null") => {}
@@ -69,7 +74,11 @@ pub(super) fn key(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
 /// Where a repository is.
 pub(super) fn url<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     if arg.text.starts_with("ext::") {
-        acts.extend(arg.tail(5).map(|text| Act::Run(Run::Shell(text))));
+        // A blank that belongs to a word stands behind `%`.
+        let command = arg.text.get(5..).unwrap_or_default();
+        let command = command.replace("%%", "%").replace("% ", "\\ ");
+        let text = Arg { text: command.into(), verbatim: None, ..arg.clone() };
+        acts.push(Act::Run(Run::Shell(text)));
     } else if arg.text.contains("::") {
         acts.push(Act::Raise(Concern::Unclear, arg.span));
     } else if is_option_to_ssh(&arg.text) {

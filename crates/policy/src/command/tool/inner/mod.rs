@@ -64,6 +64,8 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::Debugger => debugger(arg, acts),
         Inner::Passed => setting::passed(arg, acts),
         Inner::Splitting => setting::splitting(arg, acts),
+        Inner::Compiled => file::compiled(arg, acts),
+        Inner::Task => task(arg, acts),
         Inner::Mongo => {
             database::statement(arg, acts);
             acts.push(Act::Run(Run::Code(Language::Node, arg.clone())));
@@ -341,6 +343,18 @@ fn debugger(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
     if !is_plain || reaches && !text.starts_with("info") {
         acts.push(Act::Raise(Concern::Spawns, arg.span));
     }
+}
+
+/// `deploy`, `:lib:publish`, `release:perform`: what was built goes to others, unless it is put into
+/// a store of this machine.
+fn task<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let name = arg.text.rsplit([':', '+']).next().unwrap_or_default().to_ascii_lowercase();
+    let publishes = name.starts_with("publish") && !name.contains("local") && name != "publishm2";
+    let others = ["deploy", "deploy-file", "perform", "release", "site-deploy", "uploadarchives"];
+    if publishes || others.contains(&&*name) {
+        acts.push(Act::Raise(Concern::ChangesShared, arg.span));
+    }
+    hidden(arg, acts);
 }
 
 fn hidden<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {

@@ -127,6 +127,8 @@ pub(super) fn make<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         acts.extend(arg.tail(equals + 1).map(|value| Act::Run(Run::Program(value))));
     } else if text.contains("!=") || value.contains("$(shell") || value.contains("$(eval") {
         acts.push(Act::Raise(Concern::Spawns, arg.span));
+    } else if value.starts_with(['/', '~']) {
+        acts.extend(arg.tail(equals + 1).map(Act::Mention));
     }
 }
 

@@ -1,0 +1,117 @@
+//! Arrays: what their elements are, where the text says so.
+//!
+//! An array is kept as the value of its variable: a part that is not known, for whoever takes it
+//! for a plain text, and behind it each element with a mark in front.
+
+use super::child::Speech;
+use super::scope::Value;
+use super::walk::Walk;
+use crate::command::{Arg, Certainty, HOLE};
+use crate::shell::{Assignment, AssignmentMode, Operation, Parameter, Piece, Quoting, Word};
+
+/// Stands in front of an element. Texts that contain it are refused before anything reads them.
+const MARK: char = '\u{FDD3}';
+
+/// Most elements that are followed.
+const MOST_ELEMENTS: usize = 64;
+
+impl Walk<'_> {
+    /// Returns the value of `x=(…)` and `x+=(…)`, and judges what runs in it; `None` where it is no
+    /// array, and unknown where it cannot be told which elements it has.
+    pub(super) fn array<'t>(
+        &mut self,
+        text: &'t str,
+        assignment: &Assignment<'t>,
+    ) -> Option<Value> {
+        let [Piece::Array(elements)] = &*assignment.value.pieces else { return None };
+        let mut values = match assignment.mode {
+            AssignmentMode::Replace => Some(Vec::new()),
+            AssignmentMode::Append => self.scope.variable(&assignment.name).and_then(elements_of),
+        };
+        for element in elements {
+            let mut words = Vec::new();
+            if element.subscript.is_some() {
+                // Found by another key than its place.
+                drop(self.assigned(text, element));
+                values = None;
+                continue;
+            }
+            self.expand(text, &element.value, &mut words);
+            for word in &words {
+                self.hidden_subscript(&word.text, word.span);
+                self.names_secret(&Value::from(word), word.span);
+            }
+            let one_each = |word: &Arg<'_>| match word.certainty {
+                Certainty::Known | Certainty::Partial => !word.text.contains(MARK),
+                Certainty::Pattern | Certainty::Many => false,
+            };
+            values = values.filter(|_| words.iter().all(one_each));
+            if let Some(values) = &mut values {
+                values.extend(words.iter().map(Value::from));
+            }
+        }
+        let followed = |values: &Vec<Value>| {
+            values.len() <= MOST_ELEMENTS
+                && self.speech == Speech::Bash
+                && assignment.subscript.is_none()
+        };
+        Some(values.filter(followed).map_or_else(Value::unknown, |values| kept(&values)))
+    }
+
+    /// Returns what `${x[1]}` becomes.
+    pub(super) fn element(&self, parameter: &Parameter<'_>) -> Value {
+        let at = parameter.subscript.as_ref().and_then(Word::settled);
+        let known = self.scope.variable(&parameter.name).and_then(elements_of);
+        match (at.and_then(|at| at.parse::<usize>().ok()), known) {
+            (Some(at), Some(elements)) => {
+                elements.get(at).cloned().unwrap_or_else(|| Value::known(""))
+            }
+            (Some(_) | None, _) => Value::unknown(),
+        }
+    }
+
+    /// Returns what `"${x[@]}"` stands for, where that is known.
+    pub(super) fn all_elements(&self, parameter: &Parameter<'_>) -> Option<Vec<Value>> {
+        let all = parameter.subscript.as_ref().and_then(Word::settled) == Some("@");
+        let whole = parameter.quoting == Quoting::Quoted && parameter.operation == Operation::Value;
+        let known = self.scope.variable(&parameter.name).filter(|_| all && whole)?;
+        elements_of(known)
+    }
+}
+
+/// Returns what a variable is without a subscript: an array's first element.
+pub(super) fn first_of(value: &Value) -> Value {
+    match elements_of(value) {
+        Some(elements) => elements.into_iter().next().unwrap_or_else(|| Value::known("")),
+        None => value.clone(),
+    }
+}
+
+fn kept(elements: &[Value]) -> Value {
+    let mut text = HOLE.to_string();
+    for element in elements {
+        text.push(MARK);
+        text.push_str(&element.text);
+    }
+    // An array of nothing is one all the same.
+    if elements.is_empty() {
+        text.push(MARK);
+        text.push_str(NOTHING);
+    }
+    Value { text, certainty: Certainty::Partial }
+}
+
+/// What stands for the elements where there are none.
+const NOTHING: &str = "\u{FDD4}";
+
+fn elements_of(value: &Value) -> Option<Vec<Value>> {
+    let elements = value.text.strip_prefix(HOLE)?.strip_prefix(MARK)?;
+    if elements == NOTHING {
+        return Some(Vec::new());
+    }
+    let element = |text: &str| {
+        let certainty = if text.contains(HOLE) { Certainty::Partial } else { Certainty::Known };
+        Value { text: text.to_owned(), certainty }
+    };
+    Some(elements.split(MARK).map(element).collect())
+}
