@@ -6,7 +6,7 @@ use super::strict::versionless;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Act, Arg, Certainty, Concern, Run};
-use crate::jail::{Entry, Last, Standing, is_any_name, is_kept_by_git};
+use crate::jail::{Entry, Last, Place, Standing, is_any_name, is_kept_by_git};
 use crate::name::Step;
 use crate::text::Span;
 
@@ -104,10 +104,9 @@ impl Walk<'_> {
         for arg in args.iter().filter(|arg| !arg.text.starts_with('-')) {
             let text = arg.text.trim_start_matches('/').to_owned().into();
             let member = Arg { text, verbatim: None, ..arg.clone() };
-            let places = self.every_place(&member, Last::Follow);
-            if places.iter().any(|place| place.protected().is_some() || is_kept_by_git(&place.path))
-            {
-                drop(places);
+            let is_kept =
+                |place: Place<'_>| place.protected().is_some() || is_kept_by_git(&place.path);
+            if self.every_place(&member, Last::Follow).any(is_kept) {
                 self.ask("protected-path", "unpacks what is protected", arg.span);
             }
         }
@@ -142,7 +141,6 @@ impl Walk<'_> {
         let once = self.written.matches(name).count() == 1;
         let absent = || {
             self.every_place(into, Last::Follow)
-                .iter()
                 .all(|place| matches!(self.lookup.look(&place.path), Entry::Absent | Entry::File))
         };
         ending && once && into.certainty == Certainty::Known && absent()
@@ -194,7 +192,7 @@ impl Walk<'_> {
         path.certainty == Certainty::Pattern
             && path.text.contains('*')
             && !self.is_part(path)
-            && self.every_place(path, Last::Keep).iter().any(|place| self.empties(&place.path))
+            && self.every_place(path, Last::Keep).any(|place| self.empties(&place.path))
     }
 
     /// Whether a word stands for a part of the project that a search found.
@@ -212,9 +210,9 @@ impl Walk<'_> {
         match name {
             "find" | "gfind" => {
                 const PRINTS: [&str; 2] = ["-print", "-print0"];
-                let mut words = args.to_vec();
-                words.push(Arg::known("-print", Span::default()));
-                if is_narrowed(&words, &PRINTS) { Spread::Part } else { Spread::Whole }
+                let mut words = of_search(args, &PRINTS);
+                words.push("-print");
+                if narrows(&words, &PRINTS) { Spread::Part } else { Spread::Whole }
             }
             // These hand on what they are given, or less, unless they look elsewhere.
             "grep" | "head" | "sort" | "tail" | "uniq" if reads_input(name, args) => self.listed,
@@ -228,12 +226,11 @@ impl Walk<'_> {
     }
 
     fn is_root(&self, path: &Arg<'_>) -> bool {
-        let places = self.every_place(path, Last::Follow);
-        places.iter().any(|place| place.standing == Standing::Root)
+        self.every_place(path, Last::Follow).any(|place| place.standing == Standing::Root)
     }
 
     fn leaves_project(&self, path: &Arg<'_>) -> bool {
-        self.every_place(path, Last::Follow).iter().any(|place| place.standing == Standing::Temp)
+        self.every_place(path, Last::Follow).any(|place| place.standing == Standing::Temp)
     }
 
     /// Whether an operand, or the value in a word of an option, is the project's root.
@@ -273,20 +270,22 @@ fn is_shut(mode: &str) -> bool {
 
 /// Whether a search does something only with what has a certain name, or with nothing in it.
 fn is_narrowed(args: &[Arg<'_>], deeds: &[&str]) -> bool {
-    const TESTS: [&str; 8] =
-        ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename", "-regex", "-iregex"];
-    let words = of_search(args, deeds);
+    narrows(&of_search(args, deeds), deeds)
+}
+
+/// The same for the words of a search alone.
+fn narrows(words: &[&str], deeds: &[&str]) -> bool {
     let mut branches = words.split(|word| matches!(*word, "-o" | "-or" | ","));
     branches.all(|branch| {
         let narrows = |at: usize, word: &str| {
             let negated = at.checked_sub(1).and_then(|before| branch.get(before));
-            let tests = TESTS.contains(&word)
+            let tests = tests_name(word)
                 && branch.get(at + 1).is_some_and(|value| {
                     let is_any = |name: &str| name == "." || is_any_name(name);
                     // Unlike a shell's, a wildcard of a search may be a dot.
-                    let may_be = |name: &str, git| Step::pattern(name).may_be(git);
                     let is_git = |name: &str| {
-                        !is_any(name) && (may_be(name, ".git") || may_be(name, "_git"))
+                        let step = Step::pattern(name);
+                        !is_any(name) && (step.may_be(".git") || step.may_be("_git"))
                     };
                     let names = || value.split('/');
                     !names().all(is_any) && !names().any(is_git) && !value.contains(".git")
@@ -302,10 +301,25 @@ fn is_narrowed(args: &[Arg<'_>], deeds: &[&str]) -> bool {
     })
 }
 
+/// Tells the tests of a search that ask for a name.
+fn tests_name(word: &str) -> bool {
+    matches!(
+        word,
+        "-name"
+            | "-iname"
+            | "-path"
+            | "-ipath"
+            | "-wholename"
+            | "-iwholename"
+            | "-regex"
+            | "-iregex"
+    )
+}
+
 /// Returns the words of a search without those of the programs that it starts, but for what it is
 /// asked about.
 fn of_search<'a>(args: &'a [Arg<'_>], deeds: &[&str]) -> Vec<&'a str> {
-    let mut words = Vec::with_capacity(args.len());
+    let mut words = Vec::with_capacity(args.len() + 1);
     let mut rest = args.iter().map(|arg| &*arg.text);
     while let Some(word) = rest.next() {
         let starts = matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");

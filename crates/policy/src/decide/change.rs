@@ -1,7 +1,5 @@
 //! What `${x#…}`, `${x/…}`, `${x:…}` and their kin make of a value.
 
-use smallvec::smallvec;
-
 use super::format::{escaped, shown};
 use super::scope::Value;
 use super::walk::Walk;
@@ -77,7 +75,7 @@ impl Walk<'_> {
                     _ => return None,
                 },
                 Piece::Parameter(_) => {
-                    let alone = Word { pieces: smallvec![piece.clone()], span: word.span };
+                    let alone = Word { pieces: piece.clone().into(), span: word.span };
                     let value = self.value(text, &alone);
                     let plain = value.certainty == Certainty::Known
                         && !value.text.contains(['*', '?', '[', '\\', '/']);

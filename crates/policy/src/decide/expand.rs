@@ -14,6 +14,9 @@ const UNKNOWN: &str = "\u{FDD0}";
 /// Most words that one word's braces may spread to before it counts as unknown.
 const MOST_SPREAD: usize = 32;
 
+/// Longest word for which room is made before it is read: what is written may become less.
+const LONGEST_WRITTEN: usize = 256;
+
 /// One argument in the making.
 #[derive(Debug)]
 struct Making {
@@ -30,6 +33,11 @@ impl Default for Making {
 }
 
 impl Making {
+    /// Nothing yet, with room for so much of what is written.
+    fn with_room(written: usize) -> Self {
+        Self { text: String::with_capacity(written.min(LONGEST_WRITTEN)), ..Self::default() }
+    }
+
     fn finish<'t>(&mut self, span: Span) -> Arg<'t> {
         let made = std::mem::take(self);
         Arg { text: Cow::Owned(made.text), certainty: made.certainty, span, verbatim: None }
@@ -87,7 +95,7 @@ impl Walk<'_> {
         span: Span,
         args: &mut Vec<Arg<'t>>,
     ) {
-        let mut making = Making::default();
+        let mut making = Making::with_room(span.end().saturating_sub(span.start()));
         let mut pieces = pieces.peekable();
         while let Some(piece) = pieces.next() {
             self.add(text, (piece, pieces.peek().copied()), span, &mut making, args);
@@ -176,6 +184,25 @@ impl Walk<'_> {
         making: &mut Making,
         args: &mut Vec<Arg<'t>>,
     ) {
+        // Text becomes itself.
+        match piece {
+            Piece::Literal(literal) => return making.push(literal, Certainty::Known),
+            Piece::Quoted(literal) => {
+                making.solid = true;
+                return making.push(literal, Certainty::Known);
+            }
+            Piece::Glob { text: pattern, parts } if parts.is_empty() => {
+                return making.push(pattern, Certainty::Pattern);
+            }
+            Piece::Glob { .. }
+            | Piece::Brace(_)
+            | Piece::Tilde(_)
+            | Piece::Parameter(_)
+            | Piece::Command(..)
+            | Piece::Arithmetic(..)
+            | Piece::Process(_)
+            | Piece::Array(_) => {}
+        }
         if let Some(parameters) = self.all_parameters(piece) {
             return add_each(&parameters, piece, span, making, args);
         }

@@ -179,7 +179,8 @@ impl Walk<'_> {
         let mut starts = args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
         let wide = starts.any(|start| {
             let places = self.every_place(start, Last::Follow);
-            places.iter().filter(|place| place.standing != Standing::Root).any(|place| {
+            let mut others = places.filter(|place| place.standing != Standing::Root);
+            others.any(|place| {
                 let above = home.strip_prefix(place.path.trim_end_matches('/'));
                 above.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
@@ -201,9 +202,9 @@ impl Walk<'_> {
         let straight = || {
             let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
             operands.filter(|arg| !arg.text.is_empty()).all(|arg| {
-                let places = self.every_place(arg, Last::Follow);
+                let mut places = self.every_place(arg, Last::Follow);
                 arg.certainty == Certainty::Known
-                    && places.iter().all(|place| place.route == Route::Straight)
+                    && places.all(|place| place.route == Route::Straight)
             })
         };
         let files = match name {

@@ -102,7 +102,9 @@ impl Walk<'_> {
             if self.habits.last_pipe && at + 1 == pipeline.stages.len() {
                 join(&mut self.scope, &inner);
             }
-            if prints_file(stage) {
+            // Behind the last one nobody reads.
+            let is_last = at + 1 == pipeline.stages.len();
+            if !is_last && prints_file(stage) {
                 self.spilled = Contents::OfFile;
             }
             let known = self.output.take();
@@ -112,8 +114,9 @@ impl Walk<'_> {
             if !hands_on {
                 self.spilled = Contents::Any;
             }
-            if listened && at + 1 == pipeline.stages.len() {
-                last.clone_from(&known);
+            if is_last {
+                last = known.filter(|_| listened);
+                break;
             }
             let whole = known.filter(|_| self.line != Line::Torn);
             piped = Some(whole.map_or(Input::Pipe, |value| {
@@ -141,7 +144,10 @@ impl Walk<'_> {
     }
 
     fn one<'t>(&mut self, text: &'t str, command: &Command<'t>, input: &Input) -> AfterFailure {
-        let redirected = self.redirections(text, &command.redirections);
+        let redirected = match &*command.redirections {
+            [] => None,
+            redirections => self.redirections(text, redirections),
+        };
         let input = redirected.as_ref().unwrap_or(input);
         let before = Rc::clone(&self.scope);
         match &command.kind {

@@ -9,15 +9,7 @@ use crate::command::{Arg, Concern};
 use crate::shell::{
     Command, CommandKind, List, Operation, Piece, RedirectionOperator, Simple, Word,
 };
-use crate::text::Span;
-
-/// Programs that print what the files hold that they are given.
-const READERS: [&str; 21] = [
-    "base32", "base64", "cat", "fold", "gpg", "gzip", "head", "hexdump", "nl", "od", "openssl",
-    "paste", "rev", "sort", "strings", "tac", "tail", "tar", "uuencode", "xxd", "zcat",
-];
-/// The same, with a first operand that says what of it.
-const FILTERS: [&str; 6] = ["awk", "cut", "grep", "jq", "sed", "tr"];
+use crate::text::{Span, byte};
 
 /// The name under which `$1` and those behind it are noted.
 const PARAMETERS: &str = "@";
@@ -133,9 +125,12 @@ pub(super) fn prints_file(command: &Command<'_>) -> bool {
     let mut files = command.redirections.iter();
     let redirected = files.any(|redirection| redirection.operator == RedirectionOperator::Read);
     let Some((program, args)) = simple.words.split_first() else { return redirected };
-    let Some(name) = program.settled().and_then(|path| path.rsplit('/').next()) else {
-        return false;
-    };
+    let Some(path) = program.settled() else { return false };
+    let name = byte::behind_last(path, b'/');
+    let (reads, filters) = (is_reader(name), is_filter(name));
+    if !reads && !filters {
+        return false; // nearly always
+    }
     let is_operand = |word: &&Word<'_>| {
         word.settled().is_none_or(|text| {
             !text.starts_with('-') && !text.bytes().all(|byte| byte.is_ascii_digit())
@@ -143,11 +138,44 @@ pub(super) fn prints_file(command: &Command<'_>) -> bool {
     };
     let operands = args.iter().filter(is_operand).count();
     let has = |option: &str| args.iter().any(|word| word.settled() == Some(option));
-    if READERS.contains(&name) {
+    if reads {
         return operands > 0 || redirected;
     }
     let takes_nothing = name == "jq" && (has("-n") || has("--null-input"));
-    FILTERS.contains(&name) && !takes_nothing && (operands > 1 || redirected)
+    !takes_nothing && (operands > 1 || redirected)
+}
+
+/// Tells programs that print what the files hold that they are given.
+fn is_reader(name: &str) -> bool {
+    matches!(
+        name,
+        "base32"
+            | "base64"
+            | "cat"
+            | "fold"
+            | "gpg"
+            | "gzip"
+            | "head"
+            | "hexdump"
+            | "nl"
+            | "od"
+            | "openssl"
+            | "paste"
+            | "rev"
+            | "sort"
+            | "strings"
+            | "tac"
+            | "tail"
+            | "tar"
+            | "uuencode"
+            | "xxd"
+            | "zcat"
+    )
+}
+
+/// Tells the same with a first operand that says what of it.
+fn is_filter(name: &str) -> bool {
+    matches!(name, "awk" | "cut" | "grep" | "jq" | "sed" | "tr")
 }
 
 fn prints(list: &List<'_>) -> bool {

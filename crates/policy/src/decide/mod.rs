@@ -52,6 +52,7 @@ mod trap;
 mod tree;
 mod turned;
 mod unseen;
+mod value;
 mod variable;
 mod verdict;
 mod walk;
@@ -307,6 +308,7 @@ impl Judge {
         rules.judge(&notes, &walk.reasons)
     }
 
+    #[inline]
     fn find<'j>(&'j self, call: &Call<'j>, lookup: &'j dyn Lookup, trace: Trace) -> Walk<'j> {
         let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), trace);
         // Where nobody asks for notes, none are taken.
@@ -325,7 +327,7 @@ impl Judge {
                 let message = "this is shell text, and the policy says that none runs";
                 walk.refuse("shell-never", Axis::Structure, message.into(), whole(call));
             }
-            Asked::Shell(text) | Asked::Words(text) if text.trim().is_empty() => {
+            Asked::Shell(text) | Asked::Words(text) if is_blank(text) => {
                 let message = "there is no command: the text is empty";
                 walk.refuse("empty-argv", Axis::Name, message.into(), whole(call));
             }
@@ -416,6 +418,11 @@ impl Call<'_> {
             }
         }
     }
+}
+
+/// Returns whether a text has nothing but blanks. Nearly every one begins with a letter.
+fn is_blank(text: &str) -> bool {
+    !text.as_bytes().first().is_some_and(u8::is_ascii_graphic) && text.trim().is_empty()
 }
 
 /// Returns the text as a person wrote it, where it is shell text.

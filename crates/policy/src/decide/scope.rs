@@ -3,14 +3,17 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
+use smallvec::SmallVec;
+
 use super::roster::{MOST_NAMES, Named, Room, Roster, fit, merge};
-use crate::command::{Certainty, HOLE, Holed as _};
+pub(super) use super::value::{Origin, Value};
+use crate::command::{HOLE, Holed as _};
 
 /// The working folder, the variables and the parameters, as far as the text itself tells.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub(super) struct Scope {
     /// Every folder that may be the working folder here; with a [`HOLE`] if it cannot be told.
-    cwds: Vec<String>,
+    cwds: SmallVec<[String; 1]>,
     /// By name, in order. They are shared with the states before: most of them never change.
     variables: Vec<Rc<Variable>>,
     /// `$1` and those behind it; none if nobody knows them.
@@ -32,13 +35,6 @@ pub(super) struct Scope {
     crowded: bool,
     /// Whether this point is never reached: the way here passes an `exit`.
     pub(super) ended: bool,
-}
-
-/// A variable's value, as far as it is known.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub(super) struct Value {
-    pub(super) text: String,
-    pub(super) certainty: Certainty,
 }
 
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -72,72 +68,20 @@ pub(super) enum Environment {
     Lost,
 }
 
-/// Where a value comes from.
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub(super) enum Origin {
-    /// The text itself, or the machine.
-    Here,
-    /// The network.
-    Elsewhere,
-}
-
-impl Origin {
-    /// Where a value comes from that was made of what does. A number is a number, whoever sent it.
-    pub(super) fn of(self, value: &Value) -> Self {
-        if value.text.has_hole() { self } else { Self::Here }
-    }
-}
-
 /// Longest value that is followed; a longer one is as good as unknown.
 pub(super) const LONGEST_VALUE: usize = 4096;
 
 /// Most of `$1` and those behind it that are followed; more are as good as unknown.
 const MOST_PARAMETERS: usize = 256;
 
-/// What stands for the name of a commit or a branch.
-const REVISION: &str = "0000000";
-
 /// Most working folders that are kept apart; beyond that the folder is not known.
 const MOST_CWDS: usize = 4;
 /// Longest working folder that is followed.
 const LONGEST_CWD: usize = 1024;
 
-impl Value {
-    /// A value that only running tells.
-    pub(super) fn unknown() -> Self {
-        Self { text: HOLE.to_string(), certainty: Certainty::Partial }
-    }
-
-    /// A value that is wholly known.
-    pub(super) fn known(text: impl Into<String>) -> Self {
-        Self { text: text.into(), certainty: Certainty::Known }
-    }
-
-    /// A value that is not known, but is one plain word without `/`: a number, a date.
-    pub(super) fn token() -> Self {
-        Self { text: "1000".to_owned(), certainty: Certainty::Pattern }
-    }
-
-    /// The name of a commit or a branch: it leads nowhere else, but may be nothing at all.
-    pub(super) fn revision() -> Self {
-        Self { text: REVISION.to_owned(), certainty: Certainty::Pattern }
-    }
-
-    fn is_unknown(&self) -> bool {
-        self.certainty == Certainty::Partial
-            && self.text.len() == HOLE.len_utf8()
-            && self.text.has_hole()
-    }
-
-    /// Whether this may turn out to be nothing, although it stands for something.
-    pub(super) fn may_be_empty(&self) -> bool {
-        self.certainty == Certainty::Pattern && self.text == REVISION
-    }
-}
-
 impl Scope {
     pub(super) fn new(cwd: &str) -> Self {
-        Self { cwds: vec![cwd.to_owned()], ..Self::default() }
+        Self { cwds: SmallVec::from_buf([cwd.to_owned()]), ..Self::default() }
     }
 
     /// Returns what a program that is a shell begins with: what it is given and nothing else.
@@ -176,7 +120,7 @@ impl Scope {
         {
             cwds = vec![HOLE.to_string()];
         }
-        self.cwds = cwds;
+        self.cwds = cwds.into();
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<&Value> {

@@ -192,7 +192,6 @@ impl Walk<'_> {
             is_path
                 && self
                     .every_place(&value, Last::Follow)
-                    .iter()
                     .any(|place| matches!(place.standing, Standing::Outside(_)))
         });
         if let Some(span) = outside.map(|arg| arg.span) {

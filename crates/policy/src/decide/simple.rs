@@ -167,7 +167,7 @@ impl Walk<'_> {
         self.note_fetched(name, args);
         // Most commands feed nobody.
         let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
-        let feed = feeds.then(|| self.feed(name, args, &acts, input));
+        let feed = feeds.then(|| Box::new(self.feed(name, args, &acts, input)));
         let outer_feed = std::mem::replace(&mut self.feed, feed);
         let pours = if feeds { self.pours(name, args, input) } else { self.poured_in };
         let outer_pours = std::mem::replace(&mut self.poured_in, pours);

@@ -219,22 +219,16 @@ impl Judge {
 #[inline]
 pub(super) fn versionless(name: &str) -> &str {
     // Nearly every name ends otherwise.
-    match name.as_bytes().last() {
-        Some(b'0'..=b'9' | b'.' | b'-' | b'd' | b'm' | b't' | b'e') => bare(name),
-        Some(_) | None => name,
+    match name.as_bytes() {
+        [.., b'0'..=b'9' | b'.' | b'-']
+        | [.., b'0'..=b'9', b'd' | b'm' | b't']
+        | [.., b'.', b'e', b'x', b'e'] => bare(name),
+        _ => name,
     }
 }
 
+#[cold]
 fn bare(name: &str) -> &str {
-    let ends = matches!(
-        name.as_bytes(),
-        [.., b'0'..=b'9' | b'.' | b'-']
-            | [.., b'0'..=b'9', b'd' | b'm' | b't']
-            | [.., b'.', b'e', b'x', b'e']
-    );
-    if !ends {
-        return name;
-    }
     let stem = name.strip_suffix(".exe").unwrap_or(name);
     // `python3.13t`, `python3.12d`: builds of a version.
     let built = stem

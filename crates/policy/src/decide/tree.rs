@@ -14,7 +14,7 @@ impl Walk<'_> {
             return;
         }
         let holds = |folder: &Arg<'_>| {
-            self.every_place(folder, Last::Follow).iter().any(|place| {
+            self.every_place(folder, Last::Follow).any(|place| {
                 matches!(place.standing, Standing::Outside(_))
                     && self.judge.ground().holds_hidden(&place.path)
             })

@@ -51,7 +51,7 @@ pub(super) struct Walk<'j> {
     pub(super) poured: Origin,
     pub(super) met: Origin,
     /// What the commands at hand are fed, and whether they are.
-    pub(super) feed: Option<Feed>,
+    pub(super) feed: Option<Box<Feed>>,
     pub(super) feeding: u32,
     /// What is known of the names that the command at hand is fed, and whether the last command
     /// printed the names of plain files alone.
@@ -110,6 +110,7 @@ pub(super) enum Input {
 }
 
 impl<'j> Walk<'j> {
+    #[inline]
     pub(super) fn new(
         judge: &'j Judge,
         lookup: &'j dyn Lookup,

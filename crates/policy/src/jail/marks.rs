@@ -137,9 +137,13 @@ impl Marks {
     pub(super) fn hidden_below(&self, folder: &str) -> Option<&Origin> {
         let folded: Vec<Cow<'_, str>> = components(folder).map(fold).collect();
         let names: Vec<Step<'_>> = folded.iter().map(|name| Step::Name(name)).collect();
-        let mut marks = self.marks.iter().filter(|mark| {
-            mark.kind == MarkKind::Hide && mark.pattern.first_plain_name().is_some()
-        });
+        // Those that begin with another name lie elsewhere.
+        let begins = |mark: &&Mark| {
+            let first = mark.pattern.first_plain_name();
+            first.is_some_and(|first| folded.first().is_none_or(|top| first == &**top))
+        };
+        let mut marks =
+            self.marks.iter().filter(|mark| mark.kind == MarkKind::Hide && begins(mark));
         let found = marks.find(|mark| mark.pattern.reach(&names) == Reach::Above);
         found.map(|mark| &mark.origin)
     }

@@ -55,6 +55,11 @@ pub(super) fn holds_secret(folder: &str) -> bool {
 pub(super) fn is_secret(path: &str, spelling: Spelling) -> bool {
     let Some(names) = path.strip_prefix('/') else { return false };
     let (top, rest) = byte::split_once(names, b'/').unwrap_or((names, ""));
+    // Nearly every path is told by its first letter.
+    let may_begin = matches!(top.as_bytes(), [b'U' | b'e' | b'h' | b'p' | b'r' | b'v', ..]);
+    if !may_begin && (spelling == Spelling::Plain || !is_unsettled(top)) {
+        return false;
+    }
     let may_be = |name: &str, part: &str| match spelling {
         Spelling::Pattern if is_unsettled(name) => Step::pattern(name).may_be(part),
         Spelling::Pattern | Spelling::Plain => name == part,

@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use smallvec::smallvec;
-
-use super::ast::{Assignment, AssignmentMode, Piece, Pieces, Word};
+use super::ast::{Assignment, AssignmentMode, Piece, Word};
 use super::cursor::{Parsed, Parser, Scope};
 use super::pair::Pair;
+use super::pieces::Pieces;
 use super::quote::Style;
 use super::word::Kind;
 
@@ -84,7 +83,7 @@ impl<'t> Parser<'_, 't> {
         if self.at > start && self.mode().is_some() && self.peek() == b'(' {
             let head = Piece::Literal(self.joined(start, self.at));
             let array = self.array()?;
-            let word = self.word_from(start, smallvec![head, array], Kind::Value);
+            let word = self.word_from(start, Pieces::from_iter([head, array]), Kind::Value);
             return word;
         }
         self.at = start;

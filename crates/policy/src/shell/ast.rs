@@ -5,8 +5,7 @@
 
 use std::borrow::Cow;
 
-use smallvec::SmallVec;
-
+use super::pieces::Pieces;
 use crate::text::Span;
 
 /// A whole shell text.
@@ -237,9 +236,6 @@ pub struct Word<'t> {
     /// Where it stands.
     pub span: Span,
 }
-
-/// The pieces of a word: nearly always one.
-pub type Pieces<'t> = SmallVec<[Piece<'t>; 1]>;
 
 /// A part of a word.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -1,10 +1,9 @@
 //! Brace expansion: `{a,b}` and `{1..9}`.
 
-use smallvec::smallvec;
-
 use super::MAX_DEPTH;
-use super::ast::{Piece, Pieces, Word};
+use super::ast::{Piece, Word};
 use super::cursor::{Parsed, Parser};
+use super::pieces::Pieces;
 
 /// A brace or comma that stands unquoted in a word.
 #[derive(Clone, Copy)]
@@ -34,7 +33,7 @@ impl<'t> Parser<'_, 't> {
     /// Makes pieces between braces alternatives. Braces without a partner, a comma or a range
     /// remain text.
     pub(super) fn braces(&mut self, pieces: Pieces<'t>, marks: &[Mark]) -> Parsed<Pieces<'t>> {
-        let mut out: Pieces<'t> = Pieces::with_capacity(pieces.len());
+        let mut out = Vec::with_capacity(pieces.len());
         let mut open: Vec<Open> = Vec::new();
         let mut marks = marks.iter().peekable();
         for (index, piece) in pieces.into_iter().enumerate() {
@@ -65,7 +64,7 @@ impl<'t> Parser<'_, 't> {
                     }
                     Some(brace) if is_range(out.get(brace.piece + 1..).unwrap_or_default()) => {
                         let span = self.span(brace.at + 1, mark.at);
-                        let pieces = join(out.drain(brace.piece + 1..).collect());
+                        let pieces = join(out.drain(brace.piece + 1..));
                         out.pop();
                         let range = Word { pieces, span };
                         out.push(Piece::Brace(letters(&range).unwrap_or_else(|| vec![range])));
@@ -77,12 +76,12 @@ impl<'t> Parser<'_, 't> {
         Ok(join(out))
     }
 
-    fn alternatives(&self, out: &mut Pieces<'t>, brace: &Open, close: usize) -> Vec<Word<'t>> {
+    fn alternatives(&self, out: &mut Vec<Piece<'t>>, brace: &Open, close: usize) -> Vec<Word<'t>> {
         let mut words = Vec::with_capacity(brace.commas.len() + 1);
         let mut end = close;
         let first = std::iter::once((brace.piece, brace.at));
         for (piece, at) in first.chain(brace.commas.iter().copied()).rev() {
-            let pieces = join(out.drain((piece + 1).min(out.len())..).collect());
+            let pieces = join(out.drain((piece + 1).min(out.len())..));
             out.pop(); // the comma, or the brace
             words.push(Word { pieces, span: self.span(at + 1, end) });
             end = at;
@@ -93,8 +92,8 @@ impl<'t> Parser<'_, 't> {
 }
 
 /// Joins text that fell apart at braces.
-fn join(pieces: Pieces<'_>) -> Pieces<'_> {
-    let mut out: Pieces<'_> = Pieces::with_capacity(pieces.len());
+fn join<'t>(pieces: impl IntoIterator<Item = Piece<'t>>) -> Pieces<'t> {
+    let mut out = Pieces::new();
     for piece in pieces {
         match (out.last_mut(), piece) {
             (Some(Piece::Literal(before)), Piece::Literal(text)) => before.to_mut().push_str(&text),
@@ -128,7 +127,7 @@ fn letters<'t>(range: &Word<'t>) -> Option<Vec<Word<'t>>> {
         parts.next().map_or(Some(1), |step| step.trim_start_matches(['-', '+']).parse().ok());
     let letter = |byte: u8| {
         let text = char::from(byte).to_string().into();
-        Word { pieces: smallvec![Piece::Literal(text)], span: range.span }
+        Word { pieces: Pieces::from(Piece::Literal(text)), span: range.span }
     };
     let (low, high) = (from.min(to), from.max(to));
     let step = step.unwrap_or(usize::MAX).max(1);
@@ -141,7 +140,7 @@ fn letters<'t>(range: &Word<'t>) -> Option<Vec<Word<'t>>> {
         // As one that begins where it ends.
         [_] => {
             let text = format!("{0}..{0}", char::from(from)).into();
-            Some(vec![Word { pieces: smallvec![Piece::Literal(text)], span: range.span }])
+            Some(vec![Word { pieces: Pieces::from(Piece::Literal(text)), span: range.span }])
         }
         _ => Some(words),
     }

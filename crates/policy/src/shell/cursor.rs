@@ -19,6 +19,8 @@ pub(super) struct Parser<'s, 't> {
     continues: bool,
     /// Where the part that is being read ends.
     pub(super) end: usize,
+    /// The text up to there.
+    pub(super) bytes: &'s [u8],
     origin: Origin<'s, 't>,
     pub(super) depth: usize,
     /// The deepest that was read so far.
@@ -122,6 +124,7 @@ impl<'s, 't> Parser<'s, 't> {
             // Most texts have no backslash at all.
             continues: byte::has(text, b'\\') && text.contains("\\\n"),
             end: text.len(),
+            bytes: text.as_bytes(),
             origin,
             depth,
             deepest: depth,
@@ -140,22 +143,30 @@ impl<'s, 't> Parser<'s, 't> {
         if self.at < self.end {
             return Err(self.unexpected());
         }
-        self.fill(&mut list);
+        if !self.bodies.is_empty() {
+            self.fill(&mut list);
+        }
         Ok(list)
     }
 
     /// Returns the byte at an offset; 0 behind the end, for no text contains a NUL.
     #[inline]
     pub(super) fn byte(&self, at: usize) -> u8 {
-        if at >= self.end {
-            return 0;
-        }
-        self.text.as_bytes().get(at).copied().unwrap_or(0)
+        self.bytes.get(at).copied().unwrap_or(0)
     }
 
     /// Returns the next byte; line continuations before it are left behind.
     #[inline]
     pub(super) fn peek(&mut self) -> u8 {
+        match self.byte(self.at) {
+            b'\\' => self.peek_on(),
+            byte => byte,
+        }
+    }
+
+    /// The same at a backslash, of which there are few.
+    #[cold]
+    fn peek_on(&mut self) -> u8 {
         loop {
             let byte = self.byte(self.at);
             if byte != b'\\' || self.byte(self.at + 1) != b'\n' {
@@ -248,12 +259,19 @@ impl<'s, 't> Parser<'s, 't> {
         to: usize,
         read: impl FnOnce(&mut Self) -> Parsed<T>,
     ) -> Parsed<T> {
-        let end = std::mem::replace(&mut self.end, to);
+        let end = self.end;
+        self.stop_at(to);
         self.at = from;
         let result = read(self)?;
-        self.end = end;
+        self.stop_at(end);
         self.at = to;
         Ok(result)
+    }
+
+    fn stop_at(&mut self, end: usize) {
+        let bytes = self.text.as_bytes();
+        self.end = end;
+        self.bytes = bytes.get(..end).unwrap_or(bytes);
     }
 
     /// Reads what bash reads only when it gets there.

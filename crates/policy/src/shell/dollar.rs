@@ -1,11 +1,12 @@
 //! Expansions that begin with `$`.
 
 use super::Grammar;
-use super::ast::{List, Operation, Parameter, Piece, Pieces, Quoting, Word};
+use super::ast::{List, Operation, Parameter, Piece, Quoting, Word};
 use super::cursor::{Parsed, Parser, Scope};
 use super::keyword::Keyword;
 use super::list::Closer;
 use super::pair::Pair;
+use super::pieces::Pieces;
 use super::quote::Style;
 
 impl<'t> Parser<'_, 't> {

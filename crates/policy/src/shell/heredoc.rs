@@ -1,9 +1,8 @@
 //! Bodies of heredocs.
 
-use smallvec::smallvec;
-
 use super::ast::{CommandKind, List, Piece, RedirectionOperator, Word};
 use super::cursor::{Origin, Parsed, Parser, Scope};
+use super::pieces::Pieces;
 use super::quote::Style;
 
 /// A heredoc whose body was not read yet.
@@ -111,7 +110,7 @@ impl<'t> Parser<'_, 't> {
         let (text, offsets) = match pending.tabs {
             Tabs::Removed => self.without_tabs(start, stop, pending.quoted),
             Tabs::Kept if pending.quoted => {
-                let pieces = smallvec![Piece::Quoted(self.slice(start, stop))];
+                let pieces = Pieces::from(Piece::Quoted(self.slice(start, stop)));
                 return Ok(Word { pieces, span });
             }
             Tabs::Kept => {
@@ -122,7 +121,7 @@ impl<'t> Parser<'_, 't> {
             }
         };
         if pending.quoted {
-            return Ok(Word { pieces: smallvec![Piece::Quoted(text.into())], span });
+            return Ok(Word { pieces: Pieces::from(Piece::Quoted(text.into())), span });
         }
         let mut inner = Parser::over(&text, Origin::Rewritten(&offsets), self.depth, self.commands);
         inner.grammar = self.grammar;

@@ -96,6 +96,24 @@ pub(super) fn breaks(byte: u8) -> bool {
     matches!(byte, 0 | b' ' | b'\t' | b'\n' | b'(' | b')' | b'<' | b'>' | b';' | b'&' | b'|')
 }
 
+/// Tells whether a reserved word may begin with two bytes. A line may continue between them.
+#[inline]
+fn may_begin(first: u8, second: u8) -> bool {
+    match first {
+        b'!' | b'[' | b']' | b'{' | b'}' => true,
+        b'c' => matches!(second, b'a' | b'o' | b'\\'),
+        b'd' => matches!(second, b'o' | b'\\'),
+        b'e' => matches!(second, b'l' | b's' | b'\\'),
+        b'f' => matches!(second, b'i' | b'o' | b'u' | b'\\'),
+        b'i' => matches!(second, b'f' | b'n' | b'\\'),
+        b's' => matches!(second, b'e' | b'\\'),
+        b't' => matches!(second, b'h' | b'i' | b'\\'),
+        b'u' => matches!(second, b'n' | b'\\'),
+        b'w' => matches!(second, b'h' | b'\\'),
+        _ => false,
+    }
+}
+
 impl<'t> Parser<'_, 't> {
     /// Skips blanks, line continuations and a comment.
     #[inline]
@@ -136,7 +154,7 @@ impl<'t> Parser<'_, 't> {
     /// Returns the reserved word that stands here, and where it ends.
     pub(super) fn keyword(&mut self) -> Option<(Keyword, usize)> {
         let first = self.peek();
-        if !matches!(first, b'!' | b'[' | b']' | b'{' | b'}' | b'c'..=b'f' | b'i' | b's'..=b'w') {
+        if !may_begin(first, self.byte(self.at + 1)) {
             return None;
         }
         let (keyword, end) = match self.letters() {
@@ -152,7 +170,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Tells by the small letters that stand here whether they are a word of their own.
     fn letters(&self) -> Letters {
-        let rest = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
         let length = rest.iter().take(LONGEST + 1).take_while(|byte| byte.is_ascii_lowercase());
         let length = length.count();
         match rest.get(length) {

@@ -20,6 +20,7 @@ mod heredoc;
 mod keyword;
 mod list;
 mod pair;
+mod pieces;
 mod quote;
 mod redirection;
 mod test;
@@ -32,6 +33,7 @@ mod tests;
 pub use ast::*;
 pub use characters::{UNDECODED, check_characters};
 use cursor::Parser;
+pub use pieces::Pieces;
 pub use walk::Part;
 
 use crate::text::Span;

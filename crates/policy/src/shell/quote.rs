@@ -1,7 +1,8 @@
 //! Quoted text, and text in which only expansions mean something.
 
-use super::ast::{Piece, Pieces, Quoting, Word};
+use super::ast::{Piece, Quoting, Word};
 use super::cursor::{Parsed, Parser};
+use super::pieces::Pieces;
 
 /// What characters mean in a part of a word.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,11 +1,10 @@
 //! Redirections.
 
-use smallvec::smallvec;
-
 use super::Grammar;
-use super::ast::{Descriptor, Piece, Pieces, Redirection, RedirectionOperator, Word};
+use super::ast::{Descriptor, Piece, Redirection, RedirectionOperator, Word};
 use super::cursor::{Parsed, Parser, Scope};
 use super::heredoc::{Pending, Tabs};
+use super::pieces::Pieces;
 use super::word::Kind;
 
 impl<'t> Parser<'_, 't> {
@@ -42,7 +41,7 @@ impl<'t> Parser<'_, 't> {
             // Bash reads `-` by itself here: what follows it is another word.
             self.at += 1;
             let span = self.span(self.at - 1, self.at);
-            Word { pieces: smallvec![Piece::Literal(self.slice(self.at - 1, self.at))], span }
+            Word { pieces: Pieces::from(Piece::Literal(self.slice(self.at - 1, self.at))), span }
         } else if self.word_begins() && self.target_begins(duplicates) {
             let from = self.at;
             let word = self.word(Kind::Argument)?;

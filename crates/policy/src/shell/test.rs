@@ -1,10 +1,9 @@
 //! `[[ … ]]`: its own small grammar of operators.
 
-use smallvec::smallvec;
-
 use super::ast::{CommandKind, Piece, Word};
 use super::cursor::{Parsed, Parser};
 use super::keyword::Keyword;
+use super::pieces::Pieces;
 use super::word::Kind;
 
 impl<'t> Parser<'_, 't> {
@@ -32,7 +31,7 @@ impl<'t> Parser<'_, 't> {
         let start = self.at;
         let found = self.take(operator);
         if found {
-            let pieces = smallvec![Piece::Literal(self.joined(start, self.at))];
+            let pieces = Pieces::from(Piece::Literal(self.joined(start, self.at)));
             words.push(Word { pieces, span: self.span(start, self.at) });
         }
         found

@@ -1,10 +1,11 @@
 //! Words: pieces up to a blank or an operator.
 
-use super::ast::{Piece, Pieces, Quoting, Word};
+use super::ast::{Piece, Quoting, Word};
 use super::brace::{Mark, MarkKind};
 use super::cursor::{Parsed, Parser, Scope};
 use super::keyword::breaks;
 use super::pair::Pair;
+use super::pieces::Pieces;
 use super::quote::Style;
 
 /// Where a word stands, and so what its characters mean.
@@ -46,6 +47,12 @@ static PLAIN: [bool; 256] = {
     plain
 };
 
+/// Returns how many bytes at the beginning mean nothing.
+#[inline]
+fn plain_length(bytes: &[u8]) -> usize {
+    bytes.iter().position(|&byte| !PLAIN[usize::from(byte)]).unwrap_or(bytes.len())
+}
+
 /// A word while it is read.
 struct Draft<'t> {
     pieces: Pieces<'t>,
@@ -63,7 +70,7 @@ impl<'t> Word<'t> {
     /// Returns the text of a word in which nothing is quoted or expanded.
     #[inline]
     pub(super) fn plain(&self) -> Option<&str> {
-        match self.pieces.as_slice() {
+        match &*self.pieces {
             [Piece::Literal(text)] => Some(text),
             _ => None,
         }
@@ -92,9 +99,7 @@ impl<'t> Parser<'_, 't> {
             self.leading_subscript(kind, &mut draft)?;
         }
         loop {
-            while self.at < self.end && PLAIN[usize::from(self.byte(self.at))] {
-                self.at += 1;
-            }
+            self.at += plain_length(self.bytes.get(self.at..).unwrap_or_default());
             let byte = self.byte(self.at);
             if breaks(byte) && !self.goes_on(kind, &mut draft)? {
                 break;
@@ -116,70 +121,67 @@ impl<'t> Parser<'_, 't> {
 
     /// Reads a word that is only text, as most are.
     fn plain_word(&mut self, start: usize, pieces: &[Piece<'t>]) -> Option<Word<'t>> {
-        let bytes = self.text.as_bytes().get(self.at..self.end)?;
-        let length = bytes.iter().position(|&byte| !PLAIN[usize::from(byte)]);
-        let end = length.map_or(self.end, |length| self.at + length);
+        let end = self.at + plain_length(self.bytes.get(self.at..)?);
         let ends = matches!(self.byte(end), 0 | b' ' | b'\t' | b'\n' | b';' | b')' | b'&');
         if !ends || end == self.at || !pieces.is_empty() {
             return None;
         }
-        let pieces = Pieces::from_buf([Piece::Literal(self.slice(self.at, end))]);
+        let pieces = Pieces::from(Piece::Literal(self.slice(self.at, end)));
         self.at = end;
         Some(Word { pieces, span: self.span(start, end) })
     }
 
     /// Reads arguments as long as they are only text; returns where the last of them ends.
     pub(super) fn static_arguments(&mut self, words: &mut Vec<Word<'t>>) -> Option<usize> {
-        let mut end = None;
-        while let Some(word) = self.static_argument() {
-            words.push(word);
-            end = Some(self.at);
+        let mut last = None;
+        while let Some((end, quotes)) = self.static_end() {
+            words.push(self.static_word(end, quotes));
+            self.at = end;
+            last = Some(end);
             self.blanks();
         }
-        end
+        last
     }
 
-    /// Reads an argument that is only text, bare or in one pair of quotes, as most are. What ends it
-    /// ends every word, and so no sign in it or behind it means anything else.
+    /// Reads an argument that is only text.
     pub(super) fn static_argument(&mut self) -> Option<Word<'t>> {
-        let start = self.at;
-        let rest = self.text.as_bytes().get(start + 1..self.end)?;
-        let (end, quotes) = match self.byte(start) {
+        let (end, quotes) = self.static_end()?;
+        let word = self.static_word(end, quotes);
+        self.at = end;
+        Some(word)
+    }
+
+    /// Returns where an argument ends that is only text, bare or in one pair of quotes, as most are,
+    /// and how many bytes at either end are no part of it. What ends it ends every word, and so no
+    /// sign in it or behind it means anything else.
+    #[inline]
+    fn static_end(&self) -> Option<(usize, usize)> {
+        let bytes = self.bytes.get(self.at..)?;
+        let (&first, rest) = bytes.split_first()?;
+        let (length, quotes) = match first {
             // A comment.
             b'#' => return None,
-            b'\'' => (rest.iter().position(|&byte| byte == b'\'')? + start + 2, 1),
+            b'\'' => (rest.iter().position(|&byte| byte == b'\'')? + 2, 1),
             b'"' => {
                 let means = |&byte: &u8| matches!(byte, b'"' | b'$' | b'`' | b'\\');
                 let length = rest.iter().position(means)?;
-                (rest.get(length) == Some(&b'"')).then_some((start + length + 2, 1))?
+                (rest.get(length) == Some(&b'"')).then_some((length + 2, 1))?
             }
-            _ => (start + self.plain_length(), 0),
+            _ => (plain_length(bytes), 0),
         };
-        self.ends_word(end).then(|| self.static_word(start, end, quotes)).flatten()
+        let next = bytes.get(length).copied().unwrap_or(0);
+        let ends = matches!(next, 0 | b' ' | b'\t' | b'\n' | b';' | b')' | b'&' | b'|');
+        // A plain `in` may be one for which bash still waits.
+        (ends && length > 0 && !self.scope.has(Scope::AWAITS_IN))
+            .then_some((self.at + length, quotes))
     }
 
-    /// Returns how many bytes that mean nothing stand here.
-    fn plain_length(&self) -> usize {
-        let bytes = self.text.as_bytes().get(self.at..self.end).unwrap_or_default();
-        bytes.iter().position(|&byte| !PLAIN[usize::from(byte)]).unwrap_or(bytes.len())
-    }
-
-    /// Tells whether every word that has come so far ends here.
-    fn ends_word(&self, end: usize) -> bool {
-        matches!(self.byte(end), 0 | b' ' | b'\t' | b'\n' | b';' | b')' | b'&' | b'|')
-    }
-
-    /// Goes behind a word that is only text; not if nothing stands there, or a plain `in` for which
-    /// bash still waits.
+    /// Returns the word from here to an end that is only text.
     #[inline]
-    fn static_word(&mut self, start: usize, end: usize, quotes: usize) -> Option<Word<'t>> {
-        if end == start || self.scope.has(Scope::AWAITS_IN) {
-            return None;
-        }
-        let text = self.slice(start + quotes, end - quotes);
+    fn static_word(&self, end: usize, quotes: usize) -> Word<'t> {
+        let text = self.slice(self.at + quotes, end - quotes);
         let piece = if quotes > 0 { Piece::Quoted(text) } else { Piece::Literal(text) };
-        self.at = end;
-        Some(Word { pieces: Pieces::from_buf([piece]), span: self.span(start, end) })
+        Word { pieces: Pieces::from(piece), span: self.span(self.at, end) }
     }
 
     /// Takes a byte that may mean something.

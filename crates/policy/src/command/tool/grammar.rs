@@ -313,15 +313,35 @@ pub(super) enum Effect {
 impl Role {
     /// Returns what becomes of this word and all that follow, if the role takes them.
     pub(super) fn rest(self) -> Option<Rest> {
-        [
-            (Self::ShellWords, Rest::ShellWords),
-            (Self::Argv, Rest::Argv),
-            (Self::Fed, Rest::Fed),
-            (Self::Parallel, Rest::Parallel),
-            (Self::Elsewhere, Rest::Elsewhere),
-        ]
-        .into_iter()
-        .find_map(|(role, rest)| (role == self).then_some(rest))
+        match self {
+            Self::ShellWords => Some(Rest::ShellWords),
+            Self::Argv => Some(Rest::Argv),
+            Self::Fed => Some(Rest::Fed),
+            Self::Parallel => Some(Rest::Parallel),
+            Self::Elsewhere => Some(Rest::Elsewhere),
+            Self::Text
+            | Self::Guess
+            | Self::Read
+            | Self::Write
+            | Self::Delete(_)
+            | Self::Into
+            | Self::Linked
+            | Self::Symlinked
+            | Self::Enter
+            | Self::Work
+            | Self::Aside
+            | Self::Connect
+            | Self::RemoteRead
+            | Self::RemoteWrite
+            | Self::Shell
+            | Self::Program
+            | Self::Code(_)
+            | Self::Script(_)
+            | Self::Load
+            | Self::Splice
+            | Self::Sub
+            | Self::Inner(_) => None,
+        }
     }
 
     /// Orders roles by what harm they can do: an abbreviation means the worst it can mean.

@@ -38,12 +38,14 @@ struct Reader<'r, 't> {
 }
 
 /// What a first look at the words has found.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Seen {
     options: u64,
     operands: usize,
     /// Where the last option stands that a rule asks for.
     span: Option<Span>,
+    /// What the rules do that hold: nearly always few.
+    active: SmallVec<[&'static Effect; 4]>,
 }
 
 /// What a first look has read of the words.
@@ -62,7 +64,7 @@ impl<'t> Reader<'_, 't> {
         while let Some(piece) = known.next().or_else(|| scan.next()) {
             match piece {
                 Piece::Option { option, at, value } => {
-                    let slot = self.value_slot(&seen, option.bit, option.slot);
+                    let slot = Self::value_slot(&seen, option.bit, option.slot);
                     self.raise(slot.concern, at, acts);
                     if option.value == Value::Final {
                         index = index.max(grammar.slots().len());
@@ -151,17 +153,9 @@ impl<'t> Reader<'_, 't> {
                 Piece::Stranger { .. } | Piece::Assignment(_) | Piece::Doubt(_) => {}
             }
         }
+        let active = grammar.rules().iter().filter(|rule| holds(rule, &seen));
+        seen.active = active.map(|rule| &rule.effect).collect();
         seen
-    }
-
-    fn active(&self, seen: &Seen) -> impl Iterator<Item = &'static Effect> {
-        let seen = *seen;
-        self.chain
-            .grammar
-            .rules()
-            .iter()
-            .filter(move |rule| holds(rule, &seen))
-            .map(|rule| &rule.effect)
     }
 
     fn operand_slot(&self, seen: &Seen, index: usize) -> Slot {
@@ -173,7 +167,7 @@ impl<'t> Reader<'_, 't> {
             (_, Some(slot)) => *slot,
             (_, None) => grammar.rest,
         };
-        for effect in self.active(seen) {
+        for effect in &seen.active {
             match effect {
                 Effect::Slot(at, other) if *at == index => slot = *other,
                 Effect::Last(other) if is_last => slot = *other,
@@ -195,11 +189,11 @@ impl<'t> Reader<'_, 't> {
         slot
     }
 
-    fn value_slot(&self, seen: &Seen, bit: u64, slot: Slot) -> Slot {
+    fn value_slot(seen: &Seen, bit: u64, slot: Slot) -> Slot {
         if bit == 0 {
             return slot;
         }
-        let other = self.active(seen).find_map(|effect| match effect {
+        let other = seen.active.iter().find_map(|effect| match effect {
             Effect::Value(bits, other) if bits & bit != 0 => Some(*other),
             Effect::Value(..)
             | Effect::Slot(..)
@@ -216,8 +210,8 @@ impl<'t> Reader<'_, 't> {
     /// Adds what rules say of the words as a whole.
     fn conclude(&self, seen: &Seen, acts: &mut Vec<Act<'t>>) {
         let span = seen.span.unwrap_or(self.at);
-        for effect in self.active(seen) {
-            match *effect {
+        for effect in &seen.active {
+            match **effect {
                 Effect::Raise(concern) => acts.push(Act::Raise(concern, span)),
                 Effect::Input(language) => acts.push(Act::Run(Run::Input(language, span))),
                 Effect::Send => acts.push(Act::Send(span)),
