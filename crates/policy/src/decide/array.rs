@@ -30,10 +30,18 @@ impl Walk<'_> {
         };
         for element in elements {
             let mut words = Vec::new();
-            if element.subscript.is_some() {
-                // Found by another key than its place.
-                drop(self.assigned(text, element));
-                values = None;
+            if let Some(subscript) = &element.subscript {
+                self.subscript(text, subscript);
+                let value = self.value(text, &element.value);
+                self.hidden_subscript(&value.text, element.span);
+                self.names_secret(&value, element.span);
+                // Otherwise it is found by another key than its place.
+                let next = values.as_ref().map(Vec::len);
+                let at = subscript.settled().and_then(|at| at.parse().ok());
+                values = values.filter(|_| at.is_some() && at == next);
+                if let Some(values) = &mut values {
+                    values.push(value);
+                }
                 continue;
             }
             self.expand(text, &element.value, &mut words);
@@ -58,11 +66,44 @@ impl Walk<'_> {
         Some(values.filter(followed).map_or_else(Value::unknown, |values| kept(&values)))
     }
 
-    /// Returns what `${x[1]}` becomes.
+    /// Returns what an array is after `x[1]=value`.
+    pub(super) fn with_element(&self, assignment: &Assignment<'_>, value: Value) -> Value {
+        let at = assignment.subscript.as_ref().and_then(Word::settled);
+        let at = at.and_then(|at| at.parse::<usize>().ok());
+        let known = match self.scope.variable(&assignment.name) {
+            Some(value) => elements_of(value),
+            None => Some(Vec::new()),
+        };
+        let (Some(at), Some(mut values)) = (at, known) else { return Value::unknown() };
+        let plain = value.certainty == Certainty::Known && !value.text.contains(MARK);
+        if !plain || at > values.len() || at >= MOST_ELEMENTS || self.speech != Speech::Bash {
+            return Value::unknown();
+        }
+        match values.get_mut(at) {
+            Some(element) => *element = value,
+            None => values.push(value),
+        }
+        kept(&values)
+    }
+
+    /// Returns what `${x[1]}` and `${x[i]}` become.
     pub(super) fn element(&self, parameter: &Parameter<'_>) -> Value {
-        let at = parameter.subscript.as_ref().and_then(Word::settled);
+        let Some(subscript) = &parameter.subscript else { return Value::unknown() };
+        let mut at = match &*subscript.pieces {
+            [Piece::Literal(text) | Piece::Quoted(text)] => Value::known(text.as_ref()),
+            [Piece::Parameter(inner)]
+                if inner.operation == Operation::Value && inner.subscript.is_none() =>
+            {
+                self.named(&inner.name)
+            }
+            _ => return Value::unknown(),
+        };
+        if at.certainty == Certainty::Known && at.text.parse::<usize>().is_err() {
+            at = self.named(&at.text);
+        }
+        let at = Some(at).filter(|at| at.certainty == Certainty::Known);
         let known = self.scope.variable(&parameter.name).and_then(elements_of);
-        match (at.and_then(|at| at.parse::<usize>().ok()), known) {
+        match (at.and_then(|at| at.text.parse::<usize>().ok()), known) {
             (Some(at), Some(elements)) => {
                 elements.get(at).cloned().unwrap_or_else(|| Value::known(""))
             }

@@ -41,7 +41,9 @@ impl Walk<'_> {
                 self.hidden_subscript(&arg.text, arg.span);
             }
         }
-        if matches!(name, ":" | "getopts" | "printf" | "set") || name == "echo" && self.listened {
+        if matches!(name, ":" | "getopts" | "printf" | "set")
+            || matches!(name, "echo" | "expr" | "seq") && self.listened
+        {
             args.iter().for_each(|arg| self.names_secret(&Value::from(arg), arg.span));
         }
         match name {

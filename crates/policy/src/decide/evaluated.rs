@@ -157,12 +157,15 @@ impl Walk<'_> {
                         if old.certainty == Certainty::Known
                             && value.certainty == Certainty::Known =>
                     {
-                        Value::known(format!("{}{}", old.text, value.text))
+                        let value = Value::known(format!("{}{}", old.text, value.text));
+                        self.names_secret(&value, assignment.span);
+                        value
                     }
                     Some(_) | None => Value::unknown(),
                 }
             }
-            AssignmentMode::Replace | AssignmentMode::Append => Value::unknown(),
+            AssignmentMode::Replace => self.with_element(assignment, value),
+            AssignmentMode::Append => Value::unknown(),
         }
     }
 }

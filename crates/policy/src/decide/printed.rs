@@ -61,7 +61,7 @@ impl Walk<'_> {
                 let listed = listed(name, args)?;
                 Some(self.finds_secrets(args).unwrap_or(listed))
             }
-            "rev" | "tr" => turned(name, args, input),
+            "rev" | "sed" | "tr" => turned(name, args, input),
             _ => picked(name, args, input).or_else(|| listed(name, args)),
         }
     }

@@ -84,9 +84,11 @@ impl Walk<'_> {
     /// the name of something hidden is there to be read.
     pub(super) fn say(&mut self, said: Option<Box<Said>>, span: Span) {
         let Some(said) = said else { return };
-        if said.torn {
-            self.names_secret(&Value::known(said.guess), span);
+        // Lines are put together again where each becomes a variable.
+        if said.guess.contains('\n') {
+            self.names_secret(&Value::known(said.guess.replace('\n', "/")), span);
         }
+        self.names_secret(&Value::known(said.guess), span);
         let certainty = if said.text.has_hole() { Certainty::Partial } else { Certainty::Known };
         self.line = if said.torn { Line::Torn } else { said.line };
         self.output = said.known.then_some(Value { text: said.text, certainty });

@@ -271,7 +271,10 @@ impl Walk<'_> {
             };
             match redirection.operator {
                 RedirectionOperator::Heredoc | RedirectionOperator::HereString => {
-                    self.covers_secret(&value, span);
+                    match redirection.operator == RedirectionOperator::HereString {
+                        true if self.listened => self.names_secret(&value, span),
+                        true | false => self.covers_secret(&value, span),
+                    }
                     if is_input {
                         let verbatim = verbatim(text, &redirection.target);
                         let known = || Input::Text(value, self.written_at(span, verbatim));

@@ -1,8 +1,9 @@
-//! What programs make of a text that comes in, where that is known: `rev`, `tr`.
+//! What programs make of a text that comes in, where that is known: `rev`, `tr`, `sed`.
 
 use super::scope::Value;
 use super::walk::Input;
 use crate::command::{Arg, Certainty};
+use crate::shell::MAX_TEXT;
 
 /// Most letters that a set of `tr` is spelled out to.
 const MOST_LETTERS: usize = 256;
@@ -32,12 +33,43 @@ pub(super) fn turned(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Valu
             };
             Some(Value::known(value.text.chars().map(turn).collect::<String>()))
         }
+        ("sed", [script]) | ("sed", [_, script]) => {
+            let told = args.len() == 1 || args.first().is_some_and(|arg| arg.text == "-e");
+            let script = script.as_known().filter(|_| told)?;
+            let lines: Option<Vec<String>> =
+                value.text.lines().map(|line| replaced(script, line.to_owned())).collect();
+            Some(Value::known(lines?.join("\n")))
+        }
         _ => None,
     }
 }
 
-/// Spells out a set of `tr`: `a-z`, `xyz`. `None` for classes and escapes.
+/// Returns what commands such as `s/a/b/;s,c,d,g` make of a line. `None` for all but plain letters.
+fn replaced(script: &str, mut line: String) -> Option<String> {
+    for command in script.split(';') {
+        let rest = command.trim().strip_prefix('s')?;
+        let sign = rest.chars().next()?;
+        let mut parts = rest.get(sign.len_utf8()..)?.split(sign);
+        let (from, to, flags) = (parts.next()?, parts.next()?, parts.next()?);
+        let special = |text: &str| text.contains(['\\', '*', '[', ']', '.', '^', '$', '&']);
+        if parts.next().is_some() || from.is_empty() || special(from) || to.contains(['\\', '&']) {
+            return None;
+        }
+        line = match flags {
+            "" => line.replacen(from, to, 1),
+            "g" => line.replace(from, to),
+            _ => return None,
+        };
+        if line.len() > MAX_TEXT {
+            return None;
+        }
+    }
+    Some(line)
+}
+
+/// Spells out a set of `tr`: `a-z`, `xyz`, `\n`. `None` for classes and other escapes.
 fn letters(set: &str) -> Option<Vec<char>> {
+    let set = set.replace("\\n", "\n");
     if set.contains(['[', '\\']) {
         return None;
     }
@@ -71,7 +103,8 @@ mod tests {
             ("a-", Some("a-")),
             ("", Some("")),
             ("[:upper:]", None),
-            ("\\n", None),
+            ("\\n", Some("\n")),
+            ("\\r", None),
         ] {
             assert_eq!(spelled(set).as_deref(), expected, "{set}");
         }

@@ -16,6 +16,10 @@ fn a_hidden_name_is_known_however_it_is_turned() {
         "cat $(echo /home/dev/_netrc | tr _ .)",
         "cat $(echo /home/dev/.ne-trc | tr -d -- - | cat)",
         "cat $(echo /home/dev/.nXetrc | tr -d X)",
+        "printf '/home\\n/dev/.netrc' | tr -d '\\n' | xargs cat",
+        "cat $(echo /home/dev/_netrc | sed s/_/./)",
+        "cat $(echo /home/dev/XnetrcX | sed -e 's,X,.,;s,X,,')",
+        "touch $(echo _srv_x | sed 's,_,/,g')",
         "python3 -c \"print(open(bytes.fromhex('2f686f6d652f6465762f2e6e65747263').decode()).read())\"",
         "python3 -c \"print(open('crten./ved/emoh/'[::-1]).read())\"",
         "python3 -c \"import base64; open(base64.b64decode('L2hvbWUvZGV2Ly5uZXRyYw=='))\"",
@@ -34,6 +38,8 @@ fn a_hidden_name_is_known_however_it_is_turned() {
         "echo 'Lorem ipsum' | tr a-z A-Z",
         "x=$(echo Release | tr A-Z a-z); mkdir -p build/$x",
         "touch $(echo src/x | tr x y)",
+        "touch $(echo src/x | sed 's/x/y/')",
+        "mkdir -p $(echo a.b | sed 's/b/c/g')",
         "python3 -c \"print('src/'[::-1])\"",
         "node -e \"fs.writeFileSync(['src','x'].join('/'), '')\"",
         "echo 2f6166 | xxd -r -p",
@@ -59,6 +65,13 @@ fn an_array_is_its_elements() {
         "a=($x src); touch \"${a[1]}/x\"",
         "a=(*); touch \"${a[0]}\"",
         "a=([1]=src); touch \"${a[0]}/x\"",
+        "a=([0]=/home/dev [1]=.ssh); cat \"${a[0]}/${a[1]}/id_rsa\"",
+        "a[0]=/home/dev; a[1]=.ssh; cat \"${a[0]}/${a[1]}/id_rsa\"",
+        "a=(/home/dev .ssh); i=1; cat \"${a[0]}/${a[i]}/id_rsa\"",
+        "a=(/home/dev .ssh); i=1; cat \"${a[0]}/${a[$i]}/id_rsa\"",
+        "a=(/home /dev /.ssh/id_rsa); p=; for x in \"${a[@]}\"; do p+=$x; done; cat $p",
+        "a=(src doc); a[1]=/srv; touch \"${a[1]}/x\"",
+        "a=(src); a[i]=/srv; touch \"${a[0]}/x\"",
         "zsh -c 'a=(src /srv); touch \"${a[2]}/x\"'",
         "if test -d x; then a=(src); else a=(/srv); fi; touch \"${a[0]}/x\"",
     ];
@@ -71,6 +84,8 @@ fn an_array_is_its_elements() {
         "a=(cargo test); \"${a[@]}\"",
         "a=(one two); echo \"${#a[@]}\"",
         "a=(); a+=(src); ls \"${a[@]}\"",
+        "a[0]=src; a[1]=doc; touch \"${a[1]}/x\"",
+        "a=(src doc); i=1; touch \"${a[i]}/x\"",
     ];
     assert_allowed(&judge, &allowed);
 }

@@ -30,6 +30,12 @@ fn a_substitution_is_all_that_its_commands_print() {
         "touch $(echo -n /sr; echo v/x)",
         "{ echo -n 'rm -rf '; echo /srv; } | sh",
         "rm -rf $(echo src; echo /srv)",
+        "cat $(if true; then echo -n /home/dev; echo /.ssh/id_rsa; fi)",
+        "cat $(case x in x) echo -n /home/dev; echo /.ssh/id_rsa;; esac)",
+        "read p < <(echo -n /home/dev; echo /.ssh/id_rsa); cat $p",
+        "mapfile -t a < <(echo /home/dev; echo .ssh); cat \"${a[0]}/${a[1]}/id_rsa\"",
+        "cat $(head -1 <<< /home/dev/.ssh/id_rsa)",
+        "cat $(seq -f /home/dev/.ssh/id_rsa 1)",
     ];
     assert_stopped(&judge, &stopped);
     let allowed = [

@@ -237,7 +237,7 @@ fn only_folders_of_the_project_are_served() {
 }
 
 #[test]
-fn who_serves_files_to_others_and_who_floods_them_is_asked() {
+fn e016_who_serves_files_to_others_and_who_floods_them_is_asked() {
     let judge = confined();
     let stopped = [
         "php -S 0.0.0.0:80",
