@@ -4,6 +4,8 @@
 //! closes is an open one, so a built-in text that cannot be read is an error like any other: there
 //! is no policy without it.
 
+use std::sync::OnceLock;
+
 use crate::key::Field;
 use crate::layer::{Layer, Origin};
 use crate::name::Anchors;
@@ -13,9 +15,11 @@ use crate::text::{self, Diagnostic, Source, plain};
 /// The built-in texts, read for one project and one home.
 #[derive(Clone, Debug)]
 pub struct BuiltIn {
+    anchors: Anchors,
     policy: Box<Policy>,
     confined: Box<Policy>,
-    runner: Box<Policy>,
+    /// Read when it is asked for: few ask, and all wait for what a start does.
+    runner: OnceLock<Result<Box<Policy>, Vec<Diagnostic>>>,
     profiles: [Box<Policy>; 3],
 }
 
@@ -43,23 +47,17 @@ impl BuiltIn {
     /// When a path of the project or the home cannot be named.
     pub fn read(anchors: &Anchors) -> Result<Self, Vec<Diagnostic>> {
         let home = anchors.home.clone().unwrap_or_else(|| "/nonexistent".into());
-        let anchors = &Anchors { root: anchors.root.clone(), home: Some(home) };
-        let read = |(name, text): (&str, &str), layer: Layer| {
-            let source = Source::new(name, text);
-            let tree = match plain::parse(&source) {
-                Some(tree) => tree,
-                None => text::parse(&source).map_err(|problem| vec![problem])?,
-            };
-            Document::read(&source, &tree, layer, anchors).map(|document| Box::new(document.policy))
+        let anchors = Anchors { root: anchors.root.clone(), home: Some(home) };
+        let profile = |text| {
+            read(text, Layer::BuiltIn, &anchors).map(|policy| Box::new(policy.into_default()))
         };
-        let profile =
-            |text| read(text, Layer::BuiltIn).map(|policy| Box::new(policy.into_default()));
-        let [builtin, confined, runner, readonly, no_network, write] = TEXTS;
+        let [builtin, confined, _, readonly, no_network, write] = TEXTS;
         Ok(Self {
-            policy: read(builtin, Layer::BuiltIn)?,
-            confined: read(confined, Layer::Preset)?,
-            runner: read(runner, Layer::Preset)?,
+            policy: read(builtin, Layer::BuiltIn, &anchors)?,
+            confined: read(confined, Layer::Preset, &anchors)?,
+            runner: OnceLock::new(),
             profiles: [profile(readonly)?, profile(no_network)?, profile(write)?],
+            anchors,
         })
     }
 
@@ -69,14 +67,22 @@ impl BuiltIn {
     }
 
     /// Returns what a preset adds to that.
-    pub fn preset(&self, preset: Preset) -> &Policy {
+    ///
+    /// # Errors
+    ///
+    /// As [`BuiltIn::read`].
+    pub fn preset(&self, preset: Preset) -> Result<&Policy, Vec<Diagnostic>> {
         match preset {
-            Preset::Runner => &self.runner,
+            Preset::Runner => {
+                let [_, _, runner, ..] = TEXTS;
+                let read = || read(runner, Layer::Preset, &self.anchors);
+                self.runner.get_or_init(read).as_deref().map_err(Clone::clone)
+            }
             Preset::Confined
             | Preset::AgentaoReadOnly
             | Preset::AgentaoPlan
             | Preset::AgentaoWorkspaceWrite
-            | Preset::AgentaoFullAccess => &self.confined,
+            | Preset::AgentaoFullAccess => Ok(&self.confined),
         }
     }
 
@@ -94,6 +100,30 @@ impl BuiltIn {
         policy.network.mode.said_by(chosen.layer);
         Some(policy)
     }
+}
+
+#[cfg(test)]
+impl BuiltIn {
+    /// Breaks the text that is read last, to see what becomes of that.
+    pub(crate) fn break_runner(&mut self) {
+        let source = Source::new("policies/presets/runner.yaml", "version: 2");
+        let broken = Document::parse(&source, Layer::Preset, &self.anchors);
+        self.runner = OnceLock::from(broken.map(|document| Box::new(document.policy)));
+    }
+}
+
+/// Reads one of the texts.
+fn read(
+    (name, text): (&str, &str),
+    layer: Layer,
+    anchors: &Anchors,
+) -> Result<Box<Policy>, Vec<Diagnostic>> {
+    let source = Source::new(name, text);
+    let tree = match plain::parse(&source) {
+        Some(tree) => tree,
+        None => text::parse(&source).map_err(|problem| vec![problem])?,
+    };
+    Document::read(&source, &tree, layer, anchors).map(|document| Box::new(document.policy))
 }
 
 #[cfg(test)]

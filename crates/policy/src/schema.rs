@@ -119,10 +119,11 @@ fn default_rows() -> Vec<Row> {
     let origin = Origin::of(Layer::BuiltIn);
     let mut rows = Vec::new();
     let Ok(builtin) = BuiltIn::read(&anchors) else { return rows };
+    let Ok(preset) = builtin.preset(Preset::Confined) else { return rows };
     let profile = builtin.profile(&Profile::WorkspaceWriteNoNetwork, &origin);
     let mut policy = profile.unwrap_or_default();
     policy.merge(builtin.policy().clone());
-    policy.merge(builtin.preset(Preset::Confined).clone());
+    policy.merge(preset.clone());
     policy.rows("", &mut rows);
     rows
 }

@@ -67,7 +67,8 @@ pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
 struct Places {
     /// The folder that most of them lie in.
     home: Option<(OsString, Place)>,
-    others: BTreeMap<OsString, Place>,
+    /// By length and path: most are told apart by the first.
+    others: BTreeMap<(usize, OsString), Place>,
 }
 
 /// What is known of a path.
@@ -110,12 +111,13 @@ impl Places {
         if let Some((_, above)) = self.home.as_ref().filter(|(home, _)| home == folder) {
             return look(path, above, name);
         }
-        match self.others.get(folder) {
+        let key = (folder.len(), folder.to_os_string());
+        match self.others.get(&key) {
             Some(above) => look(path, above, name),
             None => {
                 let above = self.place(Path::new(folder));
                 let place = look(path, &above, name);
-                self.others.insert(folder.into(), above);
+                self.others.insert(key, above);
                 place
             }
         }
@@ -143,4 +145,64 @@ fn look(path: &Path, above: &Place, name: &[u8]) -> Place {
 /// Answers whether some part of the path that exists is a link.
 fn leads_through_link(path: &Path) -> bool {
     path.ancestors().any(|part| part.symlink_metadata().is_ok_and(|found| found.is_symlink()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use palisade_policy::layer::Origin;
+    use palisade_policy::name::PathPattern;
+    use palisade_testkit::Project;
+
+    use super::*;
+
+    /// Closes some paths of a home folder, and returns what is closed besides them, below the
+    /// folder that holds everything.
+    fn closed(world: &Project, paths: &[&str]) -> Vec<String> {
+        let home = world.path("home");
+        let anchors = Anchors { root: world.path("home/project"), home: Some(home) };
+        let read = |path: &&str| {
+            let value = path.parse::<PathPattern>().unwrap().anchored(&anchors).unwrap();
+            Sourced { value, origin: Origin::of(Layer::User) }
+        };
+        let written: Vec<_> = paths.iter().map(read).collect();
+        let mut policy = Policy::default();
+        policy.files.hide = Refusals::new(written.clone());
+        close_targets(&mut policy, &anchors);
+        let (own, more) = policy.files.hide.entries().split_at(written.len());
+        assert_eq!(own, written, "what was closed stays so");
+        let top = world.root().to_string_lossy().into_owned();
+        let below = more.iter().map(|entry| entry.value.to_string().replace(&top, ""));
+        below.collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    #[test]
+    fn what_links_lead_to_is_closed_with_them() {
+        let world = Project::new()
+            .dir("home/project")
+            .dir("store/keys")
+            .dir("store/config")
+            .file("store/netrc", "")
+            .symlink("home/.ssh", "../store/keys")
+            .symlink("home/.netrc", "../store/netrc")
+            .symlink("home/.gone", "../store/gone")
+            .symlink("home/.config", "../store/config")
+            .symlink("store/config/gh", "../keys")
+            .symlink("home/.all", "..")
+            .symlink("home/.here", "project")
+            .dir("home/.aws");
+        for (paths, more) in [
+            (&["~/.ssh"][..], &["/store/keys"][..]),
+            (&["~/.netrc", "~/.aws", "~/.absent"], &["/store/netrc"]),
+            (&["~/.gone"], &[]),
+            (&["~/.config/op", "~/.config/a/b"], &["/store/config/a/b", "/store/config/op"]),
+            (&["~/.config/gh", "~/.config/gh/x"], &["/store/keys", "/store/keys/x"]),
+            (&["~/.all", "~/.here", "~/.all/x"], &["/x"]),
+            (&["~/.aws/credentials", "~/.absent/deep/er"], &[]),
+            (&["~/.ssh/*", "~/.ssh"], &["/store/keys"]),
+        ] {
+            assert_eq!(closed(&world, paths), more, "{paths:?}");
+        }
+    }
 }

@@ -112,11 +112,13 @@ impl Keys {
 
 /// Returns the first bytes of a name as a number that sorts as they do.
 fn start(name: &str) -> u64 {
-    let mut bytes = [0; 8];
-    for (byte, given) in bytes.iter_mut().zip(name.bytes()) {
-        *byte = given;
+    match name.as_bytes().first_chunk() {
+        Some(start) => u64::from_be_bytes(*start),
+        None => {
+            let start = name.bytes().fold(0, |start, byte| start << 8 | u64::from(byte));
+            start.checked_shl(8 * (8 - u32::try_from(name.len()).unwrap_or(8))).unwrap_or(0)
+        }
     }
-    u64::from_be_bytes(bytes)
 }
 
 /// Returns where a name is noted, by its ends and its length: a word, and a bit of it.

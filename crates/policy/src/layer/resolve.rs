@@ -173,6 +173,12 @@ pub enum CannotResolve {
         /// The tasks there are.
         known: Vec<String>,
     },
+    /// A text that Palisade itself brings cannot be read.
+    #[error("a built-in policy cannot be read: {problem}")]
+    BuiltIn {
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The task is for somebody else.
     #[error("the task `{task}` is for the agent `{wanted}`, not for `{given}`")]
     OtherAgent {
@@ -189,6 +195,7 @@ impl CannotResolve {
     /// Returns a name that never changes, for programs and tests.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::BuiltIn { .. } => "built-in",
             Self::NoSuchTask { .. } => "no-such-task",
             Self::OtherAgent { .. } => "other-agent",
         }
@@ -197,6 +204,7 @@ impl CannotResolve {
     /// Returns what to do about it.
     pub fn hint(&self) -> String {
         match self {
+            Self::BuiltIn { .. } => "name the project and the home folder by absolute paths".into(),
             Self::NoSuchTask { known, .. } if known.is_empty() => {
                 "no policy file defines tasks".into()
             }
@@ -208,11 +216,18 @@ impl CannotResolve {
     }
 }
 
+impl From<Vec<Diagnostic>> for CannotResolve {
+    fn from(problems: Vec<Diagnostic>) -> Self {
+        let problem = problems.first().map(ToString::to_string).unwrap_or_default();
+        Self::BuiltIn { problem }
+    }
+}
+
 /// Works out what holds for an agent and a task.
 ///
 /// # Errors
 ///
-/// When the task does not exist, or is for another agent.
+/// When the task does not exist, or is for another agent, or a built-in text cannot be read.
 pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved, CannotResolve> {
     let mut ignored = Vec::new();
     let choice = settle(stack, choice, trust, &mut ignored)?;
@@ -228,8 +243,9 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
         let without = stack.between(statements(stack, &choice, |layer| layer != Layer::Project));
         // The preset brings statements of its own, so it is settled before anything is merged.
         let allowed = chosen_preset(&without);
-        let base = stack.fold(without, allowed);
-        let mut policy = stack.fold(said, if preset.within(&allowed) { preset } else { allowed });
+        let base = stack.fold(without, allowed)?;
+        let narrower = if preset.within(&allowed) { preset } else { allowed };
+        let mut policy = stack.fold(said, narrower)?;
         let asked = policy.network.ask.clone();
         let lifts = policy.lifts(&base);
         policy.clamp(&base, "", &mut ignored);
@@ -241,7 +257,7 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
         policy.ask_for_allowed(&asked, &base, &mut ignored);
         policy
     } else {
-        stack.fold(said, preset)
+        stack.fold(said, preset)?
     };
     let unheard = stack.documents.iter().filter(|(layer, _)| !trust.hears(*layer));
     ignored.extend(unheard.filter_map(|(_, document)| {
@@ -332,7 +348,7 @@ fn chosen_preset(statements: &[Policy]) -> Preset {
 
 impl Stack {
     /// Merges statements on top of the built-in ones and those of the preset.
-    fn fold(&self, statements: Vec<Policy>, preset: Preset) -> Policy {
+    fn fold(&self, statements: Vec<Policy>, preset: Preset) -> Result<Policy, CannotResolve> {
         let floor: Vec<Sourced<Require>> = statements
             .iter()
             .filter_map(|said| said.require.sourced())
@@ -340,7 +356,7 @@ impl Stack {
             .cloned()
             .collect();
         let mut policy = self.with_profile(self.builtin.policy().clone());
-        policy.merge(self.builtin.preset(preset).clone());
+        policy.merge(self.builtin.preset(preset)?.clone());
         for statement in statements {
             policy.merge(statement);
         }
@@ -351,7 +367,7 @@ impl Stack {
             }
         }
         policy.apply_unhide();
-        policy
+        Ok(policy)
     }
 
     /// Puts the defaults of the profile that a statement chooses under the statement itself, where

@@ -28,18 +28,25 @@ pub(crate) fn has(text: &str, wanted: u8) -> bool {
 /// Tells of every place at which a text has an ASCII character.
 #[inline]
 pub(crate) fn each(text: &str, wanted: u8, mut found: impl FnMut(usize)) {
+    const LOWS: u64 = u64::from_ne_bytes([0x7f; 8]);
     let (words, rest) = text.as_bytes().as_chunks::<8>();
-    let mut look = |at: usize, bytes: &[u8]| {
-        for (place, byte) in bytes.iter().enumerate() {
-            if *byte == wanted {
-                found(at + place);
-            }
+    let mut at = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word) ^ (ONES * u64::from(wanted));
+        // The highest bit of each byte that is the wanted one, and no other bit.
+        let mut hits = !(((word & LOWS) + LOWS) | word | LOWS);
+        while hits != 0 {
+            found(at + (hits.trailing_zeros() / 8) as usize);
+            hits &= hits - 1;
         }
-    };
-    for (place, word) in words.iter().enumerate().filter(|(_, word)| holds(**word, wanted)) {
-        look(place * 8, word);
+        at += 8;
     }
-    look(words.len() * 8, rest);
+    for byte in rest {
+        if *byte == wanted {
+            found(at);
+        }
+        at += 1;
+    }
 }
 
 /// Splits a text at the first of an ASCII character.

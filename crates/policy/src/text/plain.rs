@@ -9,8 +9,8 @@ use super::{Entry, Node, Source, Span, Value, byte};
 
 /// Reads block maps and lists of scalars on one line; none for anything else.
 pub(crate) fn parse(source: &Source) -> Option<Node> {
-    let mut rest = source.lines();
-    let mut lines = Lines { ahead: speaking(&mut rest), rest };
+    let mut lines = Lines { source, next: 0, ahead: None };
+    lines.pass();
     let first = lines.ahead?;
     let node = block(&mut lines, first)?;
     lines.ahead.is_none().then_some(node)
@@ -24,32 +24,35 @@ struct Line<'t> {
     indent: usize,
 }
 
-struct Lines<'t, I> {
+struct Lines<'t> {
+    source: &'t Source,
+    /// The line behind the one ahead.
+    next: usize,
     /// The next line that says something.
     ahead: Option<Line<'t>>,
-    rest: I,
 }
 
-impl<'t, I: Iterator<Item = (usize, &'t str)>> Lines<'t, I> {
+impl Lines<'_> {
+    /// Goes past the line ahead.
     fn pass(&mut self) {
-        self.ahead = speaking(&mut self.rest);
+        self.ahead = None;
+        while let Some((start, line)) = self.source.line(self.next) {
+            self.next += 1;
+            let indent = line.bytes().take_while(|byte| *byte == b' ').count();
+            let text = line.get(indent..).unwrap_or_default();
+            match text.as_bytes() {
+                [] | [b'#', ..] => {}
+                [_, ..] => {
+                    self.ahead = Some(Line { text, start: start + indent, indent });
+                    return;
+                }
+            }
+        }
     }
 }
 
-/// Returns the first line that says something.
-fn speaking<'t>(lines: &mut impl Iterator<Item = (usize, &'t str)>) -> Option<Line<'t>> {
-    lines.find_map(|(start, line)| {
-        let indent = line.bytes().position(|byte| byte != b' ')?;
-        let text = line.get(indent..).filter(|text| !text.starts_with('#'))?;
-        Some(Line { text, start: start + indent, indent })
-    })
-}
-
 /// Reads the list or map that begins with a line.
-fn block<'t>(
-    lines: &mut Lines<'t, impl Iterator<Item = (usize, &'t str)>>,
-    first: Line<'t>,
-) -> Option<Node> {
+fn block(lines: &mut Lines<'_>, first: Line<'_>) -> Option<Node> {
     let (mut items, mut entries) = (Vec::new(), Vec::new());
     let mut end = first.start;
     while let Some(line) = lines.ahead.filter(|line| line.indent >= first.indent) {
@@ -57,12 +60,12 @@ fn block<'t>(
             return None;
         }
         lines.pass();
-        let value = match line.text.strip_prefix("- ") {
-            Some(item) => {
-                items.push(inline(item, line.start + 2)?);
+        let value = match line.text.as_bytes() {
+            [b'-', b' ', ..] => {
+                items.push(inline(line.text.get(2..)?, line.start + 2)?);
                 items.last()
             }
-            None => {
+            _ => {
                 entries.push(entry(lines, line)?);
                 entries.last().map(|entry| &entry.value)
             }
@@ -78,10 +81,7 @@ fn block<'t>(
 }
 
 /// Reads a key with its value, which may be a block on the lines below.
-fn entry<'t>(
-    lines: &mut Lines<'t, impl Iterator<Item = (usize, &'t str)>>,
-    line: Line<'t>,
-) -> Option<Entry> {
+fn entry(lines: &mut Lines<'_>, line: Line<'_>) -> Option<Entry> {
     let (key, rest) = byte::split_once(line.text, b':')?;
     let value = if rest.is_empty() {
         let below = lines.ahead.filter(|below| below.indent > line.indent)?;
@@ -100,11 +100,13 @@ fn keyed(key: &str, at: usize, value: Node) -> Option<Entry> {
 
 /// Reads a value that stands on its line: a scalar, an empty list, or a map of scalars in braces.
 fn inline(text: &str, at: usize) -> Option<Node> {
-    if text == "[]" {
-        return Some(Node { value: Value::List(Vec::new()), span: Span::new(at, at + 2) });
-    }
-    let Some(inside) = text.strip_prefix('{') else { return one(text, at) };
-    let inside = inside.strip_suffix('}')?;
+    let inside = match text.as_bytes() {
+        b"[]" => {
+            return Some(Node { value: Value::List(Vec::new()), span: Span::new(at, at + 2) });
+        }
+        [b'{', ..] => text.get(1..)?.strip_suffix('}')?,
+        _ => return one(text, at),
+    };
     let mut entries = Vec::new();
     let mut from = at + 1;
     for part in inside.split(',') {
@@ -128,12 +130,10 @@ fn one(text: &str, at: usize) -> Option<Node> {
     }
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let first = text.bytes().next().filter(u8::is_ascii_alphanumeric)?;
-    let value = match first {
-        // No number, and no word for nothing, yes or no.
-        b'a'..=b'z' | b'A'..=b'Z' if !matches!(first, b'f' | b'F' | b'n' | b'N' | b't' | b'T') => {
-            Value::Text(text.into())
-        }
-        _ => scalar(text),
+    // Numbers begin with a digit, and the words for nothing, yes and no are short.
+    let value = match (first, text.len()) {
+        (b'0'..=b'9', _) | (_, 4 | 5) => scalar(text),
+        (_, _) => Value::Text(text.into()),
     };
     text.bytes().all(is_plain).then_some(Node { value, span })
 }

@@ -100,11 +100,11 @@ impl Source {
         (start, self.text[start..end].trim_end_matches('\r'))
     }
 
-    /// Returns every line with the offset it starts at, as it is but for the line feed.
-    pub(super) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        let ends = self.lines.iter().skip(1).map(|next| next - 1).chain([self.text.len()]);
-        let lines = self.lines.iter().zip(ends);
-        lines.map(|(&start, end)| (start, self.text.get(start..end).unwrap_or_default()))
+    /// Returns a line, counted from 0, as it is but for the line feed, and the offset it starts at.
+    pub(super) fn line(&self, index: usize) -> Option<(usize, &str)> {
+        let start = *self.lines.get(index)?;
+        let end = self.lines.get(index + 1).map_or(self.text.len(), |next| next - 1);
+        Some((start, self.text.get(start..end)?))
     }
 
     fn line_index(&self, at: usize) -> usize {

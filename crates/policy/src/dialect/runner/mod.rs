@@ -65,7 +65,7 @@ fn read_one(input: &Input<'_>, around: &Surroundings<'_>) -> Result<Reading, Vec
     let mut document = Document::read(source, &node, layer, around.anchors)?;
     document.policy.preset = Setting::new(preset);
 
-    let defaults = BuiltIn::read(around.anchors)?.preset(Preset::Runner).commands.clone();
+    let defaults = BuiltIn::read(around.anchors)?.preset(Preset::Runner)?.commands.clone();
     let said = &document.policy.commands;
     for (name, said, default) in [
         ("denylist", &said.deny, &defaults.deny),

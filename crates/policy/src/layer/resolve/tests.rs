@@ -45,14 +45,26 @@ fn the_built_in_texts_are_whole() {
     let builtin = BuiltIn::read(&anchors()).unwrap();
     for (name, policy) in [
         ("builtin", builtin.policy().clone()),
-        ("confined", builtin.preset(Preset::Confined).clone()),
-        ("runner", builtin.preset(Preset::Runner).clone()),
+        ("confined", builtin.preset(Preset::Confined).unwrap().clone()),
+        ("runner", builtin.preset(Preset::Runner).unwrap().clone()),
     ] {
         assert_ne!(policy, Policy::default(), "{name} does not parse");
     }
     for name in Profile::NAMES {
         let profile = builtin.profile(&name.parse().unwrap(), &Origin::of(Layer::User));
         assert_ne!(profile, Some(Policy::default()), "{name} does not parse");
+    }
+}
+
+#[test]
+fn a_built_in_text_that_cannot_be_read_is_an_error_for_whoever_asks_for_it() {
+    for (text, code) in [("preset: runner\n", Err("built-in")), ("preset: confined\n", Ok(()))] {
+        let mut stack = stack(&[(Layer::User, text)]);
+        stack.builtin.break_runner();
+        for trust in [Trust::NotTrusted, Trust::Trusted] {
+            let resolved = resolve(&stack, &Choice::default(), trust);
+            assert_eq!(resolved.map(drop).map_err(|error| error.code()), code, "{text}");
+        }
     }
 }
 
