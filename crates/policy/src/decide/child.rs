@@ -83,8 +83,7 @@ impl Walk<'_> {
     /// Reads and judges a whole shell text.
     pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
         // Most texts have no sign of that at all.
-        let may_take = byte::has(text, b'$') || byte::has(text, b'{');
-        if may_take && takes_last(text) {
+        if byte::has_either(text, b'$', b'{') && takes_last(text) {
             self.habits.last = LastWord::Kept;
         }
         match shell::parse(text) {

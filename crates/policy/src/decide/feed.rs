@@ -311,7 +311,7 @@ pub(super) fn below(start: &str) -> Value {
     if start.has_hole() {
         return Value::unknown();
     }
-    let text = format!("{}/*", start.trim_end_matches('/'));
+    let text = [start.trim_end_matches('/'), "/*"].concat();
     Value { text, certainty: Certainty::Pattern }
 }
 

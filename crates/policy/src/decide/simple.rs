@@ -49,8 +49,12 @@ impl Walk<'_> {
     ) -> AfterFailure {
         let mut argv = Vec::with_capacity(simple.words.len());
         let mut are_written = true;
+        // In plain ASCII no blank hides.
+        let is_plain = text.get(span.start()..span.end()).is_some_and(str::is_ascii);
         for word in &simple.words {
-            self.blanks(word);
+            if !is_plain {
+                self.blanks(word);
+            }
             // Most words are what is written there, and come from nowhere else.
             if push_written(text, word, &mut argv) {
                 continue;

@@ -9,7 +9,7 @@ use super::place::{Access, Doubt, Names, Place, Region, Route, Standing};
 use super::secret::{holds_secret, is_secret};
 use super::text::{self, below, is_under};
 use super::walk::{End, Last, Walk};
-use crate::command::{HOLE, Holed as _};
+use crate::command::HOLE;
 use crate::layer::Origin;
 use crate::name::{PathPattern, Step};
 use crate::policy::Policy;
@@ -132,13 +132,16 @@ impl Ground {
     /// Returns where `path` leads, with a say in how it is read. A [`HOLE`] in it stands for any
     /// text.
     pub fn place_with(&self, path: &str, cwd: &str, lookup: &dyn Lookup, how: How) -> Place<'_> {
-        if byte::has(path, 0) {
+        // Nearly no path has a NUL, or the first byte of a hole.
+        let is_odd = byte::has_either(path, 0, 0xEF);
+        if is_odd && byte::has(path, 0) {
             return self.unplaced(path, Standing::Unknowable(Doubt::Nul));
         }
         if path.is_empty() || path.len() > LONGEST {
             return self.unplaced(path, Standing::Unknowable(Doubt::Length));
         }
-        let (known, last, extent) = match path.has_hole().then(|| path.split_once(HOLE)).flatten() {
+        let hole = if is_odd { path.split_once(HOLE) } else { None };
+        let (known, last, extent) = match hole {
             Some(("", _)) => return self.unplaced(path, Standing::Unknowable(Doubt::Hole)),
             // The component that the hole is a part of may turn out to be `..`.
             Some((known, _)) => {

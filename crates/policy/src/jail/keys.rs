@@ -24,7 +24,7 @@ pub(super) enum Letters {
 pub(super) struct Keys {
     keys: Vec<Key>,
     /// A bit for each, so that most names need not be looked for.
-    noted: [u64; 4],
+    noted: [u64; 16],
 }
 
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ struct Key {
 impl Keys {
     /// Sorts names that are folded, each with the place of a pattern that has it.
     pub(super) fn new(names: Vec<(Arc<str>, usize)>) -> Self {
-        let mut noted = [0; 4];
+        let mut noted = [0; 16];
         for (name, _) in &names {
             let (word, bit) = slot(name);
             if let Some(word) = noted.get_mut(word) {
@@ -68,7 +68,7 @@ impl Keys {
     #[inline]
     pub(super) fn find(&self, name: &str, letters: Letters, found: &mut Candidates) {
         let (word, bit) = slot(name);
-        // Folding changes neither ends nor length of an ASCII name.
+        // Folding changes neither the length of an ASCII name nor, but for case, its letters.
         if letters == Letters::Any || self.noted.get(word).is_some_and(|word| word & bit != 0) {
             self.look_up(name, found);
         }
@@ -121,12 +121,13 @@ fn start(name: &str) -> u64 {
     }
 }
 
-/// Returns where a name is noted, by its ends and its length: a word, and a bit of it.
+/// Returns where a name is noted, by its ends, its middle and its length: a word, and a bit of it.
 fn slot(name: &str) -> (usize, u64) {
-    let end = |byte: Option<u8>| usize::from(byte.unwrap_or_default().to_ascii_lowercase());
-    let (first, last) = (end(name.bytes().next()), end(name.bytes().next_back()));
-    let place = (first * 31 + last * 7 + name.len()) % 256;
-    (place / 64, 1 << (place % 64))
+    let bytes = name.as_bytes();
+    let at = |byte: Option<&u8>| usize::from(byte.map_or(0, u8::to_ascii_lowercase));
+    let middle = at(bytes.get(bytes.len() / 2));
+    let place = at(bytes.first()) * 31 + at(bytes.last()) * 7 + middle * 131 + bytes.len();
+    (place / 64 % 16, 1 << (place % 64))
 }
 
 #[cfg(test)]

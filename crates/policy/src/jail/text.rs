@@ -37,7 +37,9 @@ pub(super) fn append(path: &mut String, names: &str) {
 
 /// Returns whether `path` is absolute and known to the end.
 pub(super) fn is_settled(path: &str) -> bool {
-    path.starts_with('/') && !path.has_hole() && !byte::has(path, 0)
+    // Nearly no path has a NUL, or the first byte of a hole.
+    let is_odd = byte::has_either(path, 0, 0xEF);
+    path.starts_with('/') && !(is_odd && (path.has_hole() || byte::has(path, 0)))
 }
 
 /// Returns whether `name` is a number, as the folders of processes are named.

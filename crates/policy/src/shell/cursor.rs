@@ -15,8 +15,6 @@ pub(super) struct Parser<'s, 't> {
     pub(super) text: &'s str,
     pub(super) at: usize,
     pub(super) grammar: Grammar,
-    /// Whether a line continues on the next one anywhere.
-    continues: bool,
     /// Where the part that is being read ends.
     pub(super) end: usize,
     /// The text up to there.
@@ -121,8 +119,6 @@ impl<'s, 't> Parser<'s, 't> {
             text,
             at: 0,
             grammar: Grammar::Bash,
-            // Most texts have no backslash at all.
-            continues: byte::has(text, b'\\') && text.contains("\\\n"),
             end: text.len(),
             bytes: text.as_bytes(),
             origin,
@@ -218,8 +214,9 @@ impl<'s, 't> Parser<'s, 't> {
 
     /// Returns a part of the text without its line continuations.
     pub(super) fn joined(&self, from: usize, to: usize) -> Cow<'t, str> {
-        match self.continues && self.raw(from, to).contains("\\\n") {
-            true => Cow::Owned(self.raw(from, to).replace("\\\n", "")),
+        let raw = self.raw(from, to);
+        match byte::has(raw, b'\\') && raw.contains("\\\n") {
+            true => Cow::Owned(raw.replace("\\\n", "")),
             false => self.slice(from, to),
         }
     }

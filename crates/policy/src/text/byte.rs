@@ -8,7 +8,18 @@ const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
 /// Returns where a text first has an ASCII character.
 #[inline]
 pub(crate) fn find(text: &str, wanted: u8) -> Option<usize> {
-    text.bytes().position(|byte| byte == wanted)
+    let bytes = text.as_bytes();
+    let Some(last) = bytes.last_chunk() else {
+        return bytes.iter().position(|byte| *byte == wanted);
+    };
+    let (words, _) = bytes.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        if let Some(found) = first_in(*word, wanted) {
+            return Some(at * 8 + found);
+        }
+    }
+    // What these have in common with those before them is not the wanted one.
+    first_in(*last, wanted).map(|found| bytes.len() - 8 + found)
 }
 
 /// Returns whether a text has a byte.
@@ -49,6 +60,20 @@ pub(crate) fn each(text: &str, wanted: u8, mut found: impl FnMut(usize)) {
     }
 }
 
+/// Returns whether a text has one of two bytes.
+#[inline]
+pub(crate) fn has_either(text: &str, one: u8, other: u8) -> bool {
+    let bytes = text.as_bytes();
+    match bytes.last_chunk() {
+        Some(last) => {
+            let (words, _) = bytes.as_chunks::<8>();
+            let either = |word| (marks(word, one) | marks(word, other)) != 0;
+            either(*last) || words.iter().any(|word| either(*word))
+        }
+        None => bytes.iter().fold(false, |found, byte| found | (*byte == one) | (*byte == other)),
+    }
+}
+
 /// Splits a text at the first of an ASCII character.
 #[inline]
 pub(crate) fn split_once(text: &str, wanted: u8) -> Option<(&str, &str)> {
@@ -63,12 +88,26 @@ pub(crate) fn behind_last(text: &str, wanted: u8) -> &str {
     at.and_then(|at| text.get(at + 1..)).unwrap_or(text)
 }
 
-/// Returns whether one of eight bytes is the wanted one, without looking at them one by one: the
-/// lowest byte that becomes zero borrows from its highest bit.
+/// Returns whether one of eight bytes is the wanted one.
 #[inline]
 fn holds(word: [u8; 8], wanted: u8) -> bool {
-    let word = u64::from_ne_bytes(word) ^ (ONES * u64::from(wanted));
-    word.wrapping_sub(ONES) & !word & HIGHS != 0
+    marks(word, wanted) != 0
+}
+
+/// Returns which of eight bytes is the first wanted one.
+#[inline]
+fn first_in(word: [u8; 8], wanted: u8) -> Option<usize> {
+    let marks = marks(word, wanted);
+    (marks != 0).then(|| marks.trailing_zeros() as usize / 8)
+}
+
+/// Marks the wanted ones of eight bytes by their highest bits, without looking at them one by one:
+/// the lowest byte that becomes zero borrows from its highest bit. Behind the first one others may
+/// be marked too.
+#[inline]
+fn marks(word: [u8; 8], wanted: u8) -> u64 {
+    let word = u64::from_le_bytes(word) ^ (ONES * u64::from(wanted));
+    word.wrapping_sub(ONES) & !word & HIGHS
 }
 
 #[cfg(test)]
@@ -87,6 +126,7 @@ mod tests {
             assert_eq!(all(&"~".repeat(length)), (0..length).collect::<Vec<_>>());
             let text = "\u{7f}".repeat(length);
             assert_eq!((find(&text, b'~'), has(&text, b'~')), (None, false), "{length}");
+            assert!(!has_either(&text, b'~', b'}'), "{length}");
             for at in 0..length {
                 let text = format!("{}~{}", &text[..at], &text[at + 1..]);
                 assert_eq!(
@@ -96,6 +136,10 @@ mod tests {
                 );
                 assert_eq!(behind_last(&text, b'~').len(), length - at - 1);
                 assert_eq!(all(&text), [at], "{length} {at}");
+                assert!(has_either(&text, b'~', 0) && has_either(&text, 0, b'~'), "{length} {at}");
+                // Of several the first counts.
+                let twice = format!("{text}~{text}");
+                assert_eq!((find(&twice, b'~'), find(&twice, b'}')), (Some(at), None), "{twice}");
             }
         }
         assert!(has("é", 0xC3) && has("0123456789é", 0xA9) && !has("0123456789é", 0x29));
