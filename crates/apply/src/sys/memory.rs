@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much room there is, and how much of it the kernel is asked for at once.
 const ROOM: usize = 1 << 20;
-const STEP: usize = 128 << 10;
+const STEP: usize = 64 << 10;
 
 /// The largest piece, and what all sizes are multiples of.
 const LARGEST: usize = 4 << 10;
