@@ -36,21 +36,23 @@ pub(super) enum LastWord {
 impl Walk<'_> {
     /// Follows what a builtin changes in the shell at hand.
     pub(super) fn builtin(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
-        if names_variables(name) || name == "set" {
+        // Nearly every command is none.
+        let Some(builtin) = Builtin::of(name) else { return };
+        if builtin.names_variables() || builtin == Builtin::Set {
             for arg in args {
                 self.hidden_subscript(&arg.text, arg.span);
             }
         }
-        if matches!(name, ":" | "getopts" | "printf" | "set")
-            || matches!(name, "echo" | "expr" | "seq") && self.listened
+        if matches!(builtin, Builtin::Nothing | Builtin::Getopts | Builtin::Printf | Builtin::Set)
+            || builtin == Builtin::Says && self.listened
         {
             args.iter().for_each(|arg| self.names_secret(&Value::from(arg), arg.span));
         }
-        match name {
-            "export" | "declare" | "typeset" | "local" | "readonly" => self.declared(name, args),
-            "read" | "mapfile" | "readarray" => self.taken_in(name, args, input),
-            "source" | "." => self.forget_all(),
-            "alias" => {
+        match builtin {
+            Builtin::Declares => self.declared(name, args),
+            Builtin::Reads => self.taken_in(name, args, input),
+            Builtin::Source => self.forget_all(),
+            Builtin::Alias => {
                 for arg in args {
                     let value = arg.text.find('=').and_then(|at| arg.tail(at + 1));
                     if let Some(value) = value {
@@ -62,7 +64,7 @@ impl Walk<'_> {
                     }
                 }
             }
-            "getopts" => {
+            Builtin::Getopts => {
                 let scope = Rc::make_mut(&mut self.scope);
                 scope.forget("OPTARG");
                 scope.forget("OPTIND");
@@ -71,7 +73,7 @@ impl Walk<'_> {
                     self.overwrite(&arg.text, &Value::unknown(), arg);
                 }
             }
-            "unset" => {
+            Builtin::Unset => {
                 for arg in args {
                     if arg.text == "HISTFILE" {
                         self.raise(Concern::Obfuscates, arg.span);
@@ -87,7 +89,7 @@ impl Walk<'_> {
                     }
                 }
             }
-            "let" => {
+            Builtin::Let => {
                 for arg in args {
                     self.named_at_run_time(arg);
                     let name = base(&arg.text);
@@ -99,8 +101,8 @@ impl Walk<'_> {
                     }
                 }
             }
-            "printf" | "wait" => {
-                let option = if name == "printf" { "-v" } else { "-p" };
+            Builtin::Printf | Builtin::Wait => {
+                let option = if builtin == Builtin::Printf { "-v" } else { "-p" };
                 let glued = args.first().and_then(|arg| {
                     arg.text.strip_prefix(option).filter(|name| !name.is_empty()).and(Some(arg))
                 });
@@ -114,26 +116,26 @@ impl Walk<'_> {
                     self.overwrite(base(name), &value, arg);
                 }
             }
-            "set" => self.set(args),
-            "shift" => {
+            Builtin::Set => self.set(args),
+            Builtin::Shift => {
                 let by = args.first().map_or(Some(1), |arg| arg.as_known()?.parse().ok());
                 let scope = Rc::make_mut(&mut self.scope);
                 let rest = scope.parameters().zip(by);
                 let rest = rest.map(|(rest, by)| rest.iter().skip(by).cloned().collect());
                 scope.set_parameters(rest);
             }
-            "shopt" => self.shopt(args),
-            "enable" => {
+            Builtin::Shopt => self.shopt(args),
+            Builtin::Enable => {
                 let off = args.iter().any(|arg| is_flag(&arg.text, 'n') || is_flag(&arg.text, 'd'));
                 let relied = args.iter().find(|arg| is_relied_on(&arg.text) || arg.text.has_hole());
                 if let (true, Some(arg)) = (off, relied) {
                     self.raise(Concern::Obfuscates, arg.span);
                 }
             }
-            "return" => self.leave(),
-            "exec" if args.is_empty() => {}
-            "exit" | "exec" => Rc::make_mut(&mut self.scope).ended = true,
-            _ => {}
+            Builtin::Return => self.leave(),
+            Builtin::Exec if args.is_empty() => {}
+            Builtin::Exit | Builtin::Exec => Rc::make_mut(&mut self.scope).ended = true,
+            Builtin::Nothing | Builtin::Says | Builtin::Test => {}
         }
     }
 
@@ -400,21 +402,86 @@ impl From<&Arg<'_>> for Value {
 
 /// Builtins that take the names of variables, and evaluate what stands between their brackets.
 pub(super) fn names_variables(name: &str) -> bool {
-    matches!(
-        name,
-        "[" | "declare"
-            | "export"
-            | "getopts"
-            | "let"
-            | "local"
-            | "mapfile"
-            | "printf"
-            | "read"
-            | "readarray"
-            | "readonly"
-            | "test"
-            | "typeset"
-            | "unset"
-            | "wait"
-    )
+    Builtin::of(name).is_some_and(Builtin::names_variables)
+}
+
+/// A builtin that changes what is known, or whose words are looked at.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Builtin {
+    Alias,
+    /// `export` and its like.
+    Declares,
+    Enable,
+    Exec,
+    Exit,
+    Getopts,
+    Let,
+    /// `:`
+    Nothing,
+    Printf,
+    /// `read`, `mapfile`
+    Reads,
+    Return,
+    /// `echo`, and programs that print as it does.
+    Says,
+    Set,
+    Shift,
+    Shopt,
+    /// `source` and `.`
+    Source,
+    /// `test` and `[`
+    Test,
+    Unset,
+    Wait,
+}
+
+impl Builtin {
+    fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "." | "source" => Self::Source,
+            ":" => Self::Nothing,
+            "[" | "test" => Self::Test,
+            "alias" => Self::Alias,
+            "declare" | "export" | "local" | "readonly" | "typeset" => Self::Declares,
+            "echo" | "expr" | "seq" => Self::Says,
+            "enable" => Self::Enable,
+            "exec" => Self::Exec,
+            "exit" => Self::Exit,
+            "getopts" => Self::Getopts,
+            "let" => Self::Let,
+            "mapfile" | "read" | "readarray" => Self::Reads,
+            "printf" => Self::Printf,
+            "return" => Self::Return,
+            "set" => Self::Set,
+            "shift" => Self::Shift,
+            "shopt" => Self::Shopt,
+            "unset" => Self::Unset,
+            "wait" => Self::Wait,
+            _ => return None,
+        })
+    }
+
+    fn names_variables(self) -> bool {
+        match self {
+            Self::Declares
+            | Self::Getopts
+            | Self::Let
+            | Self::Printf
+            | Self::Reads
+            | Self::Test
+            | Self::Unset
+            | Self::Wait => true,
+            Self::Alias
+            | Self::Enable
+            | Self::Exec
+            | Self::Exit
+            | Self::Nothing
+            | Self::Return
+            | Self::Says
+            | Self::Set
+            | Self::Shift
+            | Self::Shopt
+            | Self::Source => false,
+        }
+    }
 }

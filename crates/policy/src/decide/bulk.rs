@@ -2,7 +2,6 @@
 //! written by programs that are not git.
 
 use super::feed::Spread;
-use super::strict::versionless;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Act, Arg, Certainty, Concern, Run};
@@ -19,14 +18,19 @@ const NAME_FILES: [&str; 7] = ["cp", "gcp", "gmv", "install", "ln", "mv", "rsync
 
 impl Walk<'_> {
     /// Judges what a tool does to all that lies in the project's root, where no act names it.
-    pub(super) fn wholesale(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>], span: Span) {
+    pub(super) fn wholesale(
+        &mut self,
+        (name, plain): (&str, &str),
+        args: &[Arg<'_>],
+        acts: &[Act<'_>],
+        span: Span,
+    ) {
         let has = |option: &str| args.iter().any(|arg| arg.text == option);
         let flags = |flag: char| {
             args.iter().any(|arg| {
                 arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(flag)
             })
         };
-        let plain = versionless(name);
         let lost = match plain {
             "find" | "gfind" => {
                 let is_narrowed = || is_narrowed(args, &["-delete"]);
@@ -105,8 +109,8 @@ impl Walk<'_> {
             let text = arg.text.trim_start_matches('/').to_owned().into();
             let member = Arg { text, verbatim: None, ..arg.clone() };
             let is_kept =
-                |place: Place<'_>| place.protected().is_some() || is_kept_by_git(&place.path);
-            if self.every_place(&member, Last::Follow).any(is_kept) {
+                |place: &Place<'_>| place.protected().is_some() || is_kept_by_git(&place.path);
+            if self.any_place(&member, Last::Follow, is_kept) {
                 self.ask("protected-path", "unpacks what is protected", arg.span);
             }
         }
@@ -140,8 +144,10 @@ impl Walk<'_> {
             name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && !end.is_empty());
         let once = self.written.matches(name).count() == 1;
         let absent = || {
-            self.every_place(into, Last::Follow)
-                .all(|place| matches!(self.lookup.look(&place.path), Entry::Absent | Entry::File))
+            let is_there = |place: &Place<'_>| {
+                !matches!(self.lookup.look(&place.path), Entry::Absent | Entry::File)
+            };
+            !self.any_place(into, Last::Follow, is_there)
         };
         ending && once && into.certainty == Certainty::Known && absent()
     }
@@ -156,14 +162,14 @@ impl Walk<'_> {
     /// Asks about a write to what git keeps, or into a folder that holds something protected.
     pub(super) fn overwrites(&mut self, path: &Arg<'_>, reach: Reach) {
         let mut found = None;
-        for place in self.every_place(path, Last::Follow) {
+        let mut look = |place: &Place<'_>| {
             match place.standing {
                 Standing::Inside | Standing::Granted => {}
                 Standing::Root
                 | Standing::Temp
                 | Standing::Device
                 | Standing::Outside(_)
-                | Standing::Unknowable(_) => continue,
+                | Standing::Unknowable(_) => return,
             }
             if is_kept_by_git(&place.path) {
                 found = Some(("loses-work", "writes a part of the repository itself"));
@@ -174,6 +180,9 @@ impl Walk<'_> {
                 found =
                     Some(("holds-protected", "writes into a folder that holds what is protected"));
             }
+        };
+        for cwd in self.scope.cwds() {
+            self.first_at(path, cwd, Last::Follow, &mut look);
         }
         let Some((code, message)) = found else { return };
         self.report(Reason {
@@ -192,7 +201,7 @@ impl Walk<'_> {
         path.certainty == Certainty::Pattern
             && path.text.contains('*')
             && !self.is_part(path)
-            && self.every_place(path, Last::Keep).any(|place| self.empties(&place.path))
+            && self.any_place(path, Last::Keep, |place| self.empties(&place.path))
     }
 
     /// Whether a word stands for a part of the project that a search found.
@@ -226,11 +235,11 @@ impl Walk<'_> {
     }
 
     fn is_root(&self, path: &Arg<'_>) -> bool {
-        self.every_place(path, Last::Follow).any(|place| place.standing == Standing::Root)
+        self.any_place(path, Last::Follow, |place| place.standing == Standing::Root)
     }
 
     fn leaves_project(&self, path: &Arg<'_>) -> bool {
-        self.every_place(path, Last::Follow).any(|place| place.standing == Standing::Temp)
+        self.any_place(path, Last::Follow, |place| place.standing == Standing::Temp)
     }
 
     /// Whether an operand, or the value in a word of an option, is the project's root.

@@ -156,7 +156,12 @@ pub(super) fn is_flag(text: &str, flag: char) -> bool {
 
 /// Whether a text may take up the last word of an earlier command: `$_`, `${_}`.
 fn takes_last(text: &str) -> bool {
-    text.as_bytes().windows(2).any(|pair| matches!(pair, [b'$' | b'{', b'_']))
+    let mut takes = false;
+    byte::each(text, b'_', |at| {
+        let before = at.checked_sub(1).and_then(|before| text.as_bytes().get(before));
+        takes |= matches!(before, Some(b'$' | b'{'));
+    });
+    takes
 }
 
 /// Whether a text that cannot be read opens more parentheses than anybody could follow.

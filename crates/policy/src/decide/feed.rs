@@ -3,7 +3,7 @@
 use super::scope::Value;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Holed as _};
-use crate::jail::{Last, Route, Standing};
+use crate::jail::{Last, Place, Route, Standing};
 use crate::text::Span;
 
 /// Names that begin with a dot, in the home folder: some are hidden, and whoever is fed what a
@@ -177,12 +177,16 @@ impl Walk<'_> {
     pub(super) fn finds_secrets(&self, args: &[Arg<'_>]) -> Option<Value> {
         let home = self.judge.home()?;
         let mut starts = args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
+        let is_root = |cwd: &String| cwd == self.judge.ground().root();
         let wide = starts.any(|start| {
-            let places = self.every_place(start, Last::Follow);
-            let mut others = places.filter(|place| place.standing != Standing::Root);
-            others.any(|place| {
-                let above = home.strip_prefix(place.path.trim_end_matches('/'));
-                above.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            // Nearly every search.
+            if start.text == "." && self.scope.cwds().iter().all(is_root) {
+                return false;
+            }
+            self.any_place(start, Last::Follow, |place| {
+                let above = || home.strip_prefix(place.path.trim_end_matches('/'));
+                place.standing != Standing::Root
+                    && above().is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
         });
         (wide && !names_others(args)).then(|| {
@@ -202,9 +206,8 @@ impl Walk<'_> {
         let straight = || {
             let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
             operands.filter(|arg| !arg.text.is_empty()).all(|arg| {
-                let mut places = self.every_place(arg, Last::Follow);
-                arg.certainty == Certainty::Known
-                    && places.all(|place| place.route == Route::Straight)
+                let is_led = |place: &Place<'_>| place.route != Route::Straight;
+                arg.certainty == Certainty::Known && !self.any_place(arg, Last::Follow, is_led)
             })
         };
         let files = match name {

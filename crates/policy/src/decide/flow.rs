@@ -104,7 +104,7 @@ impl Walk<'_> {
             }
             // Behind the last one nobody reads.
             let is_last = at + 1 == pipeline.stages.len();
-            if !is_last && prints_file(stage) {
+            if !is_last && self.spilled == Contents::Any && prints_file(stage) {
                 self.spilled = Contents::OfFile;
             }
             let known = self.output.take();

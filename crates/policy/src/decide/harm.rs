@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::notes::Harm;
 use super::perform::covering;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, Holed as _};
-use crate::jail::{How, Last, Place, Region, Spelling, Standing};
+use crate::command::{Arg, Holed as _};
+use crate::jail::{Last, Place, Region, Standing};
 
 /// Most words of a launcher that may be where its command begins.
 const MOST_STARTS: usize = 16;
@@ -41,7 +41,7 @@ impl Walk<'_> {
         let sources = args.split_last().map_or(args, |(_, sources)| sources);
         for path in sources.iter().filter(|path| !path.text.starts_with('-')) {
             let home = self.judge.home();
-            let whole = self.every_place(path, Last::Keep).any(|place| {
+            let whole = self.any_place(path, Last::Keep, |place| {
                 let top = place.path.trim_end_matches('/').matches('/').count() <= 1;
                 top && matches!(place.standing, Standing::Outside(_))
                     || home.is_some_and(|home| home == place.path)
@@ -70,12 +70,12 @@ impl Walk<'_> {
 
     /// Whether a path names a disk, or a part of one.
     pub(super) fn is_on_disk(&self, path: &Arg<'_>) -> bool {
-        self.every_place(path, Last::Follow).any(|place| is_disk(&place.path))
+        self.any_place(path, Last::Follow, |place| is_disk(&place.path))
     }
 
     pub(super) fn note_written_path(&mut self, path: &Arg<'_>) {
         let home = self.judge.home().unwrap_or("~");
-        let is_sensitive = self.every_place(path, Last::Follow).any(|place| {
+        let is_sensitive = self.any_place(path, Last::Follow, |place| {
             let name = place.path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/'));
             name.is_some_and(|name| SENSITIVE.contains(&name))
         });
@@ -104,9 +104,9 @@ impl Walk<'_> {
                 || spelled.starts_with("${HOME}")
                 || spelled.starts_with('~');
         if from_home {
-            return !self.every_place(path, Last::Keep).any(|place| is_ours(&place));
+            return !self.any_place(path, Last::Keep, is_ours);
         }
-        self.every_place(path, Last::Keep).any(|place| {
+        self.any_place(path, Last::Keep, |place| {
             let top = place.path.split('/').nth(1).unwrap_or_default();
             match place.standing {
                 Standing::Outside(Region::System | Region::Home) => true,
@@ -128,22 +128,6 @@ impl Walk<'_> {
         let span = self.place(path.span);
         let spelled = self.asked.get(span.start()..span.end()).unwrap_or_default();
         spelled.trim_matches(['"', '\'']).to_owned()
-    }
-
-    /// Returns where a path leads from every folder that may be the working folder.
-    pub(super) fn every_place<'w>(
-        &'w self,
-        path: &'w Arg<'_>,
-        last: Last,
-    ) -> impl Iterator<Item = Place<'w>> {
-        let spelling = match path.certainty {
-            Certainty::Known => Spelling::Plain,
-            Certainty::Pattern | Certainty::Partial | Certainty::Many => Spelling::Pattern,
-        };
-        let how = How { last, spelling };
-        let ground = self.judge.ground();
-        let cwds = self.scope.cwds().iter();
-        cwds.map(move |cwd| ground.place_with(&path.text, cwd, &self.sight(), how))
     }
 
     /// What `ssh` runs elsewhere: there too nobody wants to lose the machine.

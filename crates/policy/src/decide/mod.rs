@@ -16,6 +16,7 @@ mod expand;
 mod feed;
 mod fetched;
 mod flow;
+mod followed;
 mod foreign;
 mod format;
 mod function;

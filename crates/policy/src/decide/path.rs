@@ -8,7 +8,7 @@ use super::printed::is_made;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, Extent, HOLE, Holed as _};
-use crate::jail::{self, How, Last, Need, Spelling, Standing, of_repository};
+use crate::jail::{self, How, Last, Need, Place, Spelling, Standing, of_repository};
 
 /// What a command does with a path.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -39,9 +39,17 @@ impl Walk<'_> {
         if path.text.is_empty() {
             return None;
         }
-        let ground = self.judge.ground();
         let last = if matches!(deed, Deed::Delete(_)) { Last::Keep } else { Last::Follow };
-        let place = ground.place_with(&path.text, cwd, &self.sight(), how(path, last));
+        self.at(path, cwd, last, |place| self.reason_at(place, path, deed, cwd))
+    }
+
+    fn reason_at(
+        &self,
+        place: &Place<'_>,
+        path: &Arg<'_>,
+        deed: Deed,
+        cwd: &str,
+    ) -> Option<Reason> {
         let jailed = self.judge.style == Style::Runner && place.standing != Standing::Device;
         let need = match deed {
             Deed::Read => Need::Read,

@@ -9,7 +9,7 @@ use super::disk::Source;
 use super::feed::below;
 use super::host::is_connection;
 use super::launched::input_within;
-use super::path::{Deed, how};
+use super::path::Deed;
 use super::program::is_installed;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
@@ -188,16 +188,14 @@ impl Walk<'_> {
             self.ask("foreign-code", "runs every file that it finds", file.span);
         }
         let foreign = self.scope.cwds().iter().any(|cwd| {
-            let ground = self.judge.ground();
-            let place = ground.place_with(&file.text, cwd, &self.sight(), how(file, Last::Follow));
-            match place.standing {
+            self.at(file, cwd, Last::Follow, |place| match place.standing {
                 Standing::Root | Standing::Inside | Standing::Granted => false,
                 // What the text put there itself was followed above.
                 Standing::Temp => !self.disk.fills(&place.path),
                 Standing::Outside(_) => !is_installed(&place.path, self.judge.home()),
                 Standing::Device => true,
                 Standing::Unknowable(_) => matches!(language, Language::Shell | Language::Other),
-            }
+            })
         });
         if foreign {
             self.ask("foreign-code", "runs code from a place that cannot be told", file.span);

@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 
 use super::kept::{Carriage, Contents};
-use super::strict::versionless;
 use super::walk::{Input, Walk};
 use crate::command::tool::is_own_machine;
 use crate::command::{Act, Arg, Concern, HOLE, Holed as _};
@@ -31,26 +30,11 @@ const ASKERS: [&str; 18] = [
     "xh",
 ];
 
-/// Clients of databases: of this machine, unless they are told of another.
-const CLIENTS: [&str; 11] = [
-    "clickhouse-client",
-    "mariadb",
-    "mongoimport",
-    "mongorestore",
-    "mongosh",
-    "mysql",
-    "mysqlimport",
-    "psql",
-    "redis-cli",
-    "sqlcmd",
-    "valkey-cli",
-];
-
 impl Walk<'_> {
     /// Judges what the words of a command carry to another machine.
     pub(super) fn carries(
         &mut self,
-        name: &str,
+        (name, plain): (&str, &str),
         args: &[Arg<'_>],
         acts: &[Act<'_>],
         input: &Input,
@@ -62,13 +46,13 @@ impl Walk<'_> {
         };
         let asks = |arg: &Arg<'_>| {
             ASKERS.contains(&name)
-                || CLIENTS.contains(&name) && is_told_of_host(args)
+                || is_client(name) && is_told_of_host(args)
                 || fetches(name, &arg.text)
         };
         if let Some(arg) = carried.filter(|arg| connects() || asks(arg)) {
             self.raise(Concern::Exfiltrates, arg.span);
         }
-        match versionless(name) {
+        match plain {
             // Programs that send the files of items such as `@file` and `name@file`.
             "curlie" | "http" | "httpie" | "https" | "xh" => {
                 let own = |arg: &Arg<'_>| is_own_machine(&arg.text) || arg.text.starts_with(':');
@@ -113,7 +97,7 @@ impl Walk<'_> {
                 }
             }
             "gh" | "glab" | "hub" | "tea" => self.posts(acts),
-            client if CLIENTS.contains(&client) => {
+            client if is_client(client) => {
                 self.loads(args);
                 if let Some(span) =
                     args.first().map(|arg| arg.span).filter(|_| is_told_of_host(args))
@@ -190,9 +174,9 @@ impl Walk<'_> {
             let value = value.unwrap_or_else(|| (*arg).clone());
             let is_path = value.text.starts_with(['/', '~', '.']);
             is_path
-                && self
-                    .every_place(&value, Last::Follow)
-                    .any(|place| matches!(place.standing, Standing::Outside(_)))
+                && self.any_place(&value, Last::Follow, |place| {
+                    matches!(place.standing, Standing::Outside(_))
+                })
         });
         if let Some(span) = outside.map(|arg| arg.span) {
             self.raise(Concern::Exfiltrates, span);
@@ -202,6 +186,24 @@ impl Walk<'_> {
             self.raise(Concern::Listens, span);
         }
     }
+}
+
+/// Clients of databases: of this machine, unless they are told of another.
+fn is_client(name: &str) -> bool {
+    matches!(
+        name,
+        "clickhouse-client"
+            | "mariadb"
+            | "mongoimport"
+            | "mongorestore"
+            | "mongosh"
+            | "mysql"
+            | "mysqlimport"
+            | "psql"
+            | "redis-cli"
+            | "sqlcmd"
+            | "valkey-cli"
+    )
 }
 
 /// `-S localhost:8000`, `--server=localhost:8000`

@@ -152,16 +152,19 @@ impl Walk<'_> {
         let read = without_plus(name, args);
         tool::acts(name, program.span, &read, knowledge, &mut acts);
         self.settle(name, args, &mut acts);
-        self.strictly(name, program, args, &acts);
+        let plain = versionless(name);
+        self.strictly((name, plain), program, args, &acts);
         if let Some(real) = real {
             let written = acts.len();
             tool::acts(&real, program.span, args, knowledge, &mut acts);
-            self.strictly(&real, program, args, acts.get(written..).unwrap_or_default());
+            let names = (real.as_str(), versionless(&real));
+            self.strictly(names, program, args, acts.get(written..).unwrap_or_default());
         }
-        self.unseen(name, args, span);
-        self.wholesale(name, args, &acts, span);
-        self.carries(name, args, &acts, input);
-        self.whole_trees(name, args, &acts);
+        self.implicit(name, args, span);
+        self.unseen(plain, args, span);
+        self.wholesale((name, plain), args, &acts, span);
+        self.carries((name, plain), args, &acts, input);
+        self.whole_trees(plain, args, &acts);
         self.strays(args, &acts);
         if name == "git" {
             self.git(args, span, input);

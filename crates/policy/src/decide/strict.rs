@@ -26,10 +26,11 @@ const PLAIN_OPTIONS: [&str; 8] =
     ["errexit", "noexec", "nomatch", "nonomatch", "nounset", "pipefail", "verbose", "xtrace"];
 
 impl Walk<'_> {
-    /// Judges a program's arguments by their shape.
+    /// Judges a program's arguments by their shape. It goes by its name, and by that without a
+    /// version.
     pub(super) fn strictly(
         &mut self,
-        name: &str,
+        (name, plain): (&str, &str),
         program: &Arg<'_>,
         args: &[Arg<'_>],
         acts: &[Act<'_>],
@@ -56,7 +57,7 @@ impl Walk<'_> {
                 });
             }
         }
-        let language = match versionless(name) {
+        let language = match plain {
             "perl" => Some(Language::Perl),
             "ruby" => Some(Language::Ruby),
             _ => None,
@@ -72,7 +73,7 @@ impl Walk<'_> {
         let odd = |arg: &&Arg<'_>| {
             arg.text.as_bytes().first() == Some(&b'+') && arg.text.contains(['c', 's'])
         };
-        if let Some(arg) = args.iter().find(odd).filter(|_| SHELLS.contains(&versionless(name))) {
+        if let Some(arg) = args.iter().find(odd).filter(|_| SHELLS.contains(&plain)) {
             self.ask("unclear", "an option that turns code on in an odd spelling", arg.span);
         }
         // Every shell that has such options ends so; most programs do not.

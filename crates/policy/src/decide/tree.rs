@@ -1,7 +1,6 @@
 //! Folders that are read as a whole, and hold what is hidden.
 
 use super::Style;
-use super::strict::versionless;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Act, Arg};
@@ -9,12 +8,13 @@ use crate::jail::{Last, Standing};
 
 impl Walk<'_> {
     /// Asks about folders that a command reads with all in them, where some of that is hidden.
+    /// `name` is without a version.
     pub(super) fn whole_trees(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
-        if self.judge.style == Style::Runner || !reads_trees(versionless(name), args) {
+        if self.judge.style == Style::Runner || !reads_trees(name, args) {
             return;
         }
         let holds = |folder: &Arg<'_>| {
-            self.every_place(folder, Last::Follow).any(|place| {
+            self.any_place(folder, Last::Follow, |place| {
                 matches!(place.standing, Standing::Outside(_))
                     && self.judge.ground().holds_hidden(&place.path)
             })

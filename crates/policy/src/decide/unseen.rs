@@ -1,16 +1,15 @@
 //! Words that only running tells, where a tool takes them for code or for what is to be deleted.
 
-use super::strict::{SHELLS, versionless};
+use super::strict::SHELLS;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run};
 use crate::shell::{Piece, Word};
 use crate::text::Span;
 
 impl Walk<'_> {
-    /// Judges words of a command that are not known, by where they stand.
+    /// Judges words of a command that are not known, by where they stand. `name` is without a
+    /// version.
     pub(super) fn unseen(&mut self, name: &str, args: &[Arg<'_>], span: Span) {
-        self.implicit(name, args, span);
-        let name = versionless(name);
         if name == "perl" {
             self.magic_files(args);
         }

@@ -1,5 +1,6 @@
 //! One decision under way: what it knows, what it found, and how far it may go.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::Judge;
@@ -7,6 +8,7 @@ use super::builtin::Habits;
 use super::child::{Ownership, Speech};
 use super::disk::Disk;
 use super::feed::{Fed, Feed, Lists, Spread};
+use super::followed::Followed;
 use super::function::{Frame, Function};
 use super::kept::{Carriage, Contents};
 use super::notes::Notes;
@@ -38,6 +40,7 @@ pub(super) struct Walk<'j> {
     pub(super) written: &'j str,
     pub(super) scope: Rc<Scope>,
     pub(super) disk: Disk,
+    pub(super) followed: RefCell<Followed<'j>>,
     pub(super) reasons: Vec<Reason>,
     pub(super) trace: Trace,
     /// What the last command prints, if that can be told: `echo text`.
@@ -123,6 +126,7 @@ impl<'j> Walk<'j> {
             written,
             scope: Rc::new(Scope::new(cwd)),
             disk: Disk::default(),
+            followed: RefCell::default(),
             reasons: Vec::new(),
             trace,
             output: None,

@@ -8,6 +8,7 @@ use smallvec::SmallVec;
 use super::fold::fold;
 use super::marks::{has_wildcard, is_special};
 use crate::name::Step;
+use crate::text::byte;
 
 /// Places of patterns that may match: nearly always few.
 pub(super) type Candidates = SmallVec<[usize; 16]>;
@@ -25,6 +26,8 @@ pub(super) struct Keys {
     keys: Vec<Key>,
     /// A bit for each, so that most names need not be looked for.
     noted: [u64; 16],
+    /// A bit for the two bytes that each begins with.
+    begun: [u64; 16],
 }
 
 #[derive(Clone, Debug)]
@@ -38,8 +41,13 @@ struct Key {
 impl Keys {
     /// Sorts names that are folded, each with the place of a pattern that has it.
     pub(super) fn new(names: Vec<(Arc<str>, usize)>) -> Self {
-        let mut noted = [0; 16];
+        let (mut noted, mut begun) = ([0; 16], [0; 16]);
         for (name, _) in &names {
+            let first = |at: usize| name.as_bytes().get(at).copied().unwrap_or(b'/');
+            let (word, bit) = beginning(first(0), first(1));
+            if let Some(word) = begun.get_mut(word) {
+                *word |= bit;
+            }
             let (word, bit) = slot(name);
             if let Some(word) = noted.get_mut(word) {
                 *word |= bit;
@@ -54,7 +62,24 @@ impl Keys {
             });
             order.then_with(|| a.place.cmp(&b.place))
         });
-        Self { keys, noted }
+        Self { keys, noted, begun }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Returns whether one of several ASCII names, with a `/` between them, may be among these.
+    pub(super) fn may_begin(&self, names: &str) -> bool {
+        let bytes = names.as_bytes();
+        let begins = |at: usize| {
+            let byte = |at: usize| bytes.get(at).copied().unwrap_or(b'/');
+            let (word, bit) = beginning(byte(at), byte(at + 1));
+            self.begun.get(word).is_some_and(|word| word & bit != 0)
+        };
+        let mut found = begins(0);
+        byte::each(names, b'/', |at| found |= begins(at + 1));
+        found
     }
 
     /// Finds a name, or those that a shell's pattern may match.
@@ -121,6 +146,13 @@ fn start(name: &str) -> u64 {
     }
 }
 
+/// Returns where two bytes are noted that names begin with; behind the only one stands a `/`.
+fn beginning(one: u8, two: u8) -> (usize, u64) {
+    // With this bit a capital letter is the small one.
+    let place = usize::from(one | 0x20) * 37 + usize::from(two | 0x20);
+    (place / 64 % 16, 1 << (place % 64))
+}
+
 /// Returns where a name is noted, by its ends, its middle and its length: a word, and a bit of it.
 fn slot(name: &str) -> (usize, u64) {
     let bytes = name.as_bytes();
@@ -162,7 +194,14 @@ mod tests {
             let folded = fold(name);
             let expected: Vec<usize> = (0..names.len()).filter(|at| names[*at] == folded).collect();
             assert_eq!(found.to_vec(), expected, "{name:?}");
+            // None of them is passed over by how it begins, whatever its case.
+            let name = if names.contains(&name) && !name.is_empty() { name } else { "b" };
+            let upper = name.to_uppercase();
+            for path in [name.to_owned(), format!("z/{upper}"), format!("z/{name}/z")] {
+                assert!(keys.may_begin(&path) || !path.is_ascii(), "{path:?}");
+            }
         }
+        assert!(!keys.may_begin("z/y/xx"));
         let mut found = Candidates::new();
         keys.find_either("ab*", &mut found);
         assert_eq!(found.to_vec(), [1, 10, 13, 2, 3, 4, 11, 5]);

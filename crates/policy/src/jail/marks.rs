@@ -93,13 +93,17 @@ impl Marks {
         (marks.last, marks.inner) = (Keys::new(last), Keys::new(inner));
         let mut found = Candidates::new();
         components(folder).for_each(|name| marks.last.look_up(name, &mut found));
-        marks.unmarked = found.is_empty().then(|| folder.into());
+        let is_plain = !is_unsettled(folder);
+        marks.unmarked = (is_plain && found.is_empty()).then(|| folder.into());
         marks
     }
 
     /// Returns what the patterns say of `path`, which is absolute and normal.
     pub(super) fn hits(&self, path: &str, spelling: Spelling) -> Hits<'_> {
         let mut hits = Hits::default();
+        if self.is_apart(path, spelling) {
+            return hits;
+        }
         let mut candidates = Candidates::new();
         self.find(path, spelling, &mut candidates);
         if candidates.is_empty() {
@@ -166,29 +170,43 @@ impl Marks {
         }
     }
 
+    /// Returns whether no name of a path begins as a key does, as of nearly every one.
+    fn is_apart(&self, path: &str, spelling: Spelling) -> bool {
+        let inside = self.unmarked.as_deref().and_then(|folder| below(path, folder));
+        let names = inside.unwrap_or(path);
+        self.keyless.is_empty()
+            && self.inner.is_empty()
+            && names.is_ascii()
+            && (spelling == Spelling::Plain || !has_wildcard(names))
+            && !self.last.may_begin(names)
+    }
+
     /// Adds the places of the patterns that may match; of nearly every path there are none.
     fn find(&self, path: &str, spelling: Spelling, found: &mut Candidates) {
         found.extend_from_slice(&self.keyless);
-        if spelling == Spelling::Plain || !has_wildcard(path) {
+        let inside = self.unmarked.as_deref().and_then(|folder| below(path, folder));
+        let names = inside.unwrap_or(path);
+        if spelling == Spelling::Plain || !has_wildcard(names) {
             let letters = if path.is_ascii() { Letters::Ascii } else { Letters::Any };
-            let inside = self.unmarked.as_deref().and_then(|folder| below(path, folder));
             let mut last = "";
-            for name in components(inside.unwrap_or(path)) {
+            for name in components(names) {
                 self.last.find(name, letters, found);
                 last = name;
             }
-            // The folder itself.
-            if last.is_empty() {
-                last = components(path).last().unwrap_or_default();
+            if !self.inner.is_empty() {
+                // The folder itself.
+                if last.is_empty() {
+                    last = components(path).last().unwrap_or_default();
+                }
+                self.inner.find(last, letters, found);
             }
-            self.inner.find(last, letters, found);
         } else {
             // A name that says nothing at either end may be nearly any of them.
             let says_nothing = |name: &str| {
                 let says = |byte: Option<u8>| byte.is_some_and(|byte| !is_special(byte));
-                has_wildcard(name) && !says(name.bytes().next()) && !says(name.bytes().next_back())
+                !says(name.bytes().next()) && !says(name.bytes().next_back()) && has_wildcard(name)
             };
-            if components(path).any(says_nothing) {
+            if components(names).any(says_nothing) {
                 // Of these, the ones that begin with another plain name are none.
                 let top = components(path).next().filter(|name| !is_unsettled(name)).map(fold);
                 let begins = |mark: &Mark| match (mark.pattern.first_plain_name(), &top) {
@@ -201,11 +219,13 @@ impl Marks {
                 return;
             }
             let mut last = "";
-            for name in components(path) {
+            for name in components(names) {
                 self.last.find_either(name, found);
                 last = name;
             }
-            self.inner.find_either(last, found);
+            if !self.inner.is_empty() {
+                self.inner.find_either(last, found);
+            }
         }
         if found.len() > 1 {
             found.sort_unstable();

@@ -94,6 +94,27 @@ fn e034_links_are_followed_wherever_the_text_puts_them() {
 }
 
 #[test]
+fn e034_a_path_that_was_followed_is_followed_again_where_it_has_another_meaning() {
+    assert_stopped(
+        &confined(),
+        &[
+            "echo 1 > b/x; ln -s /etc b; echo 1 > b/x",
+            "echo 1 > b/x; python3 -c \"import os; os.symlink('/etc', 'b')\"; echo 1 > b/x",
+            "echo 1 > x; cd /etc; echo 1 > x",
+            "tee src/x < f; cd ../..; tee src/x < f",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "echo 1 > b/x; ln -s src c; echo 1 > b/x",
+            "echo 1 > x; cd src && echo 1 > x && cd .. && echo 1 > x",
+            "grep -rl a src | sort; grep -rl a src",
+        ],
+    );
+}
+
+#[test]
 fn e034_a_pattern_that_matches_a_link_on_the_disk_leads_where_it_leads() {
     let tree = Tree::new(&[
         ("/proj", Entry::Folder),
