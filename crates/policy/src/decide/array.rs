@@ -3,9 +3,9 @@
 //! An array is kept as the value of its variable: a part that is not known, for whoever takes it
 //! for a plain text, and behind it each element with a mark in front.
 
-use super::child::Speech;
+use super::child::{Ownership, Speech};
 use super::scope::Value;
-use super::walk::Walk;
+use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, HOLE};
 use crate::shell::{Assignment, AssignmentMode, Operation, Parameter, Piece, Quoting, Word};
 
@@ -14,6 +14,15 @@ const MARK: char = '\u{FDD3}';
 
 /// Most elements that are followed.
 const MOST_ELEMENTS: usize = 64;
+
+/// What a declaration says of the variable that it names.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Shape {
+    /// It is an array: `-a`, `-A`.
+    Array,
+    /// Nothing: it is what it was before.
+    Untold,
+}
 
 impl Walk<'_> {
     /// Returns the value of `x=(…)` and `x+=(…)`, and judges what runs in it; `None` where it is no
@@ -64,6 +73,33 @@ impl Walk<'_> {
                 && assignment.subscript.is_none()
         };
         Some(values.filter(followed).map_or_else(Value::unknown, |values| kept(&values)))
+    }
+
+    /// `declare -a x='(…)'`: the shell reads what stands in quotes once more, as it does `x=(…)`.
+    pub(super) fn compound(&mut self, name: &str, shape: Shape, arg: &Arg<'_>, args: &[Arg<'_>]) {
+        let Some((_, value)) = arg.text.split_once('=').filter(|(_, v)| v.starts_with('(')) else {
+            return; // nearly always
+        };
+        // `declare x=$y` splits nothing, though other commands do.
+        let mut text = format!("{name}={value}");
+        let mut certainty = arg.certainty;
+        let behind = args.iter().skip_while(|other| !std::ptr::eq(*other, arg)).skip(1);
+        for other in behind.take_while(|other| other.span == arg.span) {
+            text.push(' ');
+            text.push_str(&other.text);
+            certainty = certainty.max(other.certainty);
+        }
+        let is_array = shape == Shape::Array
+            || self.scope.variable(name).is_some_and(|known| elements_of(known).is_some());
+        // It may have become one where nobody looked: by `read -a`, in a file that was read.
+        let runs = ["$(", "${", "`", "<(", ">("].iter().any(|sign| text.contains(sign));
+        if !text.ends_with([')', HOLE]) || !is_array && !runs {
+            return;
+        }
+        let code = Arg { text: text.into(), certainty, span: arg.span, verbatim: None };
+        let ownership = std::mem::replace(&mut self.ownership, Ownership::Here);
+        self.aside(|walk| walk.nested(&code, &Input::Inherited));
+        self.ownership = ownership;
     }
 
     /// Returns what an array is after `x[1]=value`.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::array::Shape;
 use super::child::{Speech, is_flag};
 use super::format::{Reader, formatted, shown};
 use super::function::is_relied_on;
@@ -220,6 +221,7 @@ impl Walk<'_> {
             || matches!(builtin, "declare" | "typeset") && self.speech == Speech::Posix;
         let own = in_function && !has('g') && !matches!(builtin, "export" | "readonly");
         let odd = ['i', 'l', 'u', 'c', 'a', 'A', 'n'].into_iter().any(has) && builtin != "export";
+        let shape = if has('a') || has('A') { Shape::Array } else { Shape::Untold };
         let takes_back = |arg: &Arg<'_>| arg.text.starts_with('+') && arg.text.contains('x');
         let kept = args.iter().any(takes_back) || builtin == "export" && has('n');
         for arg in operands {
@@ -245,6 +247,7 @@ impl Walk<'_> {
             }
             match value {
                 Some(value) => {
+                    self.compound(name, shape, arg, args);
                     if has('l') {
                         let text = value.text.to_lowercase();
                         self.names_secret(&Value { text, ..value.clone() }, arg.span);

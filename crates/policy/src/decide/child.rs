@@ -120,6 +120,7 @@ impl Walk<'_> {
     /// Notes what a program hands on to the shells that it starts.
     pub(super) fn hand_on(&mut self, name: &str, args: &[Arg<'_>]) {
         self.child_speech = match versionless(name) {
+            "bash" | "rbash" if self.keeps_to_standard(args) => Speech::Posix,
             "bash" | "rbash" => Speech::Bash,
             "zsh" => Speech::Zsh,
             _ => Speech::Posix,
@@ -146,6 +147,14 @@ impl Walk<'_> {
             name if TRANSPARENT.binary_search(&versionless(name)).is_ok() => {}
             _ => self.environment = Environment::Lost,
         }
+    }
+
+    /// Whether a bash that is started with these words reads as the standard says.
+    fn keeps_to_standard(&self, args: &[Arg<'_>]) -> bool {
+        const VARIABLE: &str = "POSIXLY_CORRECT";
+        args.iter().any(|arg| matches!(&*arg.text, "--posix" | "posix"))
+            || self.given.iter().any(|(name, _)| name == VARIABLE)
+            || self.scope.variable(VARIABLE).is_some()
     }
 }
 

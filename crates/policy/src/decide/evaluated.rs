@@ -144,6 +144,7 @@ impl Walk<'_> {
             return array;
         }
         let value = self.value(text, &assignment.value);
+        self.defaults.assign(&assignment.name);
         self.hidden_subscript(&value.text, assignment.span);
         self.names_secret(&value, assignment.span);
         match assignment.mode {
@@ -171,7 +172,7 @@ impl Walk<'_> {
 }
 
 /// Whether a text substitutes a command.
-fn substitutes(text: &str) -> bool {
+pub(super) fn substitutes(text: &str) -> bool {
     text.contains("$(") || text.contains('`')
 }
 

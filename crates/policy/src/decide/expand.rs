@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::default::Otherwise;
 use super::scope::Value;
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, Concern, HOLE, Holed as _};
@@ -24,11 +25,14 @@ struct Making {
     certainty: Certainty,
     /// Whether anything stands here that makes a word even if it is empty: a quote.
     solid: bool,
+    /// What it is with the defaults that stand in it.
+    otherwise: Option<Box<Otherwise>>,
 }
 
 impl Default for Making {
     fn default() -> Self {
-        Self { text: String::new(), certainty: Certainty::Known, solid: false }
+        let certainty = Certainty::Known;
+        Self { text: String::new(), certainty, solid: false, otherwise: None }
     }
 }
 
@@ -53,6 +57,19 @@ impl Making {
         }
         self.text.push_str(text);
         self.certainty = self.certainty.max(certainty);
+    }
+
+    /// Notes what may stand in for a part that is about to be added.
+    fn stand_in(&mut self, default: &str, part: &Value) {
+        if part.text.has_hole() {
+            let before = self.otherwise.take();
+            self.otherwise = Some(Otherwise::with(before, &self.text, default, part.text.len()));
+        }
+    }
+
+    /// Returns the word with its defaults, if it has some.
+    fn otherwise(&self) -> Option<String> {
+        self.otherwise.as_ref()?.whole(&self.text)
     }
 
     fn is_empty(&self) -> bool {
@@ -100,6 +117,9 @@ impl Walk<'_> {
         while let Some(piece) = pieces.next() {
             self.add(text, (piece, pieces.peek().copied()), span, &mut making, args);
         }
+        if let Some(word) = making.otherwise() {
+            self.may_be(word, span);
+        }
         if !making.is_empty() {
             args.push(making.finish(span));
         }
@@ -136,10 +156,16 @@ impl Walk<'_> {
                     if may_vanish(piece, &part, &making, word.pieces.get(at + 1)) {
                         part = Value::unknown();
                     }
+                    self.heed_default(piece, &part, &mut making);
                     making.push(&part.text, part.certainty.min(Certainty::Partial));
                 }
             }
         }
+        let made = making.otherwise();
+        if let Some(made) = &made {
+            self.names_secret(&Value::known(made.as_str()), word.span);
+        }
+        self.defaults.made = made.map(String::into_boxed_str);
         let arg = making.finish(word.span);
         Value { text: arg.text.into_owned(), certainty: arg.certainty }
     }
@@ -212,6 +238,7 @@ impl Walk<'_> {
         } else if may_vanish(piece, &part, making, next) {
             part = Value::unknown();
         }
+        self.heed_default(piece, &part, making);
         if is_quoted(piece) {
             making.solid = true;
             making.push(&part.text, part.certainty.min(Certainty::Partial));
@@ -240,6 +267,15 @@ impl Walk<'_> {
             if words.peek().is_some() && !making.is_empty() {
                 args.push(making.finish(span));
             }
+        }
+    }
+
+    /// Notes what may stand in for a piece of a word.
+    fn heed_default(&mut self, piece: &Piece<'_>, part: &Value, making: &mut Making) {
+        if matches!(piece, Piece::Parameter(_))
+            && let Some(default) = self.defaults.met.take()
+        {
+            making.stand_in(&default, part);
         }
     }
 

@@ -14,6 +14,30 @@ const UNPACKERS: [&str; 12] = [
     "7z", "ar", "bsdtar", "bunzip2", "cpio", "gtar", "gunzip", "tar", "unxz", "unzip", "xz", "zstd",
 ];
 
+/// What a command may copy as it does files.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stream {
+    /// Its standard input.
+    Input,
+    /// Another one: `3<<< text`, `<(…)`.
+    Other,
+}
+
+impl Stream {
+    /// Returns the stream that an act reads by its name among the devices, if it does.
+    fn of(act: &Act<'_>) -> Option<Self> {
+        let Act::Read(path) = act else { return None };
+        match &*path.text {
+            "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" => Some(Self::Input),
+            text => {
+                let number =
+                    ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|at| text.strip_prefix(at));
+                number.and(Some(Self::Other))
+            }
+        }
+    }
+}
+
 impl Walk<'_> {
     /// Notes what a command takes from elsewhere, and what it makes of its input.
     pub(super) fn note_taken(&mut self, name: &str, acts: &[Act<'_>], input: &Input) {
@@ -39,12 +63,17 @@ impl Walk<'_> {
         let takes =
             self.tainted && (name == "tee" || is_source) || from_outside || name == "mkfifo";
         let reads = acts.iter().any(|act| matches!(act, Act::Read(_)));
+        let copied = acts.iter().find_map(Stream::of).filter(|_| carries(name));
         for act in acts {
             let Act::Write(file) = act else { continue };
             if takes {
                 self.take(file, Source::Elsewhere);
-            } else if matches!(name, "tee" | "dd" | "sponge") && !reads {
+            } else if matches!(name, "tee" | "dd" | "sponge") && !reads
+                || copied == Some(Stream::Input)
+            {
                 self.keep(file, input);
+            } else if copied == Some(Stream::Other) {
+                self.take(file, Source::Running);
             }
         }
         // A link is looked through, and nothing is copied.

@@ -17,7 +17,8 @@ impl Walk<'_> {
     /// key in somebody's home, whoever that is.
     pub(super) fn guessed(&self, path: &Arg<'_>, cwd: &str) -> Option<Reason> {
         let token = path.certainty == Certainty::Pattern && path.text.contains(TOKEN);
-        if !path.text.has_hole() && !token && !self.habits.dots {
+        let wild = path.certainty == Certainty::Pattern && begins_wild(&path.text);
+        if !path.text.has_hole() && !token && !wild && !self.habits.dots {
             return None; // nearly always
         }
         let refused = |text: String| {
@@ -35,14 +36,15 @@ impl Walk<'_> {
                     .or_else(|| refused(format!("/{}", Some(rest).filter(|r| r.contains('/'))?)))
                     .or_else(|| in_home.and_then(|below| refused(format!("/*{below}"))))
             }
-            Some((before, rest)) if before.starts_with('/') && rest.len() > 1 => {
-                rest.starts_with('/').then(|| refused(path.text.replace(HOLE, "*"))).flatten()
+            Some((before, rest)) if before.starts_with('/') => {
+                let below = rest.len() > 1 && rest.starts_with('/');
+                let named = below.then(|| refused(path.text.replace(HOLE, "*"))).flatten();
+                named.or_else(|| refused(vanished(&path.text, below)?))
             }
             Some(_) => None,
             None if token => refused(path.text.replace(TOKEN, "/*/")),
-            // `*` is any name here, with a dot or without.
             None if path.certainty == Certainty::Pattern => {
-                refused(path.text.replace("/*", "/.*").replace("/?", "/.?"))
+                refused(dotted(&path.text, self.habits.dots))
             }
             None => None,
         }?;
@@ -95,4 +97,56 @@ fn is_folder(parameter: &Parameter<'_>) -> bool {
     &*parameter.name == "PWD"
         && parameter.operation == Operation::Value
         && parameter.subscript.is_none()
+}
+
+/// Returns a path without those parts that are not known and may be nothing: `~/$x.ssh` is `~/.ssh`
+/// where there is no such variable. `None` if there are none of them.
+fn vanished(path: &str, below: bool) -> Option<String> {
+    let mut rest = path.replace(&format!("/{HOLE}."), "/.");
+    if below {
+        rest = rest.replace(&format!("/{HOLE}/"), "/");
+    }
+    (rest.len() < path.len()).then(|| rest.replace(HOLE, "*"))
+}
+
+/// Whether a name of a path begins with what may match a dot.
+fn begins_wild(path: &str) -> bool {
+    path.split('/').any(|name| name.starts_with(['?', '[']))
+}
+
+/// Returns a pattern with a dot wherever a name of it may begin with one. Whether it does is a habit
+/// of the shell that may come from anywhere; `*` is too common to count before the text says so.
+fn dotted(pattern: &str, stars: bool) -> String {
+    let mut path = String::with_capacity(pattern.len() + 1);
+    for (at, name) in pattern.split('/').enumerate() {
+        if at > 0 {
+            path.push('/');
+        }
+        let rest = match name.as_bytes().first() {
+            Some(b'?') => name.get(1..),
+            Some(b'[') => behind_dot(name),
+            Some(b'*') if stars && at > 0 => Some(name),
+            Some(_) | None => None,
+        };
+        if rest.is_some() {
+            path.push('.');
+        }
+        path.push_str(rest.unwrap_or(name));
+    }
+    path
+}
+
+/// Returns what stands behind the set that a name begins with, if a dot is in it.
+fn behind_dot(name: &str) -> Option<&str> {
+    let set = name.strip_prefix('[')?;
+    let negated = set.starts_with(['!', '^']);
+    let set = if negated { set.get(1..)? } else { set };
+    // A bracket right at the beginning is one of the set.
+    let from = usize::from(set.starts_with(']'));
+    let classes = set.contains(":]");
+    let to = if classes { set.rfind(']')? } else { set.get(from..)?.find(']')? + from };
+    let (set, rest) = (set.get(..to)?, set.get(to + 1..)?);
+    let spans = |range: &[u8]| matches!(range, [low, b'-', high] if (low..=high).contains(&&b'.'));
+    let holds = set.contains('.') || classes || set.as_bytes().windows(3).any(spans);
+    (holds != negated || classes).then_some(rest)
 }

@@ -10,6 +10,7 @@ mod bulk;
 mod change;
 mod child;
 mod concern;
+mod default;
 mod disk;
 mod evaluated;
 mod expand;

@@ -35,7 +35,14 @@ impl Walk<'_> {
             self.met = Origin::Elsewhere;
         }
         self.defaulted(text, parameter);
-        self.default_names(text, parameter);
+        let stand_in = self.stand_in(text, parameter);
+        let value = self.operated(text, parameter);
+        self.defaults.met = stand_in;
+        value
+    }
+
+    fn operated<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) -> Value {
+        let name = &*parameter.name;
         match parameter.operation {
             Operation::Value if parameter.subscript.is_none() => self.named(name),
             // The value, if the text itself gives one; the default may stand for it otherwise.

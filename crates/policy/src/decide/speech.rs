@@ -41,6 +41,8 @@ impl Walk<'_> {
     /// Judges what a text is to the shell that reads it, where that is not bash.
     pub(super) fn read_otherwise(&mut self, script: &Script<'_>, input: &Input) {
         match self.speech {
+            // `time -o file` is a program's option once bash keeps to the standard.
+            Speech::Bash if script.text.contains("time") && turns_posix(script.text) => {}
             Speech::Bash => return,
             Speech::Posix => {}
             Speech::Zsh => {
@@ -52,12 +54,22 @@ impl Walk<'_> {
             }
         }
         // Most texts are the same to all. What such a shell would refuse runs nothing there.
-        if let Ok(other) = shell::parse_as(script.text, Grammar::Posix)
+        let other = shell::parse_as(script.text, Grammar::Posix);
+        if let Ok(other) = &other
             && other.body != script.body
         {
             self.aside(|walk| walk.list(other.text, &other.body, input));
         }
+        // Unless it is bash by another name, which reads all of it but this.
+        if other.is_err() && script.text.contains("time -") {
+            self.raise(Concern::Obfuscates, Span::new(0, script.text.len()));
+        }
     }
+}
+
+/// Whether a text may say that bash is to keep to the standard.
+fn turns_posix(text: &str) -> bool {
+    text.contains("posix") || text.contains("POSIXLY_CORRECT")
 }
 
 /// Returns where something stands that zsh takes for something else than bash does.

@@ -7,7 +7,6 @@ use super::verdict::Reason;
 use super::walk::Walk;
 use crate::command::cover::uncovered;
 use crate::command::{Act, Arg, Certainty, HOLE, Holed as _};
-use crate::shell::{Operation, Parameter};
 use crate::text::Span;
 
 /// Folders in which a name without a slash is that of a secret.
@@ -70,16 +69,6 @@ impl Walk<'_> {
         if let Some(reason) = self.path_from(&path, Deed::Read, "/") {
             let answer = reason.answer.min(self.asking());
             self.report(Reason { answer, ..reason });
-        }
-    }
-
-    /// The same for what stands in for a variable: `${x:-path}`.
-    pub(super) fn default_names<'t>(&mut self, text: &'t str, parameter: &Parameter<'t>) {
-        if matches!(parameter.operation, Operation::Default | Operation::Alternative)
-            && let [word] = &*parameter.words
-        {
-            let value = self.value(text, word);
-            self.names_secret(&value, word.span);
         }
     }
 

@@ -2,6 +2,7 @@
 //! interpreters, shells where there is to be no shell, and the runner's jail over every argument.
 
 use super::child::is_flag;
+use super::evaluated::substitutes;
 use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
@@ -104,6 +105,10 @@ impl Walk<'_> {
         let text = args.iter().position(|arg| is_flag(&arg.text, 'c'));
         for arg in text.and_then(|at| args.get(at + 2..)).unwrap_or_default() {
             self.hidden_subscript(&arg.text, arg.span);
+            // `declare -a x="$1"`
+            if arg.text.starts_with('(') && substitutes(&arg.text) {
+                self.raise(Concern::Evaluates, arg.span);
+            }
         }
         let mut flags = args.iter().take_while(|arg| arg.text.starts_with('-'));
         // A text may begin with a dash: no option has a blank.

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::Judge;
 use super::builtin::Habits;
 use super::child::{Ownership, Speech};
+use super::default::Defaults;
 use super::disk::Disk;
 use super::feed::{Fed, Feed, Lists, Spread};
 use super::followed::Followed;
@@ -40,6 +41,7 @@ pub(super) struct Walk<'j> {
     pub(super) written: &'j str,
     pub(super) scope: Rc<Scope>,
     pub(super) disk: Disk,
+    pub(super) defaults: Defaults,
     pub(super) followed: RefCell<Followed<'j>>,
     pub(super) reasons: Vec<Reason>,
     pub(super) trace: Trace,
@@ -126,6 +128,7 @@ impl<'j> Walk<'j> {
             written,
             scope: Rc::new(Scope::new(cwd)),
             disk: Disk::default(),
+            defaults: Defaults::default(),
             followed: RefCell::default(),
             reasons: Vec::new(),
             trace,

@@ -308,7 +308,7 @@ pub enum Operation {
     Alternative,
     /// `${x?w}`, `${x:?w}`
     Error,
-    /// `${x@P}` and `${x@A}`, whose result is evaluated as a prompt or as a command.
+    /// `${x@P}`, `${x@A}` and `${!x@P}`, whose result is evaluated as a prompt or as a command.
     Evaluated,
     /// Everything else: cutting, replacing, changing case, `@Q`.
     Changed,

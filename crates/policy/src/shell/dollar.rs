@@ -223,7 +223,8 @@ impl<'t> Parser<'_, 't> {
         let mut words: Vec<Word<'t>> = Vec::new();
         if self.at < self.end {
             let (found, length, style) = self.operation(style);
-            if operation == Operation::Value {
+            // `${!x@P}` evaluates the value of what `x` names.
+            if operation == Operation::Value || found == Operation::Evaluated {
                 operation = found;
             }
             let from = (self.at + length).min(self.end);

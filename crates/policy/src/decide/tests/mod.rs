@@ -13,6 +13,7 @@ mod kept;
 mod launch;
 mod limits;
 mod mention;
+mod reread;
 mod runner;
 mod said;
 mod sent;
