@@ -325,7 +325,7 @@ fn variant(word: &str, known: &str, kind: &str) -> Result<String, String> {
 const CONCERNS: &str = "LosesWork ChangesShared Privilege Container Persists System Processes Device \
     Kernel Power Exhausts Exfiltrates Backdoor Listens Floods Evaluates Obfuscates Spawns Interactive Environment \
     Guard Unclear";
-const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Sql Editor Patch Other";
+const LANGUAGES: &str = "Shell Python Node Perl Ruby Php Awk Sed Sql Editor Patch Source Other";
 const EXTENTS: &str = "Single Forced Below Tree";
 const ROLES: &str = "Text Guess Read Write Into Linked Symlinked Enter Work Aside Connect RemoteRead RemoteWrite Shell ShellWords \
     Program Argv Fed Parallel Elsewhere Load Splice Sub";

@@ -99,6 +99,8 @@ pub enum Language {
     Editor,
     /// A patch: the files that it names are changed.
     Patch,
+    /// Source for a compiler or an assembler: it is not run, but the files it includes are read.
+    Source,
     /// Any other: its code is not read.
     Other,
 }

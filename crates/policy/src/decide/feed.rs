@@ -114,7 +114,10 @@ impl Walk<'_> {
     ) -> Feed {
         match name {
             "find" | "gfind" | "fd" | "fdfind" => {
-                let secret = self.finds_secrets(args);
+                let secret = match name {
+                    "fd" | "fdfind" => self.fd_finds_secrets(args, acts),
+                    _ => self.finds_secrets(args),
+                };
                 let mut items: Vec<Value> = acts
                     .iter()
                     .filter_map(|act| match act {
@@ -175,8 +178,39 @@ impl Walk<'_> {
     /// Returns what a search from the home folder, or from above it, finds: what is hidden there,
     /// unless it looks for other names.
     pub(super) fn finds_secrets(&self, args: &[Arg<'_>]) -> Option<Value> {
+        let starts = args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
+        self.secrets_below(starts).filter(|_| !names_others(args))
+    }
+
+    /// The same for `fd`, which passes over names that begin with a dot unless it is told not to.
+    fn fd_finds_secrets(&self, args: &[Arg<'_>], acts: &[Act<'_>]) -> Option<Value> {
+        let looks = args.iter().any(|arg| match arg.text.strip_prefix("--") {
+            Some(long) => long.starts_with("hid") || long.starts_with("unr"),
+            None => arg.text.starts_with('-') && arg.text.contains(['H', 'u']),
+        });
+        if !looks || has_plain_endings(args) {
+            return None;
+        }
+        let here = Arg::known(".", Span::default());
+        let starts = acts.iter().filter_map(|act| match act {
+            Act::Read(start) | Act::Enter(start) => Some(start),
+            Act::Write(_)
+            | Act::Delete(..)
+            | Act::Connect(_)
+            | Act::Link { .. }
+            | Act::Run(_)
+            | Act::Send(_)
+            | Act::Mention(_)
+            | Act::Raise(..) => None,
+        });
+        let starts: Vec<&Arg<'_>> = starts.collect();
+        let starts = if starts.is_empty() { vec![&here] } else { starts };
+        self.secrets_below(starts.into_iter())
+    }
+
+    /// Returns what is hidden in the home folder, if one of these is that folder or above it.
+    fn secrets_below<'a>(&self, mut starts: impl Iterator<Item = &'a Arg<'a>>) -> Option<Value> {
         let home = self.judge.home()?;
-        let mut starts = args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
         let is_root = |cwd: &String| cwd == self.judge.ground().root();
         let wide = starts.any(|start| {
             // Nearly every search.
@@ -189,7 +223,7 @@ impl Walk<'_> {
                     && above().is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
             })
         });
-        (wide && !names_others(args)).then(|| {
+        wide.then(|| {
             let text = format!("{home}/{SECRET}");
             Value { text, certainty: Certainty::Pattern }
         })
@@ -387,6 +421,26 @@ fn names_others(args: &[Arg<'_>]) -> bool {
             _ => false,
         }) || matches!(branch, ["-name" | "-iname", name, ..] if !may_be_secret(name))
     })
+}
+
+/// Whether `fd` is told which endings names have, and none is a secret's.
+fn has_plain_endings(args: &[Arg<'_>]) -> bool {
+    let mut words = args.iter().map(|arg| &*arg.text);
+    let mut found = false;
+    while let Some(word) = words.next() {
+        let ending = match word {
+            "-e" | "--extension" => words.next(),
+            "-x" | "-X" | "--exec" | "--exec-batch" => break,
+            _ => continue,
+        };
+        let is_plain =
+            ending.is_some_and(|it| !it.has_hole() && !may_be_secret(&format!("a.{it}")));
+        if !is_plain {
+            return false;
+        }
+        found = true;
+    }
+    found
 }
 
 /// What is left of what a search finds for those who do not look into it.

@@ -125,6 +125,7 @@ impl Walk<'_> {
         let small = match language {
             Language::Sed => code.text.trim() != UNKNOWN,
             Language::Awk => !code.text.starts_with(HOLE),
+            Language::Source => true,
             Language::Shell
             | Language::Python
             | Language::Node
@@ -246,6 +247,8 @@ impl Walk<'_> {
             }
             // Patches lead below the working folder, and no farther.
             Input::Pipe if language == Language::Patch => {}
+            // What is compiled does not run.
+            Input::Pipe | Input::Inherited if language == Language::Source => {}
             Input::Inherited if language.is_prompt() => {}
             Input::Pipe => self.ask("piped-code", "runs code that another program prints", span),
             Input::Inherited => {

@@ -99,6 +99,7 @@ pub(super) fn imports(language: Language, code: &str) -> Vec<String> {
         | Language::Sql
         | Language::Editor
         | Language::Patch
+        | Language::Source
         | Language::Other => Vec::new(),
     }
 }

@@ -36,7 +36,9 @@ pub(super) fn commands(
             return None;
         }
     }
-    Some(found)
+    let set = looking.with_variables(&found);
+    found.extend(set);
+    (found.len() <= MOST).then_some(found)
 }
 
 struct Looking<'l> {
@@ -165,6 +167,27 @@ impl Looking<'_> {
         Found::Argv(vec![program.into(), option.into(), text.into()])
     }
 
+    /// Returns the commands again that use variables which the call sets, with these set in front.
+    fn with_variables(&self, found: &[(usize, Found)]) -> Vec<(usize, Found)> {
+        let is_environment =
+            |at: &usize| matches!(self.holds.get(*at), Some(Holds::Command(Part::Environment)));
+        let mut all = Vec::new();
+        for at in (0..self.nodes.len()).filter(is_environment).take(MOST) {
+            let argv = self.environment(at).unwrap_or_default();
+            let text = self.nodes.get(at).and_then(|node| match &node.value {
+                Value::Text(text) if text.contains('=') => Some(&**text),
+                Value::Text(_) | Value::Plain(_) | Value::List | Value::Map => None,
+            });
+            for (of, command) in found.iter().filter(|(of, _)| !is_environment(of)) {
+                if all.len() > MOST {
+                    return all;
+                }
+                all.extend(with_set(command, &argv, text).map(|command| (*of, command)));
+            }
+        }
+        all
+    }
+
     /// Variables are judged as if `env` set them.
     fn environment(&self, at: usize) -> Option<Vec<String>> {
         let mut argv = vec!["env".to_owned()];
@@ -222,6 +245,36 @@ impl Looking<'_> {
             )
             | None => false,
         })
+    }
+}
+
+/// Returns a command with variables set in front: those of `env NAME=value… true`, or of a text.
+/// `None` if it uses none of them.
+fn with_set(command: &Found, env: &[String], text: Option<&str>) -> Option<Found> {
+    let sets = env.iter().filter_map(|word| word.split_once('='));
+    let is_used = |body: &str, name: &str| {
+        let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        is_name && (body.contains(name) || matches!(name, "CDPATH" | "HOME" | "IFS"))
+    };
+    match (command, text) {
+        (Found::Shell(body), Some(text)) => Some(Found::Shell(format!("{text}\n{body}"))),
+        (Found::Shell(body), None) => {
+            let set: String = sets
+                .filter(|(name, _)| is_used(body, name))
+                .map(|(name, value)| format!("export {name}='{}'\n", value.replace('\'', r"'\''")))
+                .collect();
+            (!set.is_empty()).then(|| Found::Shell(format!("{set}{body}")))
+        }
+        (Found::Argv(argv), None) => {
+            let used = sets.filter(|(name, _)| argv.iter().any(|word| is_used(word, name)));
+            let mut words = vec!["env".to_owned()];
+            words.extend(used.map(|(name, value)| format!("{name}={value}")));
+            (words.len() > 1).then(|| {
+                words.extend(argv.iter().cloned());
+                Found::Argv(words)
+            })
+        }
+        (Found::Argv(_), Some(_)) | (Found::Unreadable, _) => None,
     }
 }
 

@@ -5,6 +5,7 @@ use super::meaning::{Form, Meaning};
 use super::names::{Bound, Tail};
 use super::scan::Scan;
 use super::stream::{Range, Stream};
+use super::token::Kind;
 use super::value::Sort;
 use crate::command::{Act, Arg, Certainty, Concern, Extent, Run};
 use crate::jail::is_any_name;
@@ -24,6 +25,8 @@ impl<'t> Scan<'t, '_> {
         {
             return self.out.raise(concern, start, end);
         }
+        let spread = args.and_then(|args| self.spread(stream, args));
+        let args = spread.as_deref().or(args);
         let call = Called { stream, whole, args: args.unwrap_or_default(), handed: args.is_none() };
         match meaning {
             Meaning::Argv(form) => self.argv(&call, form),
@@ -339,7 +342,12 @@ impl Called<'_, '_> {
     /// Returns the name of an argument that has one.
     pub(super) fn key(&self, (from, to): Range) -> Option<&str> {
         let named = from + 1 < to && self.stream.token(from + 1)?.is_sign(&["=", ":"]);
-        self.stream.name(from).filter(|_| named)
+        match &self.stream.token(from)?.kind {
+            // `"name": value` of an object.
+            Kind::Text(text, _) => Some(&**text).filter(|_| named && self.stream.is(from + 1, ":")),
+            Kind::Name(name) => Some(&**name).filter(|_| named),
+            Kind::Break | Kind::Number | Kind::Pattern | Kind::Shell(_) | Kind::Sign(_) => None,
+        }
     }
 
     pub(super) fn keyed(&self, name: &str) -> Option<Range> {

@@ -27,6 +27,8 @@ mod ruby;
 mod scan;
 mod sed;
 mod sink;
+mod source;
+mod spread;
 mod stream;
 mod token;
 mod value;
@@ -71,6 +73,7 @@ pub fn acts<'t>(
         | Language::Awk
         | Language::Sed
         | Language::Patch
+        | Language::Source
         | Language::Other => {}
     }
     let mut out = Sink::new(span, at, acts);
@@ -86,6 +89,7 @@ pub fn acts<'t>(
         Language::Awk => awk::read(code, out),
         Language::Sed => sed::read(code, out),
         Language::Patch => patch::read(code, out),
+        Language::Source => source::read(code, out),
         Language::Shell | Language::Sql | Language::Editor | Language::Other => {
             out.raise(Concern::Unclear, 0, code.len());
         }

@@ -1,9 +1,11 @@
 //! Perl.
 
+mod implicit;
 mod library;
 
 use std::borrow::Cow;
 
+use self::implicit::{implicit, is_bare};
 use self::library::function;
 use super::meaning::{Form, Meaning};
 use super::names::Names;
@@ -422,6 +424,9 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
             }
         }
         "open" => opens(scan, stream, at, &args()),
+        "unlink" | "rmdir" | "mkdir" | "require" if is_bare(stream, from) => {
+            implicit(scan, stream, name);
+        }
         "use" | "no" => {
             let module = stream.name(at + 1).unwrap_or_default();
             if module.starts_with("Inline") || module == "lib" {

@@ -208,6 +208,7 @@ impl<'t, 's> Scan<'t, 's> {
             | Language::Sql
             | Language::Editor
             | Language::Patch
+            | Language::Source
             | Language::Other => false,
         };
         let imported = chain.path != name || bound.is_some() || given;

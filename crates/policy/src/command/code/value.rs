@@ -215,6 +215,13 @@ impl<'t> Names<'t> {
             "mkdtemp" if called && list.is_empty() && chain.path == "tempfile.mkdtemp" => {
                 Value::text(MADE)
             }
+            "expandvars" if called && !list.is_empty() => {
+                let value = values().next().unwrap_or(Value::UNKNOWN);
+                match value.sort {
+                    Sort::Text => Value::text(of_variables(&value.text)),
+                    Sort::Other | Sort::Unknown => value,
+                }
+            }
             "expanduser" | "expand_path" | "abspath" | "realpath" | "str" | "fspath" | "String"
             | "b"
                 if called && !list.is_empty() =>
@@ -287,6 +294,24 @@ impl<'t> Names<'t> {
         }
         self.postfix(stream, value, (end, to), depth + 1)
     }
+}
+
+/// Puts the home folder for `$HOME` in front, and what nobody knows for other variables.
+fn of_variables(text: &str) -> String {
+    let home = ["$HOME", "${HOME}"].iter().find_map(|home| text.strip_prefix(home));
+    let home = home.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+    let mut out = home.map_or("", |_| "~").to_owned();
+    let mut parts = home.unwrap_or(text).split('$');
+    out.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        out.push(HOLE);
+        let end = match part.starts_with('{') {
+            true => part.find('}').map(|close| close + 1),
+            false => part.find(|c: char| !c.is_ascii_alphanumeric() && c != '_'),
+        };
+        out.push_str(end.and_then(|end| part.get(end..)).unwrap_or_default());
+    }
+    out
 }
 
 /// What looking at an operand costs, in tokens.

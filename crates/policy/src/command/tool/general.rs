@@ -67,7 +67,7 @@ pub(super) fn runs(name: &str) -> bool {
 pub(super) fn guess<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
     if is_url(text) {
-        connect(arg, acts);
+        reach(arg, acts);
     } else if is_path(text) {
         acts.push(Act::Read(arg.clone()));
         acts.extend(behind_mark(arg).map(Act::Read));
@@ -98,13 +98,19 @@ pub(super) fn connect<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     if text.starts_with('@') {
         return acts.extend(arg.tail(1).map(Act::Read));
     }
+    // curl expands `{…}` and `[…]` first, and may so be given any scheme, or any file.
+    let (start, tail) = text.split_once(':').unwrap_or_default();
+    let is_any = start.contains(['{', '[']) && !start.starts_with('[');
+    if is_any || start.eq_ignore_ascii_case("file") && tail.contains(['{', '[']) {
+        acts.push(Act::Raise(Concern::Unclear, arg.span));
+    }
+    reach(arg, acts);
+}
+
+fn reach<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let text = &*arg.text;
     let scheme = text.get(..5).filter(|scheme| scheme.eq_ignore_ascii_case("file:"));
     let Some(path) = scheme.and_then(|_| text.get(5..)) else {
-        // curl expands `{…}` and `[…]` first, and may so be given any scheme.
-        let start = text.split_once(':').map_or("", |(start, _)| start);
-        if start.contains(['{', '[']) && !start.starts_with('[') {
-            acts.push(Act::Raise(Concern::Unclear, arg.span));
-        }
         return acts.push(Act::Connect(arg.clone()));
     };
     // `file://host/path` is a file of this machine all the same, or fails.

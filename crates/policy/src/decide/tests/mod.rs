@@ -1,6 +1,7 @@
 //! Decisions, row by row.
 
 mod bulk;
+mod carried;
 mod closed;
 mod code;
 mod confined;

@@ -211,3 +211,35 @@ fn a_list_of_words_is_also_read_as_the_text_that_a_tool_may_make_of_it() {
         assert_eq!(verdict.answer, Allow, "{arguments}: {:?}", codes(&verdict));
     }
 }
+
+#[test]
+fn variables_that_a_call_sets_are_values_in_its_command() {
+    #[rustfmt::skip]
+    let denied = [
+        json!({ "command": "cat $X", "env": { "X": "/home/dev/.ssh/id_rsa" } }),
+        json!({ "command": "cat $X/id_rsa", "environment": { "X": "/home/dev/.ssh" } }),
+        json!({ "command": "cat ${X}/id_rsa", "env": [{ "name": "X", "value": "/home/dev/.ssh" }] }),
+        json!({ "command": "cat $X", "env": ["X=/home/dev/.ssh/id_rsa"] }),
+        json!({ "command": "cat $X", "env": "X=/home/dev/.ssh/id_rsa" }),
+        json!({ "command": "rm -r \"$X\"", "options": { "env": { "X": "/etc" } } }),
+        json!({ "command": ["bash", "-c", "cat $X"], "env": { "X": "/home/dev/.ssh/id_rsa" } }),
+        json!({ "command": "cat ~/home/dev/.ssh/id_rsa", "env": { "HOME": "/" } }),
+        json!({ "command": "cd .ssh; cat id_rsa", "env": { "CDPATH": "/home/dev" } }),
+        json!({ "command": "cat $X", "env": { "X": "a" }, "environment": { "X": "/home/dev/.ssh/id_rsa" } }),
+    ];
+    for call in denied {
+        assert_ne!(hook("Bash", call.clone()).answer, Allow, "{call}");
+    }
+    let allowed = [
+        json!({ "command": "cat $X", "env": { "X": "README.md" } }),
+        json!({ "command": "npm test", "env": { "CI": "1", "NODE_ENV": "test" } }),
+        json!({ "command": "npm test", "env": { "HOME": "/tmp/h" } }),
+        json!({ "command": "echo \"$CI it's\"", "env": { "CI": "it's" } }),
+        json!({ "command": ["bash", "-c", "cat $X"], "env": { "X": "a.txt" } }),
+        json!({ "command": "echo $X", "env": "X=1" }),
+    ];
+    for call in allowed {
+        let verdict = hook("Bash", call.clone());
+        assert_eq!(verdict.answer, Allow, "{call}: {:?}", codes(&verdict));
+    }
+}

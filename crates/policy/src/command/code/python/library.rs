@@ -62,6 +62,7 @@ pub(super) fn function(path: &str) -> Option<Meaning> {
         ("timeit", "timeit" | "repeat" | "Timer" | "main") => Meaning::CodeAll,
         ("cProfile" | "profile" | "trace" | "bdb", "run" | "runctx") => Code(0),
         ("runpy", "run_path") => Script(0),
+        ("contextlib", "chdir") => Meaning::Enter(0),
         ("sys", "modules.get" | "modules.__getitem__" | "modules.pop") => Import(0),
         ("types", "FunctionType" | "CodeType" | "LambdaType")
         | ("site", "addsitedir" | "addpackage")

@@ -156,6 +156,16 @@ fn socat<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 
 fn socat_address<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = &*arg.text;
+    let end = text.find([':', ',']).unwrap_or(text.len());
+    // What has a slash and no kind is a file.
+    if text.get(..end).is_some_and(|start| start.contains('/')) {
+        let end = [text.find(','), text.find("!!")].into_iter().flatten().min();
+        let Some(path) = head(arg, end.unwrap_or(text.len())) else { return };
+        if !path.text.starts_with("/dev/") {
+            acts.push(Act::Raise(Concern::Exfiltrates, arg.span));
+        }
+        return acts.push(Act::Write(path));
+    }
     let Some(colon) = text.find([':', ',']) else { return };
     let kind = text.get(..colon).unwrap_or_default().to_ascii_lowercase();
     // `u-open:f` is `open:f` in one direction.
