@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
+use rustix::path::Arg;
 
 use super::act::Act;
 use super::family::{self, Family};
@@ -377,9 +378,9 @@ fn take(slots: &mut [i32], slot: usize) -> Result<OwnedFd> {
     remember(std::mem::replace(slot, -1))
 }
 
-fn write_all(path: &CStr, bytes: &[u8]) -> Result<()> {
+/// Writes to a file of the kernel's that takes one write or none.
+pub(super) fn write_all(path: impl Arg, bytes: &[u8]) -> Result<()> {
     let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    // These files take one write or none.
     let written = rustix::io::write(&file, bytes)?;
     if written == bytes.len() { Ok(()) } else { Err(Errno::IO) }
 }

@@ -16,7 +16,7 @@ use palisade_plan::{
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags};
 
-use super::enter::enter;
+use super::enter::{enter, write_all};
 use super::error::{CannotStart, before};
 use super::family::Family;
 use super::guard::Watcher;
@@ -282,10 +282,7 @@ fn swapped(uid: u32, gid: u32) -> rustix::io::Result<OwnedFd> {
 
 pub(super) fn write_maps(pid: Pid, uids: &[u8], gids: &[u8]) -> rustix::io::Result<()> {
     let write = |name: &str, bytes: &[u8]| {
-        let path = format!("/proc/{}/{name}", pid.as_raw_nonzero());
-        let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-        // The kernel takes a map whole or not at all.
-        rustix::io::write(file, bytes).map(drop)
+        write_all(format!("/proc/{}/{name}", pid.as_raw_nonzero()), bytes)
     };
     write("uid_map", uids)?;
     write("gid_map", gids)

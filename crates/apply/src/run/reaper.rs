@@ -16,8 +16,8 @@ use crate::sys::{environment, signal};
 /// Runs until the command or the supervisor has ended, and takes the whole family along.
 ///
 /// In a sandbox it is undumpable, has no capability, and is under the same filter and rules as the
-/// command. It watches a pidfd of the supervisor: a signal at the death of a parent is bound to a thread, and
-/// can be missed.
+/// command. It watches a pidfd of the supervisor: a signal at the death of a parent is bound to a
+/// thread, and can be missed.
 pub(super) fn run(
     command: Pid,
     control: BorrowedFd<'_>,

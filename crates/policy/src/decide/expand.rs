@@ -211,23 +211,14 @@ impl Walk<'_> {
         args: &mut Vec<Arg<'t>>,
     ) {
         // Text becomes itself.
-        match piece {
-            Piece::Literal(literal) => return making.push(literal, Certainty::Known),
-            Piece::Quoted(literal) => {
-                making.solid = true;
-                return making.push(literal, Certainty::Known);
-            }
-            Piece::Glob { text: pattern, parts } if parts.is_empty() => {
-                return making.push(pattern, Certainty::Pattern);
-            }
-            Piece::Glob { .. }
-            | Piece::Brace(_)
-            | Piece::Tilde(_)
-            | Piece::Parameter(_)
-            | Piece::Command(..)
-            | Piece::Arithmetic(..)
-            | Piece::Process(_)
-            | Piece::Array(_) => {}
+        if let Piece::Literal(literal) | Piece::Quoted(literal) = piece {
+            making.solid |= matches!(piece, Piece::Quoted(_));
+            return making.push(literal, Certainty::Known);
+        }
+        if let Piece::Glob { text: pattern, parts } = piece
+            && parts.is_empty()
+        {
+            return making.push(pattern, Certainty::Pattern);
         }
         if let Some(parameters) = self.all_parameters(piece) {
             return add_each(&parameters, piece, span, making, args);

@@ -120,17 +120,9 @@ impl Walk<'_> {
                 };
                 let mut items: Vec<Value> = acts
                     .iter()
-                    .filter_map(|act| match act {
-                        Act::Read(start) => Some(below(&start.text)),
-                        Act::Write(_)
-                        | Act::Delete(..)
-                        | Act::Enter(_)
-                        | Act::Connect(_)
-                        | Act::Link { .. }
-                        | Act::Run(_)
-                        | Act::Send(_)
-                        | Act::Mention(_)
-                        | Act::Raise(..) => None,
+                    .filter_map(|act| {
+                        let Act::Read(start) = act else { return None };
+                        Some(below(&start.text))
                     })
                     .collect();
                 if items.is_empty() {
@@ -192,16 +184,9 @@ impl Walk<'_> {
             return None;
         }
         let here = Arg::known(".", Span::default());
-        let starts = acts.iter().filter_map(|act| match act {
-            Act::Read(start) | Act::Enter(start) => Some(start),
-            Act::Write(_)
-            | Act::Delete(..)
-            | Act::Connect(_)
-            | Act::Link { .. }
-            | Act::Run(_)
-            | Act::Send(_)
-            | Act::Mention(_)
-            | Act::Raise(..) => None,
+        let starts = acts.iter().filter_map(|act| {
+            let (Act::Read(start) | Act::Enter(start)) = act else { return None };
+            Some(start)
         });
         let starts: Vec<&Arg<'_>> = starts.collect();
         let starts = if starts.is_empty() { vec![&here] } else { starts };

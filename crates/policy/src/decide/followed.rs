@@ -24,6 +24,13 @@ struct Path<'j> {
     place: Place<'j>,
 }
 
+/// Whether a place is remembered: that costs something, too.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Kept {
+    No,
+    Yes,
+}
+
 impl<'j> Followed<'j> {
     fn find(&self, text: &str, how: How) -> Option<&Place<'j>> {
         let is_it = |path: &&Path<'_>| path.how == how && *path.text == *text.as_bytes();
@@ -49,15 +56,7 @@ impl Walk<'_> {
         last: Last,
         ask: impl FnOnce(&Place<'_>) -> R,
     ) -> R {
-        let how = how(path, last);
-        if let Ok(followed) = self.followed.try_borrow()
-            && !followed.paths.is_empty()
-            && self.is_settled(cwd)
-            && let Some(place) = followed.find(&path.text, how)
-        {
-            return ask(place);
-        }
-        ask(&self.judge.ground().place_with(&path.text, cwd, &self.sight(), how))
+        self.place_of(path, cwd, (last, Kept::No), ask)
     }
 
     /// Asks the same, where others will ask about this path again.
@@ -66,6 +65,17 @@ impl Walk<'_> {
         path: &Arg<'_>,
         cwd: &str,
         last: Last,
+        ask: impl FnOnce(&Place<'_>) -> R,
+    ) -> R {
+        self.place_of(path, cwd, (last, Kept::Yes), ask)
+    }
+
+    #[inline]
+    fn place_of<R>(
+        &self,
+        path: &Arg<'_>,
+        cwd: &str,
+        (last, kept): (Last, Kept),
         ask: impl FnOnce(&Place<'_>) -> R,
     ) -> R {
         let how = how(path, last);
@@ -78,7 +88,10 @@ impl Walk<'_> {
         }
         let place = self.judge.ground().place_with(&path.text, cwd, &self.sight(), how);
         let answer = ask(&place);
-        if is_settled && let Ok(mut followed) = self.followed.try_borrow_mut() {
+        if is_settled
+            && kept == Kept::Yes
+            && let Ok(mut followed) = self.followed.try_borrow_mut()
+        {
             followed.keep(&path.text, how, place);
         }
         answer

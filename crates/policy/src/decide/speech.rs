@@ -118,7 +118,10 @@ fn is_flagged(word: &Word<'_>) -> bool {
     let modifies = |text: &str| {
         text.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()))
     };
-    let text = |piece: &Piece<'_>, is: &dyn Fn(&str) -> bool| matches!(piece, Piece::Literal(text) | Piece::Quoted(text) if is(text));
+    let text = |piece: &Piece<'_>, is: &dyn Fn(&str) -> bool| {
+        let (Piece::Literal(text) | Piece::Quoted(text)) = piece else { return false };
+        is(text)
+    };
     word.pieces.iter().any(|piece| text(piece, &flagged))
         || word
             .pieces

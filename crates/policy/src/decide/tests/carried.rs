@@ -1,6 +1,7 @@
 //! What reaches a tool or a function by a way of its own: searches, patterns in addresses, lists of
 //! arguments, variables, included files.
 
+use super::code::{allowed, stopped};
 use super::*;
 
 #[test]
@@ -199,20 +200,4 @@ fn options_that_name_a_folder_or_a_command_are_heeded() {
         &judge,
         &["parallel --workdir src wc -l ::: a b", "tox -e py312", "tox -- tests/a.py -k x"],
     );
-}
-
-fn given(program: &str, codes: &[&str]) -> Vec<String> {
-    codes.iter().map(|code| format!("{program} '{code}'")).collect()
-}
-
-#[track_caller]
-fn stopped(program: &str, codes: &[&str]) {
-    let texts = given(program, codes);
-    assert_stopped(&confined(), &texts.iter().map(String::as_str).collect::<Vec<_>>());
-}
-
-#[track_caller]
-fn allowed(program: &str, codes: &[&str]) {
-    let texts = given(program, codes);
-    assert_allowed(&confined(), &texts.iter().map(String::as_str).collect::<Vec<_>>());
 }

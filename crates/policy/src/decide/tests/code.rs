@@ -8,13 +8,13 @@ fn given(program: &str, codes: &[&str]) -> Vec<String> {
 }
 
 #[track_caller]
-fn stopped(program: &str, codes: &[&str]) {
+pub(super) fn stopped(program: &str, codes: &[&str]) {
     let texts = given(program, codes);
     assert_stopped(&confined(), &texts.iter().map(String::as_str).collect::<Vec<_>>());
 }
 
 #[track_caller]
-fn allowed(program: &str, codes: &[&str]) {
+pub(super) fn allowed(program: &str, codes: &[&str]) {
     let texts = given(program, codes);
     assert_allowed(&confined(), &texts.iter().map(String::as_str).collect::<Vec<_>>());
 }
