@@ -21,6 +21,8 @@ pub(super) struct Habits {
     pub(super) echo: bool,
     /// The last part of a pipeline runs in the shell itself.
     pub(super) last_pipe: bool,
+    /// Bash keeps to the standard.
+    pub(super) standard: bool,
     /// What becomes of the last word of a command.
     pub(super) last: LastWord,
 }
@@ -339,11 +341,13 @@ impl Walk<'_> {
                     after = Some(words.as_slice());
                     break;
                 }
-                "-o" => {
+                // `-eo pipefail`
+                text if is_flag(text, 'o') && !is_flag(text, 'k') => {
                     let Some(option) = words.next() else { break };
                     if option.text == "keyword" || option.text.has_hole() {
                         self.raise(Concern::Obfuscates, option.span);
                     }
+                    self.habits.standard |= option.text == "posix";
                 }
                 "+o" => {
                     let option = words.next().filter(|option| option.text == "history");
@@ -384,6 +388,7 @@ impl Walk<'_> {
             "dotglob" => self.habits.dots = true,
             "xpg_echo" => self.habits.echo = true,
             "lastpipe" => self.habits.last_pipe = true,
+            "posix" => self.habits.standard = true,
             "cdable_vars" | "autocd" | "keyword" => self.raise(Concern::Obfuscates, name.span),
             text if text.has_hole() => self.raise(Concern::Obfuscates, name.span),
             _ => {}

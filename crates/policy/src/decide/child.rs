@@ -83,7 +83,8 @@ impl Walk<'_> {
     /// Reads and judges a whole shell text.
     pub(super) fn shell_text(&mut self, text: &str, input: &Input) {
         // Most texts have no sign of that at all.
-        if byte::has_either(text, b'$', b'{') && takes_last(text) {
+        let expands = byte::has_either(text, b'$', b'{');
+        if expands && takes_last(text) {
             self.habits.last = LastWord::Kept;
         }
         match shell::parse(text) {
@@ -92,6 +93,9 @@ impl Walk<'_> {
                 self.nesting(script.depth, span, |walk| {
                     walk.read_otherwise(&script, input);
                     walk.list(script.text, &script.body, input);
+                    if expands {
+                        walk.read_by_standard(&script, input);
+                    }
                 });
             }
             Err(mut unparsed) => {

@@ -65,6 +65,33 @@ impl Walk<'_> {
             self.raise(Concern::Obfuscates, Span::new(0, script.text.len()));
         }
     }
+
+    /// Judges a text as bash reads it once it keeps to the standard, where it may do so.
+    #[inline]
+    pub(super) fn read_by_standard(&mut self, script: &Script<'_>, input: &Input) {
+        let may = || match self.speech {
+            Speech::Bash => self.habits.standard || turns_posix(script.text),
+            Speech::Posix | Speech::Zsh => true,
+        };
+        if script.text.contains("${") && script.text.contains('\'') && may() {
+            self.read_again(script, input);
+        }
+    }
+
+    #[cold]
+    fn read_again(&mut self, script: &Script<'_>, input: &Input) {
+        let other = shell::parse_as(script.text, Grammar::Standard);
+        if other.as_ref().is_ok_and(|other| other.body == script.body) {
+            return; // nearly always
+        }
+        // Which line is read in which way only running tells, and those before a mistake run.
+        if self.speech == Speech::Bash || other.is_err() || turns_posix(script.text) {
+            self.raise(Concern::Obfuscates, Span::new(0, script.text.len()));
+        }
+        if let Ok(other) = &other {
+            self.aside(|walk| walk.list(other.text, &other.body, input));
+        }
+    }
 }
 
 /// Whether a text may say that bash is to keep to the standard.

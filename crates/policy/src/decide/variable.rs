@@ -54,6 +54,8 @@ impl Walk<'_> {
                 tool::assignment(name, known).is_some()
             }
             Meaning::Command => {
+        // Whatever it is set to.
+        self.habits.standard |= name == "POSIXLY_CORRECT";
                 let text = value.text.trim_start_matches(['|', '!']).trim().to_owned();
                 let certainty = value.certainty;
                 let command = Arg { text: text.into(), certainty, span, verbatim: None };

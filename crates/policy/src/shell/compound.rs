@@ -83,7 +83,7 @@ impl<'t> Parser<'_, 't> {
     /// arithmetic.
     fn parenthesis(&mut self) -> Parsed<CommandKind<'t>> {
         let outside = self.scope.has(Scope::REREAD);
-        if self.grammar == Grammar::Bash && self.sees(b"((") {
+        if self.grammar != Grammar::Posix && self.sees(b"((") {
             let start = self.at;
             self.take(b"((");
             let from = self.at;

@@ -17,7 +17,7 @@ impl<'t> Parser<'_, 't> {
         let next = self.peek();
         self.at -= 1; // so that it stands one before the quote, wherever lines continue
         match next {
-            b'\'' if self.grammar == Grammar::Bash => out.push(self.escaped()?),
+            b'\'' if self.grammar != Grammar::Posix => out.push(self.escaped()?),
             b'"' => {
                 self.at += 1;
                 self.double(out)?;

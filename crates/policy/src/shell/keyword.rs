@@ -165,7 +165,7 @@ impl<'t> Parser<'_, 't> {
                 (Keyword::of(&word)?, end)
             }
         };
-        (self.grammar == Grammar::Bash || !keyword.is_of_bash()).then_some((keyword, end))
+        (self.grammar != Grammar::Posix || !keyword.is_of_bash()).then_some((keyword, end))
     }
 
     /// Tells by the small letters that stand here whether they are a word of their own.

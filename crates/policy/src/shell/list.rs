@@ -139,7 +139,7 @@ impl<'t> Parser<'_, 't> {
 
     /// Goes behind what is left of a `|` and the lines that end there.
     fn behind_pipe(&mut self) -> Parsed<()> {
-        let both = self.grammar == Grammar::Bash && self.take(b"&");
+        let both = self.grammar != Grammar::Posix && self.take(b"&");
         self.blanks();
         if !both && self.byte(self.at) == b'\n' {
             self.newline()?;

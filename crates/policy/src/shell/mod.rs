@@ -78,6 +78,8 @@ pub enum Found {
 pub enum Grammar {
     /// Bash's.
     Bash,
+    /// Bash's where it keeps to the standard: in `"${x:-…}"` a single quote stands for itself.
+    Standard,
     /// Those of a shell that has nothing of bash's own: `((` opens two subshells, `[[` and `time`
     /// are programs, `$'` is a dollar in front of a quote, `&>` is a `&` and a `>`.
     Posix,

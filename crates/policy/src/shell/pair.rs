@@ -132,7 +132,7 @@ impl Parser<'_, '_> {
         let name = (from..self.end)
             .find(|at| !matches!(self.byte(*at), b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z'));
         let operator = name.map_or(0, |end| self.byte(end));
-        let plain = self.grammar == Grammar::Posix
+        let plain = self.grammar != Grammar::Bash
             && quoting == Quoting::Quoted
             && matches!(operator, b':' | b'-' | b'=' | b'+' | b'?');
         if plain { Pair::QuotedParameter } else { Pair::Parameter }
@@ -155,7 +155,7 @@ impl Parser<'_, '_> {
     }
 
     fn skip_single(&self, at: usize, dollar: bool) -> Parsed<usize> {
-        let escapes = dollar && self.grammar == Grammar::Bash;
+        let escapes = dollar && self.grammar != Grammar::Posix;
         let mut end = at + 1;
         loop {
             match self.byte(end) {

@@ -14,7 +14,7 @@ impl<'t> Parser<'_, 't> {
         let descriptor = match self.peek() {
             b'<' | b'>' if self.sees(b"<(") || self.sees(b">(") => return Ok(None),
             b'<' | b'>' => None,
-            b'&' if self.grammar == Grammar::Bash && self.sees(b"&>") => None,
+            b'&' if self.grammar != Grammar::Posix && self.sees(b"&>") => None,
             b'0'..=b'9' | b'{' => {
                 let Some(descriptor) = self.descriptor() else {
                     self.at = start;

@@ -144,3 +144,48 @@ fn e008_variables_that_programs_obey_are_asked_about_however_they_are_set() {
     ];
     assert_allowed(&judge, &allowed);
 }
+
+#[test]
+fn e010_a_text_that_makes_bash_keep_to_the_standard_is_read_in_both_ways() {
+    let judge = confined();
+    let hides = "echo \"${x:-'}\"; rm -rf /srv/data; echo \"'}\"";
+    let switches = [
+        "set -o posix",
+        "set -eo posix",
+        "set -o po''six",
+        "p=po; set -o ${p}six",
+        "shopt -so posix",
+        "shopt -s -o posix",
+        "POSIXLY_CORRECT=1",
+        "export POSIXLY_CORRECT=y",
+        "export POSIXLY_CORRECT",
+        "declare POSIXLY_CORRECT=",
+        "read POSIXLY_CORRECT <<< 1",
+        "for POSIXLY_CORRECT in 1; do :; done",
+        "((POSIXLY_CORRECT = 1))",
+        "eval 'set -o posix'",
+        "f() { set -o posix; }; f",
+        // Only one of the two ways ends here.
+        ": \"${x:-'}'}\"; set -o posix",
+    ];
+    let texts: Vec<String> = switches.iter().map(|switch| format!("{switch}\n{hides}")).collect();
+    assert_stopped(&judge, &texts.iter().map(String::as_str).collect::<Vec<_>>());
+    let quoted = hides.replace('\'', "'\\''");
+    let texts = ["bash --posix -c", "env POSIXLY_CORRECT=1 bash -c"]
+        .map(|shell| format!("{shell} 'a=(1); {quoted}'"));
+    assert_stopped(&judge, &texts.each_ref().map(String::as_str));
+    let stopped =
+        ["set -o posix\neval \"echo \\\"\\${x:-'}\\\"; rm -rf /srv/data; echo \\\"'}\\\"\""];
+    assert_stopped(&judge, &stopped);
+    let allowed = [
+        hides,
+        "set -euo pipefail; echo \"${x:-'none'}\"",
+        "set -o posix; make test",
+        "set -o posix; echo \"${x:-none}\" 'a b'",
+        "set -eo posix; [[ -f a ]] && echo ${x#'a'}",
+        "POSIXLY_CORRECT=1 df -k . | awk '{ print $4 }'",
+        "export POSIXLY_CORRECT=1; ls -l 'a b' \"${dir:-src}\"",
+        "sh -c 'echo \"${x:-'\"'\"'none'\"'\"'}\"'",
+    ];
+    assert_allowed(&judge, &allowed);
+}
