@@ -302,7 +302,8 @@ impl Walk<'_> {
             Piece::Tilde(user) => match (&**user, self.judge.home()) {
                 ("", _) if self.scope.variable("HOME").is_some() => self.named("HOME"),
                 ("", Some(home)) => Value::known(home),
-                ("+", _) => self.working_folder(),
+                // Nobody keeps a text from saying that it is elsewhere.
+                ("+", _) if self.scope.variable("PWD").is_none() => self.working_folder(),
                 ("root", _) => Value::known("/root"),
                 ("", None) | (_, _) => Value::unknown(),
             },

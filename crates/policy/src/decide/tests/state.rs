@@ -314,3 +314,40 @@ fn e008_habits_of_the_shell_that_change_how_it_reads_are_asked_about() {
         ],
     );
 }
+
+#[test]
+fn e008_a_folder_that_a_text_says_it_is_in_is_what_it_says() {
+    assert_stopped(
+        &confined(),
+        &[
+            "PWD=/; rm -rf ~+/home",
+            "PWD=/etc; touch ~+/x",
+            "PWD=/etc; echo x > ~+/y",
+            "PWD=/etc; cp a ~+",
+            "PWD=/home/dev; echo k >> ~+/.ssh/authorized_keys",
+            "PWD=~; cat ~+/.ssh/id_rsa",
+            "PWD=/etc; cat ~+/shadow",
+            "declare PWD=/etc; touch ~+/x",
+            "read PWD <<< /etc; touch ~+/x",
+            "printf -v PWD /etc; touch ~+/x",
+            "mapfile -t PWD <<< /etc; touch ~+/x",
+            "for PWD in /etc; do touch ~+/x; done",
+            "f() { local PWD=/etc; touch ~+/x; }; f",
+            "PWD=/etc; d=~+; touch $d/x",
+            "PWD=/etc eval 'touch ~+/x'",
+            "OLDPWD=/etc; touch ~-/x",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "touch ~+/x",
+            "cp a ~+/src",
+            "cd src; touch ~+/x",
+            "d=~+; touch $d/x",
+            "PWD=/etc; touch x",
+            "PWD=/etc; cat ~+/README.md",
+            "f() { local PWD=/etc; }; f; touch ~+/x",
+        ],
+    );
+}
