@@ -7,7 +7,7 @@ use super::kept::{Contents, prints_file};
 use super::said::{Line, Runs, speaks};
 use super::scope::{Origin, Scope, Value};
 use super::walk::{Input, Walk};
-use crate::command::{Concern, Holed as _};
+use crate::command::{Certainty, Concern, Holed as _};
 use crate::shell::{
     Command, CommandKind, Connector, Item, List, Pipeline, Redirection, RedirectionOperator,
     Waiting, Word,
@@ -287,7 +287,20 @@ impl Walk<'_> {
             let value = Value::from(&arg);
             self.hidden_subscript(&value.text, arg.span);
             self.overwrite(name, &value, &arg);
-            self.list(text, body, input);
+            match arg.certainty {
+                // `{1..9}`, `*`: who knows how many.
+                Certainty::Pattern => {
+                    let calls = self.calls_again();
+                    self.rounds(span, |walk| {
+                        walk.call_again(&calls);
+                        walk.list(text, body, input);
+                        walk.overwrite(name, &value, &arg);
+                    });
+                }
+                Certainty::Known | Certainty::Partial | Certainty::Many => {
+                    self.list(text, body, input);
+                }
+            }
             self.hear(&mut said, Runs::Surely);
         }
         self.say(said, span);

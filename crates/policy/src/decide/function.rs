@@ -150,6 +150,18 @@ impl Walk<'_> {
         self.scope = after;
     }
 
+    /// Returns how often each function under way was called again from inside.
+    pub(super) fn calls_again(&self) -> Vec<u32> {
+        self.frames.iter().map(|frame| frame.again).collect()
+    }
+
+    /// Goes back to so many calls: another look at the same ones makes no more of them.
+    pub(super) fn call_again(&mut self, calls: &[u32]) {
+        for (frame, again) in self.frames.iter_mut().zip(calls) {
+            frame.again = *again;
+        }
+    }
+
     /// Whether some function goes by this name.
     pub(super) fn functions_named(&self, name: &str) -> bool {
         self.functions.iter().any(|function| function.name == name)

@@ -351,3 +351,34 @@ fn e008_a_folder_that_a_text_says_it_is_in_is_what_it_says() {
         ],
     );
 }
+
+#[test]
+fn e008_a_loop_over_who_knows_how_many_may_climb_as_far() {
+    assert_stopped(
+        &confined(),
+        &[
+            "for i in {1..9}; do cd ..; done; cat home/dev/.ssh/id_rsa",
+            "for i in {1..9}; do pushd ..; done; cat home/dev/.ssh/id_rsa",
+            "for i in {a..k}; do cd ..; done; cat etc/shadow",
+            "for i in 1 {1..9}; do cd ..; done; cat etc/shadow",
+            "for f in *; do cd ..; done; cat etc/shadow",
+            "for i in {1..9}; do cd ..; done; echo x > etc/y",
+            "for i in {1..9}; do cd ..; done; rm -rf home",
+            "for i in {1..9}; do x+=../; done; cat ${x}home/dev/.ssh/id_rsa",
+            "x=.; for i in {1..9}; do cat $x/home/dev/.ssh/id_rsa; x+=/..; done",
+            "x=; for i in {1..3}; do cat ~/.${x}h/id_rsa; x+=s; done",
+            "f() { cd ..; }; for i in {1..9}; do f; done; cat etc/shadow",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "for i in {1..9}; do mkdir -p out/$i; done; touch out/a",
+            "for i in {1..3}; do touch file$i.txt; done; cat file1.txt",
+            "for f in *.txt; do n=$(basename $f .txt); cp $f out/; echo $n; done",
+            "for d in */; do (cd $d && make); done; touch done",
+            "for i in {1..9}; do echo $i; sleep 1; done; cat README.md",
+            "n=0; for f in *.c; do n=$((n+1)); done; echo $n > count",
+        ],
+    );
+}
