@@ -74,7 +74,7 @@ pub(super) fn shown(value: &Value) -> Value {
 }
 
 /// Whether a text has letters that stand there as numbers.
-fn hides(text: &str) -> bool {
+pub(super) fn hides(text: &str) -> bool {
     text.split('\\').skip(1).any(|rest| rest.starts_with(|c: char| c == 'x' || c.is_ascii_digit()))
 }
 

@@ -12,6 +12,9 @@ use crate::shell::{Operation, Parameter, Piece};
 /// What stands for a name that has no `/`, where nobody knows it.
 const TOKEN: &str = "/1000/";
 
+/// Most names of one path that are looked at as such.
+const MOST_NAMES: usize = 4;
+
 impl Walk<'_> {
     /// Returns why a path is refused by the letters around what is not known: `$x/.ssh/id_rsa` is a
     /// key in somebody's home, whoever that is.
@@ -26,7 +29,11 @@ impl Walk<'_> {
             let path = Arg { text: text.into(), certainty, span: path.span, verbatim: None };
             self.path_from(&path, Deed::Read, cwd)
         };
-        let reason = match path.text.rsplit_once(HOLE) {
+        let beside =
+            path.text.has_hole() && !path.text.starts_with(['/', '~']) && self.strays_from(cwd);
+        let whole = beside.then(|| self.dotted_names(&format!("{cwd}/{}", path.text)));
+        let reason = whole.and_then(|whole| whole.into_iter().find_map(refused));
+        let reason = reason.or_else(|| match path.text.rsplit_once(HOLE) {
             Some((before, rest)) if before.chars().all(|c| matches!(c, HOLE | '/' | '~')) => {
                 let home = self.judge.home().unwrap_or("/");
                 let below = rest.find('/').and_then(|at| rest.get(at..));
@@ -35,11 +42,17 @@ impl Walk<'_> {
                     .and_then(|below| refused(format!("{home}{below}")))
                     .or_else(|| refused(format!("/{}", Some(rest).filter(|r| r.contains('/'))?)))
                     .or_else(|| in_home.and_then(|below| refused(format!("/*{below}"))))
+                    .or_else(|| {
+                        let names = before.starts_with('/').then(|| self.dotted_names(&path.text));
+                        names?.into_iter().find_map(refused)
+                    })
             }
             Some((before, rest)) if before.starts_with('/') => {
                 let below = rest.len() > 1 && rest.starts_with('/');
                 let named = below.then(|| refused(path.text.replace(HOLE, "*"))).flatten();
-                named.or_else(|| refused(vanished(&path.text, below)?))
+                named
+                    .or_else(|| refused(vanished(&path.text, below)?))
+                    .or_else(|| self.dotted_names(&path.text).into_iter().find_map(refused))
             }
             Some(_) => None,
             None if token => refused(path.text.replace(TOKEN, "/*/")),
@@ -47,8 +60,38 @@ impl Walk<'_> {
                 refused(dotted(&path.text, self.habits.dots))
             }
             None => None,
-        }?;
+        })?;
         Some(Reason { answer: reason.answer.min(self.asking()), ..reason })
+    }
+
+    /// Returns a path once for each of its names that begins with what is not known, with a dot
+    /// there: `~/$x/id_rsa` is a key if `$x` is `.ssh`, wherever that comes from.
+    #[cold]
+    fn dotted_names(&self, path: &str) -> Vec<String> {
+        let mut dotted = Vec::new();
+        for (at, _) in path.match_indices(HOLE) {
+            let Some((before, behind)) = path.split_at_checked(at) else { continue };
+            // In hidden folders no name begins with a dot.
+            let rest = behind.trim_start_matches(HOLE);
+            let leads = rest.strip_prefix("/.").is_none_or(|name| name.starts_with('.'));
+            if !before.ends_with('/') || !leads || dotted.len() > MOST_NAMES {
+                continue;
+            }
+            dotted.push(format!("{before}.{behind}").replace(HOLE, "*"));
+            // `/$x/id_rsa`: the way to such a name may be among what is not known.
+            if before == "/" || before.ends_with("/../") {
+                let home = self.judge.home().unwrap_or("/root");
+                dotted.push(format!("{home}/.{behind}").replace(HOLE, "*"));
+                dotted.push(format!("/etc{rest}").replace(HOLE, "*"));
+            }
+        }
+        dotted
+    }
+
+    /// Whether a working folder is known and is none of the project.
+    fn strays_from(&self, cwd: &str) -> bool {
+        let rest = cwd.strip_prefix(self.judge.root());
+        !cwd.has_hole() && !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
     /// Whether a piece begins a word with the working folder, of which there may be several: what

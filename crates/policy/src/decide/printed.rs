@@ -2,7 +2,7 @@
 
 use super::child::Speech;
 use super::feed::below;
-use super::format::{Reader, formatted};
+use super::format::{Reader, escaped, formatted, hides};
 use super::scope::Value;
 use super::turned::turned;
 use super::walk::{Input, Walk};
@@ -147,6 +147,7 @@ fn echoed(args: &[Arg<'_>], escapes: Escapes) -> Option<Value> {
         (false, Escapes::Unclear) if told => None,
         (false, _) => Some(Value::known(text)),
         (true, Escapes::Unclear) => None,
+        (true, Escapes::WhenTold) if told && hides(&text) => escaped(&Value::known(text)),
         (true, Escapes::WhenTold) if told => unescaped(&text).map(Value::known),
         (true, Escapes::WhenTold) => Some(Value::known(text)),
     }

@@ -1,5 +1,6 @@
 //! What commands print one after the other.
 
+use super::format::shown;
 use super::scope::Value;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, HOLE, Holed as _};
@@ -109,6 +110,11 @@ impl Walk<'_> {
         if self.output.is_none() && !follows {
             self.line = line_of(name, args);
             self.output = self.printed(program, name, args, input);
+            // What escapes became is there to be read, whoever takes it.
+            let uncovered = self.output.as_ref().filter(|value| value.text.ends_with(HOLE));
+            if let Some(value) = uncovered.map(shown) {
+                self.names_secret(&value, program.span);
+            }
         }
     }
 

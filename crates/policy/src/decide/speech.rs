@@ -133,7 +133,7 @@ fn of_zsh(part: Part<'_, '_>) -> Option<Span> {
     }
 }
 
-/// `$=x`, `$~x`, `$x:q`: values that bash takes for text, or for other values.
+/// `$=x`, `$~x`, `$x:q`, `$x[1,4]`: values that bash takes for text, or for other values.
 fn is_flagged(word: &Word<'_>) -> bool {
     let flagged = |text: &str| {
         text.split('$').skip(1).any(|rest| {
@@ -143,10 +143,13 @@ fn is_flagged(word: &Word<'_>) -> bool {
         })
     };
     let modifies = |text: &str| {
-        text.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()))
+        text.starts_with('[')
+            || text.strip_prefix(':').is_some_and(|rest| rest.starts_with(char::is_alphabetic))
     };
     let text = |piece: &Piece<'_>, is: &dyn Fn(&str) -> bool| {
-        let (Piece::Literal(text) | Piece::Quoted(text)) = piece else { return false };
+        let (Piece::Literal(text) | Piece::Quoted(text) | Piece::Glob { text, .. }) = piece else {
+            return false;
+        };
         is(text)
     };
     word.pieces.iter().any(|piece| text(piece, &flagged))

@@ -229,3 +229,60 @@ fn expansions_that_nest_deep_are_too_much_and_not_slow() {
         assert_allowed(&confined(), &[&format!("x=1; echo {shallow}")]);
     }
 }
+
+#[test]
+fn e004_a_value_behind_the_home_that_nobody_follows_may_be_a_hidden_name() {
+    let judge = confined();
+    let stopped = [
+        "declare -l a=.SSH; cat ~/$a/id_rsa",
+        "read a <<< .ssh; cat ~/$a/id_rsa",
+        "read <<< .ssh; cat ~/$REPLY/id_rsa",
+        "IFS=: read a b <<< '.ssh:id_rsa'; cat ~/$a/$b",
+        "mapfile -t a <<< .ssh; cat ~/${a[0]}/id_rsa",
+        "while read -r l; do cat ~/$l; done <<< .ssh/id_rsa",
+        "echo .ssh | while read x; do cat ~/$x/id_rsa; done",
+        "declare -A m=([k]=.ssh); cat ~/${m[k]}/id_rsa",
+        "x=(a .ssh); cat ~/${x[-1]}/id_rsa",
+        "x=(a .ssh); cat \"$HOME/${x[@]:1:1}/id_rsa\"",
+        "x=(.ss); x[0]+=h; cat ~/$x/id_rsa",
+        "x=(.ss); x[0]+=h; cat < ~/$x/id_rsa",
+        "read x <<< .ss; cat ~/${x}h/id_rsa",
+        "[[ x.ssh =~ x(.*) ]]; cat ~/${BASH_REMATCH[1]}/id_rsa",
+        ": .ssh; cat ~/$_/id_rsa",
+        "getopts x: o -x.ssh; cat ~/$OPTARG/id_rsa",
+        "set -a; x=.ssh; bash -c 'cat ~/$x/id_rsa'",
+        "x=$(echo -e '\\x2essh'); cat ~/$x/id_rsa",
+        "echo -e '/home/dev/\\x2essh/id_rsa' | xargs cat",
+        "printf '/home/dev/\\x2essh/id_rsa' | xargs cat",
+        "read a <<< .ssh; cd ~/$a; cat id_rsa",
+        "read a <<< .ssh; cd ~; cat $a/id_rsa",
+        "read a <<< .ssh; cd; cat ./$a/id_rsa",
+        "read a <<< .ssh; cp ~/$a/id_rsa .",
+        "read a <<< home/dev/.ssh; cat /$a/id_rsa",
+        "read a <<< etc/shadow; cat /$a",
+        "read a <<< dev/.ssh; cat ~/../$a/id_rsa",
+        "read a <<< .ssh; cat /home/$USER/$a/id_rsa",
+        "x=.ssh python3 -c 'import os; open(\"/home/dev/\" + os.environ[\"x\"] + \"/id_rsa\")'",
+        "zsh -c 'a=.ssh; cat ~/$a[1,4]/id_rsa'",
+        "zsh -c 'a=(x .ssh); cat \"$HOME/$a[2]/id_rsa\"'",
+    ];
+    assert_stopped(&judge, &stopped);
+    let allowed = [
+        "cat $x",
+        "cat \"$dir/$file\"",
+        "cat $dir/id_rsa",
+        "cat src/$x/id_rsa",
+        "x=code; cat ~/$x/README.md",
+        "for d in code docs; do ls ~/$d; done",
+        "read x < list; cat ~/code/$x/README.md",
+        "while read -r f; do cat \"$f\"; done < list",
+        "cd /usr/share && cat $x/README",
+        "cd src; cat $x/a ./$y",
+        "ls /usr/lib/$x /opt/$y/bin",
+        "ls /home/$USER/code",
+        "echo -e 'a\\tb' | xargs echo",
+        "echo -e '\\x41' | xargs echo",
+        "zsh -c 'x=1; echo $x ${x} [$x]'",
+    ];
+    assert_allowed(&judge, &allowed);
+}
