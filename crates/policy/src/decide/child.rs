@@ -134,8 +134,10 @@ impl Walk<'_> {
                 for arg in args {
                     match arg.text.split_once('=') {
                         Some((name, _)) if !arg.text.starts_with('-') => {
-                            let value = arg.tail(name.len() + 1).map(|value| (&value).into());
-                            self.given.extend(value.map(|value| (name.to_owned(), value)));
+                            let Some(value) = arg.tail(name.len() + 1) else { continue };
+                            let value = (&value).into();
+                            self.variable(name, &value, arg.span);
+                            self.given.push((name.to_owned(), value));
                         }
                         None if arg.text.starts_with('-') && arg.text != "--" => {
                             self.environment = Environment::Lost;

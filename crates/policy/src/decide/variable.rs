@@ -1,12 +1,29 @@
 //! Variables that make other programs run or load something.
 
 use super::Style;
+use super::child::is_flag;
 use super::scope::Value;
 use super::strict::SHELLS;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Concern, HOLE, Language, tool};
 use crate::jail::Standing;
 use crate::text::Span;
+
+/// What lies below the home for tools to keep what they fetch and build in.
+const STORES: [&str; 12] = [
+    ".bun",
+    ".cache",
+    ".cargo",
+    ".ccache",
+    ".deno",
+    ".gradle",
+    ".local",
+    ".npm",
+    ".nuget",
+    ".pub-cache",
+    ".rustup",
+    "go",
+];
 
 /// What a variable's value is to the programs that read it.
 enum Meaning {
@@ -26,6 +43,8 @@ enum Meaning {
     Proxy,
     /// A file or folder that programs write to.
     Written,
+    /// Folders in which programs keep what they fetch and build, by default below the home.
+    Stores,
     /// Never harmless.
     Always,
     /// What the table of tools says of it.
@@ -35,6 +54,8 @@ enum Meaning {
 impl Walk<'_> {
     /// Judges one variable that a command is given, or that the shell keeps.
     pub(super) fn variable(&mut self, name: &str, value: &Value, span: Span) {
+        // Whatever it is set to.
+        self.habits.standard |= name == "POSIXLY_CORRECT";
         if value.text.is_empty() {
             return;
         }
@@ -54,8 +75,6 @@ impl Walk<'_> {
                 tool::assignment(name, known).is_some()
             }
             Meaning::Command => {
-        // Whatever it is set to.
-        self.habits.standard |= name == "POSIXLY_CORRECT";
                 let text = value.text.trim_start_matches(['|', '!']).trim().to_owned();
                 let certainty = value.certainty;
                 let command = Arg { text: text.into(), certainty, span, verbatim: None };
@@ -76,12 +95,23 @@ impl Walk<'_> {
                 }
                 return;
             }
+            Meaning::Stores => {
+                for folder in value.text.split(':') {
+                    if self.is_store(folder) {
+                        continue;
+                    }
+                    let text = folder.to_owned().into();
+                    let file = Arg { text, certainty: value.certainty, span, verbatim: None };
+                    self.perform(&Act::Write(file), &Input::Inherited);
+                }
+                name == "GOPATH" && value.text.split(':').any(|folder| self.foreign(folder))
+            }
             Meaning::Folders => value.text.split(':').any(|folder| self.foreign(folder)),
             Meaning::Options(words) => {
                 value
                     .text
                     .split_whitespace()
-                    .any(|given| words.iter().any(|word| given.starts_with(word)))
+                    .any(|given| words.iter().any(|word| is_option(name, given, word)))
                     || value.certainty != Certainty::Known && value.text.starts_with(HOLE)
             }
             Meaning::Startup => {
@@ -109,7 +139,7 @@ impl Walk<'_> {
     pub(super) fn is_obeyed(&self, name: &str) -> bool {
         match meaning(name) {
             Meaning::Listed => tool::variable(name).is_some(),
-            Meaning::Written | Meaning::Proxy => false,
+            Meaning::Written | Meaning::Stores | Meaning::Proxy => false,
             Meaning::Command
             | Meaning::Folders
             | Meaning::Options(_)
@@ -118,6 +148,17 @@ impl Walk<'_> {
             | Meaning::Shell
             | Meaning::Always => true,
         }
+    }
+
+    /// Whether a folder is one of those below the home that tools keep such things in, or nobody
+    /// knows it.
+    fn is_store(&self, folder: &str) -> bool {
+        let below = self.judge.home().and_then(|home| folder.strip_prefix(home));
+        let name = below.and_then(|below| below.strip_prefix('/')).unwrap_or_default();
+        let first = name.split('/').next().unwrap_or_default();
+        !folder.contains('/')
+            || folder.starts_with(HOLE)
+            || STORES.contains(&first) && !name.split('/').any(|name| name == "..")
     }
 
     /// Whether a folder of a search path may hold what a stranger put there.
@@ -147,7 +188,6 @@ fn meaning(name: &str) -> Meaning {
         | "PERLLIB"
         | "RUBYLIB"
         | "CLASSPATH"
-        | "GOPATH"
         | "LUA_PATH"
         | "LUA_CPATH"
         | "PYTHONHOME"
@@ -189,6 +229,10 @@ fn meaning(name: &str) -> Meaning {
         | "HGEDITOR"
         | "SVN_EDITOR"
         | "FCEDIT"
+        | "KUBECTL_EXTERNAL_DIFF"
+        | "CCACHE_COMPILER"
+        | "CCACHE_PREFIX"
+        | "CCACHE_PREFIX_CPP"
         | "MAILER" => Meaning::Command,
         "NODE_OPTIONS" => Meaning::Options(&[
             "-r",
@@ -245,15 +289,38 @@ fn meaning(name: &str) -> Meaning {
             Meaning::Options(&["-fplugin", "-wrapper", "-specs", "-B"])
         }
         "MAKEFLAGS" | "GNUMAKEFLAGS" | "MFLAGS" => Meaning::Options(&["--eval", "SHELL=", "-f"]),
-        "TAR_OPTIONS" | "GREP_OPTIONS" => Meaning::Options(&[
+        "TAR_OPTIONS" => Meaning::Options(&[
+            "--absolute-names",
             "--checkpoint-action",
-            "--to-command",
-            "-I",
-            "--use-compress",
-            "--rsh",
-            "-f",
+            "--delete",
+            "--directory",
             "--file",
+            "--files-from",
+            "--index-file",
+            "--info-script",
+            "--listed-incremental",
+            "--new-volume-script",
+            "--one-top-level",
+            "--recursive-unlink",
+            "--remove-files",
+            "--rmt-command",
+            "--rsh-command",
+            "--to-command",
+            "--transform",
+            "--unlink-first",
+            "--use-compress-program",
+            "--volno-file",
+            "--xform",
+            "-C",
+            "-F",
+            "-I",
+            "-P",
+            "-T",
+            "-U",
+            "-f",
+            "-g",
         ]),
+        "GREP_OPTIONS" => Meaning::Options(&["-f", "--file"]),
         "RIPGREP_CONFIG_PATH"
         | "BASH_ENV"
         | "ENV"
@@ -276,6 +343,10 @@ fn meaning(name: &str) -> Meaning {
         | "PYTHONPYCACHEPREFIX"
         | "COVERAGE_FILE"
         | "TAPE"
+        | "ANSIBLE_LOG_PATH"
+        | "DESTDIR"
+        | "TF_DATA_DIR"
+        | "TF_LOG_PATH"
         | "TMPDIR"
         | "TMP"
         | "TEMP"
@@ -286,6 +357,43 @@ fn meaning(name: &str) -> Meaning {
         | "GIT_TRACE2_PERF"
         | "GIT_TRACE_SETUP"
         | "GIT_TRACE_CURL" => Meaning::Written,
+        "BUN_INSTALL"
+        | "BUNDLE_PATH"
+        | "CCACHE_DIR"
+        | "CCACHE_LOGFILE"
+        | "COMPOSER_CACHE_DIR"
+        | "COMPOSER_VENDOR_DIR"
+        | "COREPACK_HOME"
+        | "CYPRESS_CACHE_FOLDER"
+        | "DENO_DIR"
+        | "DENO_INSTALL_ROOT"
+        | "GOPATH"
+        | "GRADLE_USER_HOME"
+        | "HELM_CACHE_HOME"
+        | "HELM_CONFIG_HOME"
+        | "HELM_DATA_HOME"
+        | "HF_HOME"
+        | "MYPY_CACHE_DIR"
+        | "NUGET_PACKAGES"
+        | "PIP_CACHE_DIR"
+        | "PLAYWRIGHT_BROWSERS_PATH"
+        | "PNPM_HOME"
+        | "POETRY_CACHE_DIR"
+        | "PRE_COMMIT_HOME"
+        | "PUB_CACHE"
+        | "PUPPETEER_CACHE_DIR"
+        | "RUFF_CACHE_DIR"
+        | "RUSTUP_HOME"
+        | "SCCACHE_DIR"
+        | "TF_PLUGIN_CACHE_DIR"
+        | "TORCH_HOME"
+        | "UV_CACHE_DIR"
+        | "UV_TOOL_BIN_DIR"
+        | "UV_TOOL_DIR"
+        | "XDG_CACHE_HOME"
+        | "XDG_DATA_HOME"
+        | "XDG_STATE_HOME"
+        | "YARN_CACHE_FOLDER" => Meaning::Stores,
         "PROMPT_COMMAND" | "RSYNC_CONNECT_PROG" => Meaning::Command,
         "SHELL" | "CONFIG_SHELL" => Meaning::Shell,
         "PS0" | "PS1" | "PS2" | "PS4" => Meaning::Prompt,
@@ -319,6 +427,21 @@ fn meaning(name: &str) -> Meaning {
         | "BASHOPTS"
         | "GNUPGHOME" => Meaning::Always,
         _ => by_pattern(name),
+    }
+}
+
+/// Whether a word of a variable is an option; tar takes it shortened, and among others (`-vC`).
+fn is_option(name: &str, given: &str, option: &str) -> bool {
+    if name != "TAR_OPTIONS" {
+        return given.starts_with(option);
+    }
+    match (given.strip_prefix("--"), option.strip_prefix("--")) {
+        (Some(given), Some(option)) => {
+            let given = given.split('=').next().unwrap_or_default();
+            !given.is_empty() && option.starts_with(given)
+        }
+        (None, None) => option.chars().nth(1).is_some_and(|flag| is_flag(given, flag)),
+        (Some(_), None) | (None, Some(_)) => false,
     }
 }
 

@@ -7,6 +7,7 @@ mod code;
 mod confined;
 mod covered;
 mod disk;
+mod environment;
 mod escapes;
 mod guessed;
 mod input;
