@@ -8,6 +8,7 @@ use super::format::{Reader, formatted, shown};
 use super::function::is_relied_on;
 use super::kept::{Carriage, Contents};
 use super::scope::{Origin, Value};
+use super::speech::Manner;
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Certainty, Concern, Holed as _};
 use crate::text::Span;
@@ -21,8 +22,8 @@ pub(super) struct Habits {
     pub(super) echo: bool,
     /// The last part of a pipeline runs in the shell itself.
     pub(super) last_pipe: bool,
-    /// Bash keeps to the standard.
-    pub(super) standard: bool,
+    /// How bash reads what follows.
+    pub(super) manner: Manner,
     /// What becomes of the last word of a command.
     pub(super) last: LastWord,
 }
@@ -344,10 +345,7 @@ impl Walk<'_> {
                 // `-eo pipefail`
                 text if is_flag(text, 'o') && !is_flag(text, 'k') => {
                     let Some(option) = words.next() else { break };
-                    if option.text == "keyword" || option.text.has_hole() {
-                        self.raise(Concern::Obfuscates, option.span);
-                    }
-                    self.habits.standard |= option.text == "posix";
+                    self.habit(option);
                 }
                 "+o" => {
                     let option = words.next().filter(|option| option.text == "history");
@@ -388,7 +386,7 @@ impl Walk<'_> {
             "dotglob" => self.habits.dots = true,
             "xpg_echo" => self.habits.echo = true,
             "lastpipe" => self.habits.last_pipe = true,
-            "posix" => self.habits.standard = true,
+            "posix" => self.habits.manner = Manner::Standard,
             "cdable_vars" | "autocd" | "keyword" => self.raise(Concern::Obfuscates, name.span),
             text if text.has_hole() => self.raise(Concern::Obfuscates, name.span),
             _ => {}

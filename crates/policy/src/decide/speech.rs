@@ -37,6 +37,15 @@ const ZSH_TABLES: [&str; 9] = [
     "saliases",
 ];
 
+/// How bash reads.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Manner {
+    #[default]
+    Own,
+    /// As the standard says, since the text told it so.
+    Standard,
+}
+
 impl Walk<'_> {
     /// Judges what a text is to the shell that reads it, where that is not bash.
     pub(super) fn read_otherwise(&mut self, script: &Script<'_>, input: &Input) {
@@ -70,7 +79,7 @@ impl Walk<'_> {
     #[inline]
     pub(super) fn read_by_standard(&mut self, script: &Script<'_>, input: &Input) {
         let may = || match self.speech {
-            Speech::Bash => self.habits.standard || turns_posix(script.text),
+            Speech::Bash => self.habits.manner == Manner::Standard || turns_posix(script.text),
             Speech::Posix | Speech::Zsh => true,
         };
         if script.text.contains("${") && script.text.contains('\'') && may() {

@@ -3,6 +3,7 @@
 use super::Style;
 use super::child::is_flag;
 use super::scope::Value;
+use super::speech::Manner;
 use super::strict::SHELLS;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Concern, HOLE, Language, tool};
@@ -55,7 +56,9 @@ impl Walk<'_> {
     /// Judges one variable that a command is given, or that the shell keeps.
     pub(super) fn variable(&mut self, name: &str, value: &Value, span: Span) {
         // Whatever it is set to.
-        self.habits.standard |= name == "POSIXLY_CORRECT";
+        if name == "POSIXLY_CORRECT" {
+            self.habits.manner = Manner::Standard;
+        }
         if value.text.is_empty() {
             return;
         }
