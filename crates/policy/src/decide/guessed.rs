@@ -43,7 +43,11 @@ impl Walk<'_> {
                     .or_else(|| refused(format!("/{}", Some(rest).filter(|r| r.contains('/'))?)))
                     .or_else(|| in_home.and_then(|below| refused(format!("/*{below}"))))
                     .or_else(|| {
-                        let names = before.starts_with('/').then(|| self.dotted_names(&path.text));
+                        let path = match path.text.strip_prefix('~') {
+                            Some(rest) => format!("{home}{rest}"),
+                            None => path.text.to_string(),
+                        };
+                        let names = path.starts_with('/').then(|| self.dotted_names(&path));
                         names?.into_iter().find_map(refused)
                     })
             }

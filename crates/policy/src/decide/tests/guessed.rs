@@ -263,6 +263,8 @@ fn e004_a_value_behind_the_home_that_nobody_follows_may_be_a_hidden_name() {
         "read a <<< dev/.ssh; cat ~/../$a/id_rsa",
         "read a <<< .ssh; cat /home/$USER/$a/id_rsa",
         "x=.ssh python3 -c 'import os; open(\"/home/dev/\" + os.environ[\"x\"] + \"/id_rsa\")'",
+        "x=.ssh python3 -c 'import os; \
+         open(os.path.expanduser(\"~/\" + os.environ[\"x\"] + \"/id_rsa\"))'",
         "zsh -c 'a=.ssh; cat ~/$a[1,4]/id_rsa'",
         "zsh -c 'a=(x .ssh); cat \"$HOME/$a[2]/id_rsa\"'",
     ];
