@@ -134,7 +134,9 @@ pub(super) fn prints_file(command: &Command<'_>) -> bool {
     }
     let is_operand = |word: &&Word<'_>| {
         word.settled().is_none_or(|text| {
-            !text.starts_with('-') && !text.bytes().all(|byte| byte.is_ascii_digit())
+            // A number is an option's value, but for a program: `awk 1 file`.
+            let is_number = || text.bytes().all(|byte| byte.is_ascii_digit());
+            !text.starts_with('-') && (name.ends_with("awk") || !is_number())
         })
     };
     let operands = args.iter().filter(is_operand).count();

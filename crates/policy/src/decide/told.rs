@@ -128,7 +128,7 @@ fn evaluates(name: &str, args: &[Word<'_>], redirected: bool) -> bool {
         matches!(*word, "eval" | "--eval" | "--print" | "-c" | "-e" | "-E" | "-p" | "-r" | "-pe")
             || word.starts_with('-') && !word.starts_with("--") && word.ends_with(['c', 'e', 'E'])
     };
-    let Some(at) = words.iter().position(|word| given(&word)) else { return false };
+    let Some(at) = words.iter().position(given) else { return false };
     let loops = matches!(name, "perl" | "ruby")
         && words.iter().any(|word| {
             word.starts_with('-') && !word.starts_with("--") && word.contains(['n', 'p'])

@@ -66,10 +66,11 @@ pub(super) fn verbosity<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 
 /// A source text; a dash is standard input.
 pub(super) fn sourced<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
-    acts.push(match &*arg.text {
-        "-" => Act::Run(Run::Input(Language::Source, arg.span)),
-        _ => Act::Read(arg.clone()),
-    });
+    if &*arg.text == "-" {
+        return acts.push(Act::Run(Run::Input(Language::Source, arg.span)));
+    }
+    general::listed(arg, acts);
+    acts.push(Act::Read(arg.clone()));
 }
 
 /// `file://path`, `fileb://path`: the content takes its place; the path begins right there.

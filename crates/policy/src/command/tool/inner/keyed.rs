@@ -171,6 +171,7 @@ fn is_place(key: &str) -> bool {
     WORDS.iter().any(|word| last.contains(word))
         || matches!(last, "tmpdir" | "builddirectory" | "resultsdirectory")
         || key.ends_with("repo.local")
+        || key.ends_with("build.directory")
 }
 
 fn named<'t>(text: String, arg: &Arg<'t>) -> Arg<'t> {
