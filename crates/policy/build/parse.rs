@@ -333,4 +333,5 @@ const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTr
     TarAction Process Sql Editor CargoSetting Socat Volume Target Tex MakeVariable Sysctl Verb Hidden \
     Output Header Cookie WriteOut PhpSetting Backup Renaming Products Expanded Loading CargoWords \
     NodeScript ShellOption WgetSetting Mongo Compiler Plugin Package Report NpmSetting PerlModule \
-    RubyLibrary Debugger Passed Splitting Compiled Task";
+    RubyLibrary Debugger Passed Splitting Compiled Task Keyed KeyedRead Property Switch Pair \
+    MediaFilter MediaTarget SplitNames Query Library RsyncFilter Status Verbosity Sourced Posted";

@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::roster::Room;
+use super::told;
 use super::walk::{Input, Walk};
 use crate::command::{Arg, Concern};
 use crate::shell::{
@@ -129,11 +130,13 @@ pub(super) fn prints_file(command: &Command<'_>) -> bool {
     let name = byte::behind_last(path, b'/');
     let (reads, filters) = (is_reader(name), is_filter(name));
     if !reads && !filters {
-        return false; // nearly always
+        return told::tells(name, args, redirected); // nearly never
     }
     let is_operand = |word: &&Word<'_>| {
         word.settled().is_none_or(|text| {
-            !text.starts_with('-') && !text.bytes().all(|byte| byte.is_ascii_digit())
+            // A number is an option's value, but for a program: `awk 1 file`.
+            let is_number = || text.bytes().all(|byte| byte.is_ascii_digit());
+            !text.starts_with('-') && (name.ends_with("awk") || !is_number())
         })
     };
     let operands = args.iter().filter(is_operand).count();
@@ -146,36 +149,78 @@ pub(super) fn prints_file(command: &Command<'_>) -> bool {
 }
 
 /// Tells programs that print what the files hold that they are given.
-fn is_reader(name: &str) -> bool {
+pub(super) fn is_reader(name: &str) -> bool {
     matches!(
         name,
         "base32"
             | "base64"
+            | "basenc"
+            | "bat"
+            | "batcat"
+            | "brotli"
+            | "bzcat"
+            | "bzip2"
             | "cat"
+            | "column"
+            | "comm"
+            | "cpio"
+            | "dd"
+            | "diff"
+            | "expand"
+            | "fmt"
             | "fold"
             | "gpg"
             | "gzip"
+            | "hd"
             | "head"
             | "hexdump"
+            | "iconv"
+            | "join"
+            | "less"
+            | "lz4"
+            | "more"
             | "nl"
             | "od"
             | "openssl"
             | "paste"
+            | "pr"
             | "rev"
+            | "shuf"
             | "sort"
             | "strings"
             | "tac"
             | "tail"
             | "tar"
+            | "uniq"
             | "uuencode"
             | "xxd"
+            | "xz"
+            | "xzcat"
             | "zcat"
+            | "zip"
+            | "zstd"
     )
 }
 
 /// Tells the same with a first operand that says what of it.
-fn is_filter(name: &str) -> bool {
-    matches!(name, "awk" | "cut" | "grep" | "jq" | "sed" | "tr")
+pub(super) fn is_filter(name: &str) -> bool {
+    matches!(
+        name,
+        "ag" | "awk"
+            | "cut"
+            | "egrep"
+            | "fgrep"
+            | "gawk"
+            | "grep"
+            | "gsed"
+            | "jq"
+            | "mawk"
+            | "rg"
+            | "sed"
+            | "tr"
+            | "yq"
+            | "zgrep"
+    )
 }
 
 fn prints(list: &List<'_>) -> bool {

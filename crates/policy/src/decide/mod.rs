@@ -49,6 +49,7 @@ mod speech;
 mod split;
 mod stray;
 mod strict;
+mod told;
 mod trace;
 mod trap;
 mod tree;

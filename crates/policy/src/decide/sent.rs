@@ -48,6 +48,7 @@ impl Walk<'_> {
             ASKERS.contains(&name)
                 || is_client(name) && is_told_of_host(args)
                 || fetches(name, &arg.text)
+                || is_service(name, args)
         };
         if let Some(arg) = carried.filter(|arg| connects() || asks(arg)) {
             self.raise(Concern::Exfiltrates, arg.span);
@@ -96,7 +97,7 @@ impl Walk<'_> {
                     self.perform(&Act::Send(span), input);
                 }
             }
-            "gh" | "glab" | "hub" | "tea" => self.posts(acts),
+            "aws" | "gh" | "glab" | "hub" | "tea" => self.posts(acts),
             client if is_client(client) => {
                 self.loads(args);
                 if let Some(span) =
@@ -204,6 +205,22 @@ fn is_client(name: &str) -> bool {
             | "sqlcmd"
             | "valkey-cli"
     )
+}
+
+/// Clients of services: what is given to them goes there. Of a forge what it is given to say of
+/// changes does so by the nature of things.
+fn is_service(name: &str, args: &[Arg<'_>]) -> bool {
+    match name {
+        "aliyun" | "aws" | "az" | "databricks" | "doctl" | "firebase" | "fly" | "flyctl"
+        | "gcloud" | "gsutil" | "heroku" | "mail" | "mailx" | "mutt" | "netlify" | "ntfy"
+        | "oci" | "sendmail" | "slack" | "slackcat" | "stripe" | "supabase" | "swaks"
+        | "telegram-send" | "twilio" | "vercel" | "wrangler" => true,
+        "gh" | "glab" | "hub" | "tea" => args
+            .iter()
+            .find(|arg| !arg.text.starts_with('-'))
+            .is_some_and(|arg| matches!(&*arg.text, "api" | "gist" | "snippet")),
+        _ => false,
+    }
 }
 
 /// `-S localhost:8000`, `--server=localhost:8000`

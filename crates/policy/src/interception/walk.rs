@@ -162,7 +162,7 @@ impl<'w> Walk<'w> {
                         matches!(&node.step, Step::Key(key) if Parameters::may_nest(key));
                     if is_json && may_nest {
                         self.nested(text, &pointer(), depth, *holds_);
-                    } else if self.takes_any(&node.step) && is_far(text) {
+                    } else if self.takes_any(arguments, node) && is_far(text) {
                         self.path(text, Role::Target, Count::One, &pointer);
                     }
                 }
@@ -207,9 +207,17 @@ impl<'w> Walk<'w> {
     }
 
     /// Whether a parameter that nobody documented may hold a path: `{"a": "/b"}`.
-    fn takes_any(&self, step: &Step<'_>) -> bool {
+    fn takes_any(&self, arguments: &Arguments<'_>, node: &Node<'_>) -> bool {
         match self.aim {
-            Aim::Read => matches!(step, Step::Key(key) if !Parameters::is_sought(key)),
+            Aim::Read => {
+                // One of a list goes by the list's name.
+                let mut step = &node.step;
+                let mut parent = node.parent;
+                while let (Step::Item(_), Some(list)) = (step, arguments.nodes.get(parent)) {
+                    (step, parent) = (&list.step, list.parent);
+                }
+                matches!(step, Step::Key(key) if !Parameters::is_sought(key))
+            }
             Aim::Change(sort) => matches!(sort, Sort::Move | Sort::Copy),
         }
     }

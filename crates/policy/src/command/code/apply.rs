@@ -3,11 +3,12 @@
 use super::file::local;
 use super::meaning::{Form, Meaning};
 use super::names::{Bound, Tail};
+use super::redirect::rocket;
 use super::scan::Scan;
 use super::stream::{Range, Stream};
 use super::token::Kind;
 use super::value::Sort;
-use crate::command::{Act, Arg, Certainty, Concern, Extent, Run};
+use crate::command::{Act, Arg, Certainty, Concern, Extent, Language, Run};
 use crate::jail::is_any_name;
 
 impl<'t> Scan<'t, '_> {
@@ -40,6 +41,12 @@ impl<'t> Scan<'t, '_> {
             }
             Meaning::Code(place) => self.code(&call, place),
             Meaning::CodeAll => self.codes(&call),
+            Meaning::CodeInto(code, file) => {
+                self.code(&call, code);
+                if let Some(range) = call.keyed("filename").or_else(|| call.positional(file)) {
+                    self.file(&call, range, Act::Write);
+                }
+            }
             Meaning::Connect(place) => self.connect(&call, place),
             Meaning::Copy(from, to) => {
                 self.path(&call, from, Act::Read);
@@ -58,6 +65,7 @@ impl<'t> Scan<'t, '_> {
                     self.path(&call, path, Act::Write);
                 }
             }
+            Meaning::Find(place) => self.found(&call, place),
             Meaning::Fork if self.loops => self.out.raise(Concern::Exhausts, start, end),
             Meaning::Fork => {}
             Meaning::Import(place) => self.import(&call, place),
@@ -92,6 +100,10 @@ impl<'t> Scan<'t, '_> {
             }
             Meaning::ReadOr(place, _) => self.path(&call, place, Act::Read),
             Meaning::Rewrite(place) => self.rewrite(&call, place),
+            // `fork("a.js", {execPath: "x"})`
+            Meaning::Script(_) if ["execPath", "execArgv"].iter().any(|key| call.names(key)) => {
+                self.spawns(&call);
+            }
             Meaning::Script(place) => self.script(&call, place),
             Meaning::Send(place) => {
                 self.out.sends = true;
@@ -262,11 +274,18 @@ impl<'t> Scan<'t, '_> {
     }
 
     fn argv(&mut self, call: &Called<'t, '_>, form: Form) {
-        let all: Vec<Range> =
-            call.args.iter().filter(|part| call.key(**part).is_none()).copied().collect();
+        self.redirections(call);
+        let is_ruby = self.dialect.language == Language::Ruby;
+        let is_word = |part: &Range| {
+            let is_option = rocket(call.stream, *part).is_some() || call.stream.is(part.0, "{");
+            call.key(*part).is_none() && !(is_ruby && is_option)
+        };
+        let all: Vec<Range> = call.args.iter().filter(|part| is_word(part)).copied().collect();
         let first = all.first().copied().or_else(|| call.keyed("args"));
         let Some(first) = first else { return self.spawns(call) };
-        if call.keyed("executable").is_some() || call.spreads() {
+        // Streams may be opened on any file before the program starts.
+        let opens = call.keyed("file_actions").is_some();
+        if opens || call.keyed("executable").is_some() || call.spreads() {
             return self.spawns(call);
         }
         if let Some(folder) = call.option("cwd") {
@@ -278,7 +297,11 @@ impl<'t> Scan<'t, '_> {
         let shell = call.option("shell").is_some_and(|value| {
             !["False", "false", "None", "null", "0"].iter().any(|no| call.stream.is(value.0, no))
         });
-        let list = |range: Range| self.names.elements(call.stream, range);
+        let list = |range: Range| {
+            let mut parts = self.names.elements(call.stream, range)?;
+            parts.retain(is_word);
+            Some(parts)
+        };
         let words: Vec<Range> = match form {
             Form::List | Form::ProgramList if shell => {
                 let text = list(first).and_then(|list| list.first().copied()).unwrap_or(first);
@@ -364,6 +387,10 @@ impl Called<'_, '_> {
             let part = parts.find(|part| self.key(*part) == Some(name))?;
             Some((part.0 + 2, part.1))
         })
+    }
+
+    fn names(&self, option: &str) -> bool {
+        self.option(option).is_some()
     }
 
     /// Returns whether arguments come from a list: `f(*args)`, `f(...args)`.

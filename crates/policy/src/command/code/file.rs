@@ -103,6 +103,36 @@ impl<'t> Scan<'t, '_> {
         }
     }
 
+    /// Finds files by a pattern of their names, or by several.
+    pub(super) fn found(&mut self, call: &Called<'t, '_>, place: usize) {
+        let Some(range) = call.positional(place) else { return };
+        let folder = call.option("cwd").or_else(|| call.keyed("base"));
+        let folder = folder.map(|folder| self.arg(call.stream, folder).0);
+        for part in self.names.elements(call.stream, range).unwrap_or_else(|| vec![range]) {
+            let (pattern, sort) = self.arg(call.stream, part);
+            if sort == Sort::Other {
+                continue;
+            }
+            let spelled = spelled_out(&pattern.text);
+            if spelled.len() >= MOST_SPELLED {
+                self.out.act(Act::Raise(Concern::Unclear, pattern.span));
+            }
+            for text in spelled {
+                let text = match &folder {
+                    Some(folder) if !text.starts_with('/') => format!("{}/{text}", folder.text),
+                    Some(_) | None => text,
+                };
+                let is_pattern = text.contains(['*', '?', '[']);
+                let certainty = match is_pattern {
+                    true => pattern.certainty.max(Certainty::Pattern),
+                    false => pattern.certainty,
+                };
+                let (text, verbatim) = (text.into(), None);
+                self.out.act(Act::Read(Arg { text, certainty, verbatim, ..pattern.clone() }));
+            }
+        }
+    }
+
     /// Reads files, or changes them if `inplace` says so.
     pub(super) fn rewrite(&mut self, call: &Called<'t, '_>, place: usize) {
         let act = if call.keyed("inplace").is_some() { Act::Write } else { Act::Read };
@@ -244,3 +274,24 @@ const LATER_KEYS: &[&str] = &[
     "buf",
     "f",
 ];
+
+/// Most patterns that one is spelled out as.
+const MOST_SPELLED: usize = 32;
+
+/// Returns what stands for `{a,b}` in a pattern: each of them in its place.
+fn spelled_out(pattern: &str) -> Vec<String> {
+    let mut patterns = vec![pattern.to_owned()];
+    let mut at = 0;
+    while let Some(text) = patterns.get(at).filter(|_| patterns.len() < MOST_SPELLED).cloned() {
+        at += 1;
+        let open = text.find('}').and_then(|close| Some((text.get(..close)?.rfind('{')?, close)));
+        let Some((open, close)) = open else { continue };
+        let (start, end) = (text.get(..open), text.get(close + 1..));
+        let inside = text.get(open + 1..close).unwrap_or_default();
+        let spelled = inside
+            .split(',')
+            .map(|name| format!("{}{name}{}", start.unwrap_or_default(), end.unwrap_or_default()));
+        patterns.extend(spelled);
+    }
+    patterns
+}

@@ -15,6 +15,8 @@ pub(super) enum Meaning {
     Code(usize),
     /// Evaluates each argument that is a text.
     CodeAll,
+    /// Evaluates code, and writes to a file what it took.
+    CodeInto(usize, usize),
     /// Talks to a host.
     Connect(usize),
     /// Copies a file to another.
@@ -25,6 +27,8 @@ pub(super) enum Meaning {
     /// Connects a socket, if there is one.
     Dial(usize),
     Enter(usize),
+    /// Finds files by a pattern of their names.
+    Find(usize),
     /// Fetches a URL into a file.
     Fetch(usize, usize),
     /// Makes another process of the same code.
@@ -103,11 +107,13 @@ impl Meaning {
             | Self::Build
             | Self::Code(_)
             | Self::CodeAll
+            | Self::CodeInto(..)
             | Self::Connect(_)
             | Self::DeleteAll(_)
             | Self::Dial(_)
             | Self::Enter(_)
             | Self::Fetch(..)
+            | Self::Find(_)
             | Self::Fork
             | Self::Import(_)
             | Self::Load(_)
@@ -134,6 +140,7 @@ impl Meaning {
             Self::Build
             | Self::Code(_)
             | Self::CodeAll
+            | Self::CodeInto(..)
             | Self::Import(_)
             | Self::Script(_)
             | Self::Shelf(_) => Some(Concern::Evaluates),
@@ -146,6 +153,7 @@ impl Meaning {
             | Self::Dial(_)
             | Self::Enter(_)
             | Self::Fetch(..)
+            | Self::Find(_)
             | Self::Fork
             | Self::Link(..)
             | Self::Move(..)

@@ -23,6 +23,7 @@ mod patch;
 mod perl;
 mod php;
 mod python;
+mod redirect;
 mod ruby;
 mod scan;
 mod sed;

@@ -200,6 +200,7 @@ impl<'t> Names<'t> {
             | Meaning::Build
             | Meaning::Code(_)
             | Meaning::CodeAll
+            | Meaning::CodeInto(..)
             | Meaning::Connect(_)
             | Meaning::Copy(..)
             | Meaning::Delete(..)
@@ -207,6 +208,7 @@ impl<'t> Names<'t> {
             | Meaning::Dial(_)
             | Meaning::Enter(_)
             | Meaning::Fetch(..)
+            | Meaning::Find(_)
             | Meaning::Fork
             | Meaning::Link(..)
             | Meaning::Load(_)

@@ -257,7 +257,14 @@ fn direct(path: &str) -> Option<Meaning> {
         }
         ("process", "binding" | "_linkedBinding" | "execve") => Raise(Concern::Spawns),
         ("process", "report.writeReport") | ("v8", "writeHeapSnapshot") => Write(0),
-        ("heapdump", "writeSnapshot") => Write(0),
+        ("heapdump", "writeSnapshot")
+        | ("module", "enableCompileCache")
+        | ("sqlite" | "bun:sqlite", "DatabaseSync" | "Database")
+        | ("", "better-sqlite3") => Write(0),
+        ("sqlite", "backup") => Write(1),
+        ("process", "loadEnvFile") | ("Bun", "file") => Meaning::Read(0),
+        ("glob" | "fast-glob", _) => Meaning::Find(0),
+        ("module", "register" | "registerHooks") | ("test", "run") => Raise(Evaluates),
         ("process", "kill") => Raise(Processes),
         ("process", "setuid" | "setgid" | "seteuid" | "setegid") => Raise(Concern::Privilege),
         ("process", "chdir") => Meaning::Enter(0),
@@ -278,7 +285,9 @@ fn files(name: &str) -> Option<Meaning> {
     Some(match name {
         "writeFile" | "appendFile" | "createWriteStream" | "mkdir" | "mkdtemp" | "chmod"
         | "lchmod" | "chown" | "lchown" | "truncate" | "utimes" | "outputFile" | "writeJson"
-        | "outputJson" | "ensureDir" | "ensureFile" | "writeTextFile" | "create" => Write(0),
+        | "outputJson" | "ensureDir" | "ensureFile" | "writeTextFile" | "create"
+        | "WriteStream" | "FileWriteStream" | "SyncWriteStream" | "lutimes" | "mkdirp"
+        | "mkdirs" | "mkdtempDisposable" | "createFile" | "openKv" => Write(0),
         "rm" | "remove" | "emptyDir" | "rmdir" => Delete(0, Extent::Tree),
         "unlink" => Delete(0, Extent::Single),
         "rename" | "move" => Move(0, 1),
@@ -286,7 +295,8 @@ fn files(name: &str) -> Option<Meaning> {
         "symlink" | "link" => Link(0, 1),
         "open" => Open(0, 1),
         "readFile" | "createReadStream" | "readdir" | "readTextFile" | "readDir" | "readJson"
-        | "readlink" | "opendir" => Read(0),
+        | "readlink" | "opendir" | "ReadStream" | "FileReadStream" | "openAsBlob" => Read(0),
+        "glob" => Meaning::Find(0),
         _ => return None,
     })
 }

@@ -308,8 +308,11 @@ fn function(path: &str) -> Option<Meaning> {
             "CSV" | "YAML" | "JSON" | "Zlib",
             "read" | "foreach" | "load_file" | "GzipReader.open",
         ) => Read(0),
-        ("Dir", "children" | "entries" | "each_child" | "foreach" | "glob" | "open" | "new")
-        | ("File", "readlink") => Read(0),
+        ("Dir", "children" | "entries" | "each_child" | "foreach" | "open" | "new")
+        | ("File", "readlink")
+        | ("Find", "find") => Read(0),
+        ("Dir", "glob") => Meaning::Find(0),
+        ("Tempfile", _) | ("Dir", "mktmpdir") => Write(1),
         ("DRb", "start_service") => Raise(Concern::Backdoor),
         ("Marshal", "load" | "restore")
         | ("YAML", "unsafe_load")
@@ -476,6 +479,12 @@ fn extra<'t>(scan: &mut Scan<'t, '_>, stream: &Stream<'t>, at: usize) {
             if path.is_some_and(|path| path.text.starts_with(['/', '.', '~'])) {
                 scan.apply(stream, whole, Meaning::Script(0), Some(&args));
             }
+        }
+        "Dir" if stream.is(at + 1, "[") => {
+            let patterns = stream.split((at + 2, stream.mate(at + 1)));
+            patterns
+                .iter()
+                .for_each(|one| scan.apply(stream, whole, Meaning::Find(0), Some(&[*one])));
         }
         "ENV" | "Object" | "Kernel" if stream.is(at + 1, ".") && stream.is(at + 2, "const_get") => {
             scan.apply(stream, whole, Meaning::Raise(Concern::Evaluates), Some(&[]));

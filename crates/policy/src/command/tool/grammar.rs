@@ -268,6 +268,36 @@ pub(super) enum Inner {
     Compiled,
     /// A task of a builder, which may publish what was built (`mvn deploy`).
     Task,
+    /// `key=file` or `kind:file`: files that are written (`java -Xlog:gc:file`).
+    Keyed,
+    /// The same of files that are read (`objcopy --add-section`).
+    KeyedRead,
+    /// `key=value` of a builder, where keys say what is written (`mvn -D`).
+    Property,
+    /// A file, or an option with a slash (`dotnet build /p:OutDir=out`).
+    Switch,
+    /// `from:to` (`sass`).
+    Pair,
+    /// Filters of a media tool (`ffmpeg -vf`).
+    MediaFilter,
+    /// What a media tool writes (`ffmpeg`).
+    MediaTarget,
+    /// An expression that says what files are called (`yq --split-exp`).
+    SplitNames,
+    /// A program of jq.
+    Query,
+    /// A folder of modules (`jq -L`).
+    Library,
+    /// A rule of rsync's (`--filter`).
+    RsyncFilter,
+    /// A line that tmux shows.
+    Status,
+    /// A number, and a file that is written (`vim -V9file`).
+    Verbosity,
+    /// A source text, or `-` (`as`).
+    Sourced,
+    /// `file://path`, whose content is sent, or text (`aws`).
+    Posted,
 }
 
 /// What holds when certain options and operands are there.

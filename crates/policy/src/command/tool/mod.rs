@@ -18,7 +18,7 @@ mod table;
 mod upload;
 mod variable;
 
-use super::{Act, Arg};
+use super::{Act, Arg, Concern};
 use crate::text::Span;
 use grammar::Grammar;
 
@@ -61,6 +61,7 @@ pub fn acts<'t>(
         Knowledge::Shape => None,
     };
     match grammar {
+        Some(grammar) if name == "tmux" => commands(grammar, args, at, acts),
         Some(grammar) => {
             read::read(grammar, args, at, acts);
             upload::forgive(first, acts);
@@ -71,6 +72,27 @@ pub fn acts<'t>(
             Familiarity::Unknown
         }
     }
+}
+
+/// Reads commands of a tool that takes several, with `;` between them (`tmux`).
+#[cold]
+fn commands<'t>(
+    grammar: &'static Grammar,
+    args: &[Arg<'t>],
+    at: Span,
+    acts: &mut Vec<Act<'t>>,
+) -> Familiarity {
+    for command in args.split(|arg| arg.text == ";") {
+        // `a\; b`: the mark may end a word.
+        let ended = command.iter().position(|arg| arg.text.ends_with(';'));
+        if let Some(arg) = ended.and_then(|at| command.get(at)) {
+            acts.push(Act::Raise(Concern::Unclear, arg.span));
+        }
+        if !command.is_empty() || args.is_empty() {
+            read::read(grammar, command, at, acts);
+        }
+    }
+    Familiarity::Known
 }
 
 /// Finds a tool that is not listed by the very name.

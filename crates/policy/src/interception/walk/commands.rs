@@ -5,7 +5,7 @@ use super::super::command::{self, Found};
 use super::super::parameter::{Holds, Parameters, Role};
 use super::super::path::{Count, readings};
 use super::super::{Dangers, What, tool};
-use super::{Aim, Walk, reason};
+use super::{Aim, Walk, is_pattern, reason};
 use crate::decide::{Answer, Asked, Axis, Call, Reason, Running};
 use crate::jail;
 use crate::patch::{self, Naming};
@@ -27,10 +27,11 @@ impl Walk<'_> {
         prefix: &str,
     ) -> Vec<String> {
         let mut honoured = Vec::new();
-        let reads = self.aim == Aim::Read;
+        let (reads, finds) = (self.aim == Aim::Read, self.finds());
         let name = |node: &Node<'_>| {
             let Step::Key(key) = &node.step else { return false };
-            Parameters::is_name(key) || reads && Parameters::is_filter(key)
+            Parameters::is_name(key)
+                || reads && (Parameters::is_filter(key) || finds && is_pattern(key))
         };
         let named = arguments.nodes.iter().any(name);
         for (at, (node, holds)) in arguments.nodes.iter().zip(holds).enumerate() {

@@ -31,7 +31,10 @@ impl Walk<'_> {
             return;
         }
         let outer = self.found.take();
-        let (paths, flaw) = readings(text, count, self.windows);
+        let (mut paths, mut flaw) = readings(text, count, self.windows);
+        if self.aim == Aim::Read && text.contains('{') && !spell_out(&mut paths) {
+            flaw = Some(Flaw::Excess);
+        }
         self.effort.spend(4 * paths.len() + text.len() / 16);
         let (whatever, unusable) = self.worst(&paths, role);
         if let Some((reason, path)) = whatever {
@@ -204,6 +207,30 @@ impl Walk<'_> {
 
 /// What holding a pattern against all marks costs.
 const PATTERN: usize = 32;
+
+/// Adds what stands for `{a,b}` in a pattern: each of them in its place. Tells whether that is all.
+#[cold]
+fn spell_out(paths: &mut Vec<Cow<'_, str>>) -> bool {
+    const MOST: usize = 256;
+    let mut at = 0;
+    while let Some(path) = paths.get(at) {
+        if paths.len() > MOST {
+            return false;
+        }
+        let path = path.clone();
+        at += 1;
+        // The innermost one: what it holds has no other inside.
+        let Some(close) = path.find('}') else { continue };
+        let Some(open) = path.get(..close).and_then(|start| start.rfind('{')) else { continue };
+        let (start, end) = (path.get(..open), path.get(close + 1..));
+        let (Some(start), Some(end)) = (start, end) else { continue };
+        let inside = path.get(open + 1..close).unwrap_or_default();
+        for name in inside.split(',') {
+            paths.push(Cow::Owned(format!("{start}{name}{end}")));
+        }
+    }
+    true
+}
 
 /// Spells out `**` for the first few depths that it stands for.
 fn deepened(pattern: &str) -> Vec<String> {

@@ -132,3 +132,24 @@ fn javascript_functions_called_by_their_methods_are_raised() {
         ],
     );
 }
+
+#[test]
+fn streams_databases_and_patterns_name_files() {
+    check(
+        Node,
+        &[
+            ("new fs.WriteStream('/etc/x')", "write /etc/x"),
+            ("new fs.ReadStream('/etc/x')", "read /etc/x"),
+            ("fs.glob('/a/.b*/c', (e, m) => m)", "read /a/.b*/c"),
+            ("fs.globSync('.b*/c', {cwd: '/a'})", "read /a/.b*/c"),
+            ("process.loadEnvFile('/etc/x')", "read /etc/x"),
+            (
+                "const {DatabaseSync} = require('node:sqlite'); new DatabaseSync('/etc/x')",
+                "write /etc/x",
+            ),
+            ("require('child_process').fork('a.js', [], {execPath: 'x'})", "!Spawns"),
+            ("require('child_process').fork('a.js', ['b'])", "script a.js"),
+        ],
+    );
+    harmless(Node, &["new stream.PassThrough()", "console.log(process.report)"]);
+}

@@ -67,3 +67,15 @@ fn php_that_does_more_says_what() {
         ],
     );
 }
+
+#[test]
+fn what_a_program_prints_goes_where_its_descriptors_say() {
+    check(
+        Php,
+        &[
+            ("proc_open('ls', [1 => ['file', '/etc/x', 'w']], $p);", "write /etc/x; shell ls"),
+            ("proc_open('ls', [1 => ['pipe', 'w']], $p);", "shell ls"),
+            ("proc_open('touch x', [], $p, '/etc');", "enter /etc; shell touch x"),
+        ],
+    );
+}

@@ -259,3 +259,21 @@ fn python_calls_by_other_ways_are_the_same_calls() {
         ],
     );
 }
+
+#[test]
+fn profilers_write_what_they_find() {
+    check(
+        Python,
+        &[
+            ("import cProfile; cProfile.run('f()', '/etc/x')", "code f(); write /etc/x"),
+            ("import profile; profile.run('f()', filename='/etc/x')", "code f(); write /etc/x"),
+            ("import cProfile; cProfile.runctx('f()', {}, {}, '/etc/x')", "code f(); write /etc/x"),
+            ("import cProfile; cProfile.run('f()')", "code f()"),
+            ("import zipapp; zipapp.create_archive('a', '/etc/x')", "read a; write /etc/x"),
+            (
+                "import os; os.posix_spawn('/bin/ls', ['ls'], {}, file_actions=[(0, 1, 'x', 1, 0)])",
+                "!Spawns",
+            ),
+        ],
+    );
+}

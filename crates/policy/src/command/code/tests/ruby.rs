@@ -80,3 +80,40 @@ fn ruby_files_are_named_by_paths_modules_and_streams() {
     );
     harmless(Ruby, &["include Comparable; puts 1", "$stdout.reopen($stderr)", "io.write('a')"]);
 }
+
+#[test]
+fn streams_of_a_program_lead_where_its_options_say() {
+    check(
+        Ruby,
+        &[
+            ("spawn('ls', out: '/etc/x')", "write /etc/x; shell ls"),
+            ("system('ls', [:out] => ['/etc/x', 'w'])", "write /etc/x; shell ls"),
+            ("system('ls', '-l', :err => '/etc/x')", "write /etc/x; run ls -l"),
+            ("exec({'A' => 'b'}, 'ls', 1 => '/etc/x')", "write /etc/x; shell ls"),
+            ("system('cat', in: '/etc/x')", "read /etc/x; shell cat"),
+            ("system('touch x', chdir: '/etc')", "enter /etc; shell touch x"),
+            ("IO.popen(['ls', {err: '/etc/x'}])", "write /etc/x; run ls"),
+            ("IO.popen('ls', {err: '/etc/x'})", "write /etc/x; shell ls"),
+        ],
+    );
+    check(
+        Ruby,
+        &[
+            ("system('make', out: File::NULL, exception: true)", "shell make"),
+            ("system({'A' => '1'}, 'make', 'test')", "run make test"),
+        ],
+    );
+}
+
+#[test]
+fn a_pattern_reads_what_it_finds() {
+    check(
+        Ruby,
+        &[
+            ("Dir.glob('/a/.b*/c')", "read /a/.b*/c"),
+            ("Dir['/a/{.b,c}/d']", "read /a/{.b,c}/d; read /a/.b/d; read /a/c/d"),
+            ("require 'tempfile'; Tempfile.new('a', '/etc')", "write /etc"),
+        ],
+    );
+    harmless(Ruby, &["Dir.pwd", "Dir.exist?('a')"]);
+}

@@ -58,6 +58,30 @@ fn sent<'t>(file: Arg<'t>, acts: &mut Vec<Act<'t>>) {
     acts.push(Act::Read(file));
 }
 
+/// `9file`: how much is told, and where.
+pub(super) fn verbosity<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let digits = arg.text.len() - arg.text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    acts.extend(arg.tail(digits).filter(|file| !file.text.is_empty()).map(Act::Write));
+}
+
+/// A source text; a dash is standard input.
+pub(super) fn sourced<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    if &*arg.text == "-" {
+        return acts.push(Act::Run(Run::Input(Language::Source, arg.span)));
+    }
+    general::listed(arg, acts);
+    acts.push(Act::Read(arg.clone()));
+}
+
+/// `file://path`, `fileb://path`: the content takes its place; the path begins right there.
+pub(super) fn posted<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    let start = ["file://", "fileb://"].iter().find(|start| arg.text.starts_with(**start));
+    match start.and_then(|start| arg.tail(start.len())) {
+        Some(file) => acts.push(Act::Read(file)),
+        None => general::guess(arg, acts),
+    }
+}
+
 /// A file that is written, or a command behind `|` or `!`.
 pub(super) fn output<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     // Ghostscript writes `%pipe%cmd`.
@@ -140,6 +164,9 @@ pub(super) fn report<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
 
 /// `load("file")` and its kin in an expression of yq.
 pub(super) fn loading<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    if arg.text.contains("system(") {
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
+    }
     for mark in ["load(", "load_str(", "load_xml(", "load_props(", "load_base64("] {
         let Some(name) = arg.text.find(mark).and_then(|at| arg.tail(at + mark.len())) else {
             continue;

@@ -36,6 +36,9 @@ const PERL: &[&str] = &[
     "warnings",
 ];
 
+/// Profilers and the like of Perl.
+const DEVEL: &[&str] = &["Confess", "Cover", "DProf", "NYTProf", "Peek", "SmallProf", "Trace"];
+
 /// Libraries of Ruby of which the same holds.
 const RUBY: &[&str] = &[
     "English",
@@ -67,6 +70,16 @@ const RUBY: &[&str] = &[
 /// `Name`, `-Name` or `Name=list,of,imports`: what stands there is a piece of code.
 pub(super) fn perl<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
     let text = arg.text.strip_prefix('-').unwrap_or(&arg.text);
+    // `-d:Name` and `-dt:Name` load a debugger or a profiler.
+    if let Some(name) = text.strip_prefix(':').or_else(|| text.strip_prefix("t:")) {
+        if !DEVEL.contains(&name) {
+            acts.push(Act::Run(Run::Load(arg.clone())));
+        }
+        return;
+    }
+    if text == "t" {
+        return;
+    }
     let (name, imports) = text.split_once('=').unwrap_or((text, ""));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, ',' | ':' | '_' | '-');
     if !PERL.contains(&name) || !imports.chars().all(is_plain) {

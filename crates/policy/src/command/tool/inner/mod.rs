@@ -4,6 +4,7 @@ mod database;
 mod editor;
 mod file;
 mod git;
+mod keyed;
 mod library;
 mod setting;
 
@@ -66,6 +67,21 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::Splitting => setting::splitting(arg, acts),
         Inner::Compiled => file::compiled(arg, acts),
         Inner::Task => task(arg, acts),
+        Inner::Keyed => keyed::written(arg, acts),
+        Inner::KeyedRead => keyed::read(arg, acts),
+        Inner::Property => keyed::property(arg, acts),
+        Inner::Switch => keyed::switch(arg, acts),
+        Inner::Pair => keyed::pair(arg, acts),
+        Inner::MediaFilter => keyed::media_filter(arg, acts),
+        Inner::MediaTarget => keyed::media_target(arg, acts),
+        Inner::SplitNames => keyed::split_names(arg, acts),
+        Inner::Query => keyed::query(arg, acts),
+        Inner::Library => keyed::library(arg, acts),
+        Inner::RsyncFilter => keyed::rsync_filter(arg, acts),
+        Inner::Status => keyed::status(arg, acts),
+        Inner::Verbosity => file::verbosity(arg, acts),
+        Inner::Sourced => file::sourced(arg, acts),
+        Inner::Posted => file::posted(arg, acts),
         Inner::Mongo => {
             database::statement(arg, acts);
             acts.push(Act::Run(Run::Code(Language::Node, arg.clone())));
@@ -297,6 +313,11 @@ fn verb<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         "wipe",
     ];
     let text = &*arg.text;
+    if text.starts_with("file://") || text.starts_with("fileb://") {
+        // The content of a file in place of a value: it goes to the service.
+        acts.push(Act::Raise(Concern::Exfiltrates, arg.span));
+        return file::posted(arg, acts);
+    }
     if text.contains('/') {
         return general::guess(arg, acts);
     }
