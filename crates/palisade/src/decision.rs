@@ -7,7 +7,7 @@ use std::path::Path;
 use palisade_apply::HostLookup;
 use palisade_policy::decide::{Answer, Asked, Call, Judge, Step, Verdict};
 use palisade_policy::interception::{self, Door, Interception, Seen, ToolVerdict};
-use palisade_policy::jail::{Lookup, NoLookup, Side, WindowsRoot, judge_lexically};
+use palisade_policy::jail::{self, Lookup, NoLookup, Side, WindowsRoot, judge_lexically};
 use palisade_policy::patch::{self, Naming};
 use palisade_policy::permission::{Decision, PrefixRules, ToolCall};
 use palisade_policy::policy::Profile;
@@ -100,6 +100,12 @@ impl Guard {
     /// Returns the project root.
     pub fn root(&self) -> &str {
         &self.root
+    }
+
+    /// Whether no link on the disk leads a path out of the project.
+    fn leads_inside(&self, path: &str) -> bool {
+        let place = self.judge.ground().place(path, &self.root, self.lookup());
+        self.sight == Sight::Text || matches!(place.inside(), jail::Answer::Yes)
     }
 
     fn lookup(&self) -> &'static dyn Lookup {
@@ -210,7 +216,7 @@ impl Judges {
         let guard = self.guard(root)?;
         let is_inside = || match WindowsRoot::read(root) {
             Some(root) => root.judge(path) == Side::Inside,
-            None => judge_lexically(path, &guard.root) == Side::Inside,
+            None => judge_lexically(path, &guard.root) == Side::Inside && guard.leads_inside(path),
         };
         Ok(guarded(is_inside, || false))
     }
@@ -299,6 +305,19 @@ mod tests {
         let decision = guarded(|| panic!("an error of ours"), || Decision::failed("bash"));
         assert_eq!(decision.answer, Answer::Deny);
         assert_eq!(decision.profile, Some(Profile::Readonly));
+    }
+
+    #[test]
+    fn a_link_that_exists_leads_a_path_out() {
+        let folder = std::env::temp_dir().join(format!("palisade-links-{}", std::process::id()));
+        std::fs::create_dir(&folder).unwrap();
+        std::os::unix::fs::symlink("/etc", folder.join("link")).unwrap();
+        let root = folder.to_string_lossy();
+        let mut judges = judges();
+        let verdicts =
+            ["link/passwd", "plain/passwd", "../x"].map(|path| judges.path(path, &root).unwrap());
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(verdicts, [false, true, false]);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Rules that are the first words of commands, as `check --jsonl` gets them.
 
+use std::cmp::Ordering;
+
 use serde_json::Value as Json;
 
+use super::Source;
 use crate::decide::notes::{Effect, Notes, Part, Rank, Reading};
 use crate::decide::{Answer, Reason};
 
-/// Words that commands begin with, and what holds for those that do.
+/// Words that commands begin with, and what holds for those that do. Each list is in order.
 #[derive(Clone, Debug)]
 pub struct PrefixRules {
     allow: Vec<Vec<String>>,
@@ -56,6 +59,7 @@ impl PrefixRules {
             for command in policy.get(key).map_or(Some(Vec::new()), texts)? {
                 list.push(command.split_whitespace().map(str::to_owned).collect());
             }
+            list.sort_unstable();
         }
         Some(rules)
     }
@@ -64,9 +68,7 @@ impl PrefixRules {
     pub(crate) fn judge(&self, notes: &Notes, reasons: &[Reason]) -> Option<Answer> {
         let denies = |part: &Part| matches(&self.deny, part) > matches(&self.allow, part);
         let on_floor = self.floor == Floor::Holds
-            && reasons.iter().any(|reason| {
-                matches!(reason.code, "device" | "kernel" | "power" | "exhausts" | "backdoor")
-            });
+            && reasons.iter().any(|reason| reason.source() == Source::Hardline);
         if on_floor || notes.parts.iter().any(denies) {
             return Some(Answer::Deny);
         }
@@ -87,18 +89,32 @@ impl PrefixRules {
     }
 }
 
-/// Returns how many words the longest of the rules has that a command begins with.
+/// Returns how many words the longest of the rules has that a command begins with. They are in
+/// order, so that many rules and many commands take no time.
 fn matches(rules: &[Vec<String>], part: &Part) -> usize {
-    let begins = |rule: &&Vec<String>| {
-        !rule.is_empty()
-            && rule.len() <= part.argv.len()
-            && rule.iter().zip(&part.argv).enumerate().all(|(at, (word, written))| {
-                // A program is the same in whatever folder it lies.
-                let bare = written.rsplit('/').next().filter(|_| at == 0);
-                word == written || bare.is_some_and(|bare| bare == word)
-            })
-    };
-    rules.iter().filter(begins).map(Vec::len).max().unwrap_or(0)
+    let Some((program, args)) = part.argv.split_first() else { return 0 };
+    // A program is the same in whatever folder it lies.
+    let bare = program.rsplit('/').next().unwrap_or(program);
+    longest(rules, program, args).max(longest(rules, bare, args))
+}
+
+fn longest(rules: &[Vec<String>], program: &str, args: &[String]) -> usize {
+    let (mut near, mut longest) = (rules, 0);
+    let words = std::iter::once(program).chain(args.iter().map(String::as_str));
+    for (at, word) in words.enumerate() {
+        let of = |rule: &Vec<String>| rule.get(at).map(|own| own.as_str().cmp(word));
+        let start = near.partition_point(|rule| of(rule).is_none_or(Ordering::is_lt));
+        near = near.get(start..).unwrap_or_default();
+        let end = near.partition_point(|rule| of(rule) == Some(Ordering::Equal));
+        near = near.get(..end).unwrap_or_default();
+        // Of rules that begin alike the shortest comes first.
+        match near.first() {
+            Some(rule) if rule.len() == at + 1 => longest = at + 1,
+            Some(_) => {}
+            None => break,
+        }
+    }
+    longest
 }
 
 fn texts(list: &Json) -> Option<Vec<&str>> {
@@ -111,5 +127,32 @@ fn answer(word: &str) -> Option<Answer> {
         "ask" | "prompt" => Some(Answer::Ask),
         "deny" | "forbidden" => Some(Answer::Deny),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Span;
+
+    fn length(rules: &[&str], command: &str) -> usize {
+        let words = |text: &&str| text.split(' ').map(str::to_owned).collect();
+        let mut rules: Vec<Vec<String>> = rules.iter().map(words).collect();
+        rules.sort_unstable();
+        let argv = words(&command);
+        matches(&rules, &Part { span: Span::new(0, 0), rank: Rank::Written, argv })
+    }
+
+    #[test]
+    fn the_longest_rule_that_a_command_begins_with_counts() {
+        let rules = ["git", "git log", "git log --oneline -5", "ls", "git push"];
+        assert_eq!(length(&rules, "git status"), 1);
+        assert_eq!(length(&rules, "git log -p"), 2);
+        assert_eq!(length(&rules, "git log --oneline"), 2);
+        assert_eq!(length(&rules, "git log --oneline -5 x"), 4);
+        assert_eq!(length(&rules, "/usr/bin/git push"), 2);
+        assert_eq!(length(&["/bin/ls -l", "ls"], "/bin/ls -l"), 2);
+        assert_eq!(length(&rules, "gitk"), 0);
+        assert_eq!(length(&[], "ls"), 0);
     }
 }
