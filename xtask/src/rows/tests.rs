@@ -41,7 +41,7 @@ fn a_test_needs_a_row_and_a_recorded_failure() {
     let rows = [row("a001"), row("a002")];
     let cases: [(&str, &[Red], &[&str]); 6] = [
         ("fn a001_x() {}", &[red("a001", "m::a001_x")], &[]),
-        ("fn a001_x() {} fn a001_y() {}", &[red("a001", "a001_y")], &[]),
+        ("fn a001_x() {} fn a001_y() {}", &[red("a001", "a001_y")], &["red"]),
         ("fn a001_x() {}", &[], &["red"]),
         ("fn a999_x() {}", &[], &["row"]),
         ("", &[red("a001", "m::a001_x")], &["red"]),
