@@ -108,6 +108,12 @@ impl<'t> Reader<'_, 't> {
                 }
             }
         }
+        // `capsh --`: nothing stands behind it, and a shell runs all the same.
+        if let Some(after) = grammar.after
+            && self.args.last().is_some_and(|arg| arg.text == "--")
+        {
+            self.raise(after.concern, self.args.len() - 1, acts);
+        }
         landing.conclude(self.args, acts);
         self.conclude(&seen, acts);
     }
