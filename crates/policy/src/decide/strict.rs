@@ -301,7 +301,8 @@ fn inline_code(args: &[Arg<'_>], acts: &[Act<'_>], program: Span) -> Option<(Str
             | Run::Program(_)
             | Run::Script(..)
             | Run::Load(_)
-            | Run::Elsewhere(_),
+            | Run::Elsewhere(_)
+            | Run::ElsewhereInput(_),
         )
         | Act::Read(_)
         | Act::Write(_)

@@ -188,6 +188,7 @@ impl<'t> Reader<'_, 't> {
                 | Effect::Raise(_)
                 | Effect::Input(_)
                 | Effect::Send
+                | Effect::Elsewhere
                 | Effect::Here(_)
                 | Effect::Value(..) => {}
             }
@@ -208,6 +209,7 @@ impl<'t> Reader<'_, 't> {
             | Effect::Raise(_)
             | Effect::Input(_)
             | Effect::Send
+            | Effect::Elsewhere
             | Effect::Here(_) => None,
         });
         other.unwrap_or(slot)
@@ -221,6 +223,7 @@ impl<'t> Reader<'_, 't> {
                 Effect::Raise(concern) => acts.push(Act::Raise(concern, span)),
                 Effect::Input(language) => acts.push(Act::Run(Run::Input(language, span))),
                 Effect::Send => acts.push(Act::Send(span)),
+                Effect::Elsewhere => acts.push(Act::Run(Run::ElsewhereInput(span))),
                 Effect::Here(role) => {
                     for folder in &self.aside {
                         apply(role, folder.clone(), acts);

@@ -85,6 +85,7 @@ fn shown(act: &Act<'_>) -> String {
             Run::Input(spoken, _) => format!("{}-input", language(*spoken)),
             Run::Load(arg) => one("load", arg),
             Run::Elsewhere(_) => "elsewhere".into(),
+            Run::ElsewhereInput(_) => "elsewhere-input".into(),
         },
     }
 }
