@@ -72,6 +72,8 @@ fn a078_plan_reads_and_plans() {
     assert_shell(&judge, &[
         ("git log",     Allow, ModePreset),
         ("ls src",      Allow, ModePreset),
+        ("file -b a",   Allow, ModePreset),
+        ("file -C -m x", Deny, ModePreset),
         ("make",        Deny,  ModePreset),
         ("rm -rf x",    Deny,  ModePreset),
         ("ls > x",      Deny,  ModePreset),
