@@ -141,3 +141,12 @@ fn commands_on_the_input_of_ssh_run_elsewhere() {
         assert!(!codes(&verdict).contains(&"elsewhere"), "{quiet}");
     }
 }
+
+#[test]
+fn every_shell_that_an_unknown_tool_is_given_is_judged_as_bash_is() {
+    for shell in ["bash", "rbash", "hush", "rksh", "pwsh"] {
+        let texts = [format!("frob {shell} -c 'rm -rf /etc'"), format!("frob --exec={shell}")];
+        assert_stopped(&confined(), &texts.each_ref().map(String::as_str));
+    }
+    assert_allowed(&confined(), &["frob rbash -c 'ls src'", "frob --exec=list"]);
+}
