@@ -255,6 +255,7 @@ fn rule(grammar: &mut Grammar, text: &str) -> Result<Rule, String> {
     let effect = match *first {
         "raise" => format!("Effect::Raise(Concern::{})", variant(detail, CONCERNS, "concern")?),
         "send" => "Effect::Send".into(),
+        "elsewhere" => "Effect::Elsewhere".into(),
         "input" => format!("Effect::Input(Language::{})", variant(detail, LANGUAGES, "language")?),
         "here" => format!("Effect::Here({})", slot(tail)?.role),
         "*" => format!("Effect::Rest({})", super::emit::slot(&slot(tail)?)),

@@ -72,6 +72,8 @@ pub enum Run<'t> {
     Load(Arg<'t>),
     /// Something on another machine or in another container: nothing here tells what it does.
     Elsewhere(Span),
+    /// Commands for another machine that arrive on standard input.
+    ElsewhereInput(Span),
 }
 
 /// Languages whose code is read.

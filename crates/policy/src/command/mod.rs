@@ -7,8 +7,10 @@ mod act;
 mod arg;
 pub mod code;
 pub(crate) mod cover;
+mod shells;
 pub mod tool;
 
 pub use act::{Act, Concern, Extent, Language, Run};
 pub(crate) use arg::Holed;
 pub use arg::{Arg, Certainty, HOLE};
+pub(crate) use shells::SHELLS;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::notes::Harm;
 use super::perform::covering;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Holed as _};
+use crate::command::{Act, Arg, Holed as _, tool};
 use crate::jail::{Last, Place, Region, Standing};
 
 /// Most words of a launcher that may be where its command begins.
@@ -13,23 +13,29 @@ const MOST_STARTS: usize = 16;
 
 impl Walk<'_> {
     /// Notes what a command does in a way that its acts do not tell.
-    pub(super) fn note_unusual(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
+    pub(super) fn note_unusual(
+        &mut self,
+        name: &str,
+        args: &[Arg<'_>],
+        acts: &[Act<'_>],
+        input: &Input,
+    ) {
         match name {
-            "ssh" | "slogin" | "autossh" => self.note_elsewhere(args),
+            "ssh" | "slogin" | "autossh" => self.note_elsewhere(name, args, input),
             "sudo" | "doas" | "su" | "sudo-rs" | "runuser" => self.note_shell_of(args, input),
             _ if LAUNCHERS.contains(&name) => self.note_launched(args),
-            "git" if is_forced_clean(args) => self.note_loss(args),
+            "git" if is_forced_clean(args) => self.note_loss(args.iter()),
             "rsync" if args.iter().any(|arg| arg.text.starts_with("--del")) => {
-                self.note_loss(args.last().map(std::slice::from_ref).unwrap_or_default());
+                self.note_loss(tool::operands(name, args).last().copied().into_iter());
             }
-            "mv" | "gmv" => self.note_moved(args),
+            "mv" | "gmv" => self.note_moved(acts),
             _ => {}
         }
     }
 
     /// Notes what is lost if one of these is the system or a home.
-    fn note_loss(&mut self, paths: &[Arg<'_>]) {
-        for path in paths.iter().filter(|path| !path.text.starts_with('-')) {
+    fn note_loss<'a, 't: 'a>(&mut self, paths: impl Iterator<Item = &'a Arg<'t>>) {
+        for path in paths.filter(|path| !path.text.starts_with('-')) {
             if self.is_precious(path) {
                 self.note_harm(Harm::Delete, path.span);
             }
@@ -37,9 +43,9 @@ impl Walk<'_> {
     }
 
     /// A single file that is moved is not lost; a whole home or folder of the system is.
-    fn note_moved(&mut self, args: &[Arg<'_>]) {
-        let sources = args.split_last().map_or(args, |(_, sources)| sources);
-        for path in sources.iter().filter(|path| !path.text.starts_with('-')) {
+    fn note_moved(&mut self, acts: &[Act<'_>]) {
+        for act in acts {
+            let Act::Delete(path, _) = act else { continue };
             let home = self.judge.home();
             let whole = self.any_place(path, Last::Keep, |place| {
                 let top = place.path.trim_end_matches('/').matches('/').count() <= 1;
@@ -81,6 +87,9 @@ impl Walk<'_> {
         });
         if self.is_on_disk(path) {
             self.note_harm(Harm::Disk, path.span);
+        }
+        if self.any_place(path, Last::Follow, |place| place.path == "/proc/sysrq-trigger") {
+            self.note_harm(Harm::Power, path.span);
         }
         let span = self.place(path.span);
         if let Some(notes) = self.notes.as_mut().filter(|_| is_sensitive) {
@@ -131,24 +140,27 @@ impl Walk<'_> {
     }
 
     /// What `ssh` runs elsewhere: there too nobody wants to lose the machine.
-    fn note_elsewhere(&mut self, args: &[Arg<'_>]) {
-        let mut rest = args.iter();
-        while let Some(arg) = rest.next() {
-            let Some(flags) = arg.text.strip_prefix('-') else { break };
-            if flags.len() == 1 && SSH_VALUES.contains(flags) {
-                rest.next();
-            }
-        }
-        let words: Vec<&str> = rest.map(|arg| &*arg.text).collect();
-        if !words.is_empty() {
+    fn note_elsewhere(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
+        let operands = tool::operands(name, args);
+        let words: Vec<&str> = operands.iter().skip(1).map(|arg| &*arg.text).collect();
+        if words.is_empty() {
+            self.note_input(input);
+        } else {
             self.aside_of(&Arg::known(words.join(" "), covering(args)));
         }
     }
 
     /// What a shell of another user is given on its input.
     fn note_shell_of(&mut self, args: &[Arg<'_>], input: &Input) {
+        if args.iter().all(|arg| arg.text.starts_with('-')) {
+            self.note_input(input);
+        }
+    }
+
+    /// Follows the input of a shell that is not this machine's, or not this user's.
+    fn note_input(&mut self, input: &Input) {
         let Input::Text(value, at) = input else { return };
-        if args.iter().all(|arg| arg.text.starts_with('-')) && !value.text.has_hole() {
+        if !value.text.has_hole() {
             let text = Arg::known(value.text.clone(), at.span);
             self.where_written(*at, |walk| walk.aside_of(&text));
         }
@@ -180,9 +192,6 @@ const SENSITIVE: [&str; 9] = [
     ".zprofile",
     ".zshrc",
 ];
-
-/// Options of `ssh` with a value in the next word.
-const SSH_VALUES: &str = "BbcDEeFIiJLlmOoPpQRSWw";
 
 /// Launchers whose command may begin at any word.
 const LAUNCHERS: [&str; 10] = [

@@ -95,7 +95,8 @@ pub(super) struct Manner {
     scan: Scan,
 }
 
-/// Whether deleting asks back.
+/// Whether deleting is told to go on whatever it meets. Without it `rm` asks before some files, if
+/// it has a terminal to ask at.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Delete {
     #[default]
@@ -191,10 +192,12 @@ impl Walk<'_> {
         if outer.fed == Fed::Input && removal.is_some_and(|removal| removal.force && removal.tree) {
             self.note_harm(Harm::FedDelete, span);
         }
-        if name == "kill" && args.len() > 1 && args.last().is_some_and(|arg| arg.text == "-1") {
+        // The first word may be a signal; any other that says so is everybody.
+        let is_everybody = |arg: &Arg<'_>| arg.text.trim().parse() == Ok(-1_i64);
+        if name == "kill" && args.iter().skip(1).any(is_everybody) {
             self.note_harm(Harm::Broadcast, span);
         }
-        self.note_unusual(name, args, input);
+        self.note_unusual(name, args, acts, input);
         outer
     }
 
@@ -218,7 +221,13 @@ impl Walk<'_> {
                     Extent::Tree | Extent::Below => manner.delete == Delete::Forced,
                     Extent::Single | Extent::Forced => false,
                 };
-                if (whole || manner.fed == Fed::Search) && self.is_precious(path) {
+                // Names that a search found are below where it began, one as good as all.
+                let found = match manner.fed {
+                    Fed::Nobody => false,
+                    Fed::Search => true,
+                    Fed::Input => path.certainty != Certainty::Known,
+                };
+                if (whole || found) && self.is_precious(path) {
                     self.note_harm(Harm::Delete, path.span);
                 }
                 if self.is_on_disk(path) {

@@ -113,6 +113,14 @@ impl Walk<'_> {
             Run::Elsewhere(span) => {
                 self.ask("elsewhere", "runs something on another machine", *span);
             }
+            Run::ElsewhereInput(span) => match input {
+                // A person types, or nobody does.
+                Input::Inherited => {}
+                Input::File(nothing, _) if nothing.text == "/dev/null" => {}
+                Input::Text(..) | Input::File(..) | Input::Pipe => {
+                    self.ask("elsewhere", "runs its input on another machine", *span);
+                }
+            },
         }
     }
 

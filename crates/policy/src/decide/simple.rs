@@ -12,11 +12,11 @@ use super::git;
 use super::host::connected;
 use super::said::speaks_for;
 use super::scope::{Origin, Value};
-use super::strict::{SHELLS, versionless};
+use super::strict::versionless;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use crate::command::tool::{self, Knowledge};
-use crate::command::{Act, Arg, Certainty, Run};
+use crate::command::{Act, Arg, Certainty, Run, SHELLS};
 use crate::shell::{Descriptor, List, Piece, Redirection, RedirectionOperator, Simple};
 use crate::text::{Span, byte};
 

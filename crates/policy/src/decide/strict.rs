@@ -7,7 +7,7 @@ use super::scope::Value;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::{Input, Walk};
 use super::{Judge, Style};
-use crate::command::{Act, Arg, Concern, HOLE, Holed as _, Language, Run};
+use crate::command::{Act, Arg, Concern, HOLE, Holed as _, Language, Run, SHELLS};
 use crate::jail::{self, Entry, Lookup as _, Standing};
 use crate::policy::ShellUse;
 use crate::text::Span;
@@ -15,12 +15,6 @@ use crate::text::Span;
 /// What a shell would give a meaning to. `$` counts before `(` and `{` only, as source 1 has it.
 const METACHARACTERS: [&str; 12] =
     [";", "|", "&", ">", "<", "`", "$(", "${", ")", "\n", "\r", "\0"];
-
-/// Programs that take shell text.
-pub(super) const SHELLS: [&str; 16] = [
-    "sh", "bash", "dash", "zsh", "fish", "ksh", "mksh", "yash", "ash", "rbash", "csh", "tcsh",
-    "pwsh", "nu", "elvish", "xonsh",
-];
 
 /// Options of zsh that change nothing about how it reads.
 const PLAIN_OPTIONS: [&str; 8] =
@@ -301,7 +295,8 @@ fn inline_code(args: &[Arg<'_>], acts: &[Act<'_>], program: Span) -> Option<(Str
             | Run::Program(_)
             | Run::Script(..)
             | Run::Load(_)
-            | Run::Elsewhere(_),
+            | Run::Elsewhere(_)
+            | Run::ElsewhereInput(_),
         )
         | Act::Read(_)
         | Act::Write(_)

@@ -1,8 +1,7 @@
 //! Words that only running tells, where a tool takes them for code or for what is to be deleted.
 
-use super::strict::SHELLS;
 use super::walk::{Input, Walk};
-use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run};
+use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run, SHELLS};
 use crate::shell::{Piece, Word};
 use crate::text::Span;
 

@@ -4,9 +4,8 @@ use super::Style;
 use super::child::is_flag;
 use super::scope::Value;
 use super::speech::Manner;
-use super::strict::SHELLS;
 use super::walk::{Input, Walk};
-use crate::command::{Act, Arg, Certainty, Concern, HOLE, Language, tool};
+use crate::command::{Act, Arg, Certainty, Concern, HOLE, Language, SHELLS, tool};
 use crate::jail::Standing;
 use crate::text::Span;
 

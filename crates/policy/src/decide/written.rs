@@ -5,9 +5,9 @@ use std::rc::Rc;
 use super::disk::Source;
 use super::flow::join;
 use super::foreign::writes;
-use super::strict::{SHELLS, versionless};
+use super::strict::versionless;
 use super::walk::{Input, Walk};
-use crate::command::{Arg, Certainty, Concern, Holed as _, Language};
+use crate::command::{Arg, Certainty, Concern, Holed as _, Language, SHELLS};
 use crate::shell::{Descriptor, Redirection, RedirectionOperator};
 use crate::text::Span;
 

@@ -4,6 +4,7 @@ use super::arguments::{Arguments, Node, Step, Value};
 use super::parameter::{Holds, Part};
 use super::spelling::folded;
 use super::tool::Sort;
+use crate::command::SHELLS;
 
 /// A command of a call.
 #[derive(Debug, Eq, PartialEq)]
@@ -288,13 +289,11 @@ fn is_arguments(part: Part) -> bool {
 
 /// Whether a text names a shell, and nothing for it to do.
 fn is_shell(text: &str) -> bool {
-    const SHELLS: [&str; 10] =
-        ["ash", "bash", "cmd", "dash", "fish", "ksh", "powershell", "pwsh", "sh", "zsh"];
     const FOLDERS: [&str; 5] = ["", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"];
     let (folder, name) = text.trim().rsplit_once('/').unwrap_or(("", text.trim()));
     let name = name.to_ascii_lowercase();
     let name = name.strip_suffix(".exe").unwrap_or(&name);
-    FOLDERS.contains(&folder) && (SHELLS.contains(&name) || matches!(name, "" | "default"))
+    FOLDERS.contains(&folder) && (SHELLS.contains(&name) || matches!(name, "" | "cmd" | "default"))
 }
 
 /// Returns what a list of words may mean: arguments, or text for a shell. Some tools hand the words

@@ -3,7 +3,7 @@
 //! A word that is a shell, a program of a system folder or text with a command in it is taken for
 //! what the tool will run; an option is taken at its name.
 
-use crate::command::{Act, Arg, Concern, Run};
+use crate::command::{Act, Arg, Concern, Run, SHELLS};
 use crate::text::Span;
 
 /// Adds what the words of an unknown tool seem to do.
@@ -147,10 +147,6 @@ pub(super) fn hides_command(text: &str) -> bool {
     bang.is_some_and(|tail| tail.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/'))
         || CALLS.iter().any(|call| text.contains(call))
 }
-
-/// Shells by name.
-const SHELLS: &[&str] =
-    &["ash", "bash", "csh", "dash", "fish", "ksh", "mksh", "sh", "tcsh", "yash", "zsh"];
 
 /// Programs that run code given as an option.
 const INTERPRETERS: &[&str] =

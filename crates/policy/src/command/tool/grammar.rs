@@ -328,6 +328,8 @@ pub(super) enum Effect {
     Input(Language),
     /// What comes from standard input is sent to another machine.
     Send,
+    /// What comes from standard input are commands for another machine.
+    Elsewhere,
     /// The working folder has this role.
     Here(Role),
     /// The operand at this position is something else than usual.

@@ -21,6 +21,7 @@ mod variable;
 use super::{Act, Arg, Concern};
 use crate::text::Span;
 use grammar::Grammar;
+use scan::{Chain, Piece, Scan};
 
 pub(super) use inner::{Prompt, typed};
 pub use variable::{assignment, variable};
@@ -72,6 +73,19 @@ pub fn acts<'t>(
             Familiarity::Unknown
         }
     }
+}
+
+/// Returns the words that are neither options nor their values, of a tool that has a row.
+pub(crate) fn operands<'a, 't>(name: &str, args: &'a [Arg<'t>]) -> Vec<&'a Arg<'t>> {
+    let Some(grammar) = table::grammar(name).or_else(|| spelled(name)) else { return Vec::new() };
+    let scan = Scan::new(Chain { grammar, outer: None }, args);
+    let operand = |piece| match piece {
+        Piece::Operand(at) | Piece::After(at) => args.get(at),
+        Piece::Option { .. } | Piece::Stranger { .. } | Piece::Assignment(_) | Piece::Doubt(_) => {
+            None
+        }
+    };
+    scan.filter_map(operand).collect()
 }
 
 /// Reads commands of a tool that takes several, with `;` between them (`tmux`).

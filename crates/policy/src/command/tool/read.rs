@@ -108,6 +108,12 @@ impl<'t> Reader<'_, 't> {
                 }
             }
         }
+        // `capsh --`: nothing stands behind it, and a shell runs all the same.
+        if let Some(after) = grammar.after
+            && self.args.last().is_some_and(|arg| arg.text == "--")
+        {
+            self.raise(after.concern, self.args.len() - 1, acts);
+        }
         landing.conclude(self.args, acts);
         self.conclude(&seen, acts);
     }
@@ -182,6 +188,7 @@ impl<'t> Reader<'_, 't> {
                 | Effect::Raise(_)
                 | Effect::Input(_)
                 | Effect::Send
+                | Effect::Elsewhere
                 | Effect::Here(_)
                 | Effect::Value(..) => {}
             }
@@ -202,6 +209,7 @@ impl<'t> Reader<'_, 't> {
             | Effect::Raise(_)
             | Effect::Input(_)
             | Effect::Send
+            | Effect::Elsewhere
             | Effect::Here(_) => None,
         });
         other.unwrap_or(slot)
@@ -215,6 +223,7 @@ impl<'t> Reader<'_, 't> {
                 Effect::Raise(concern) => acts.push(Act::Raise(concern, span)),
                 Effect::Input(language) => acts.push(Act::Run(Run::Input(language, span))),
                 Effect::Send => acts.push(Act::Send(span)),
+                Effect::Elsewhere => acts.push(Act::Run(Run::ElsewhereInput(span))),
                 Effect::Here(role) => {
                     for folder in &self.aside {
                         apply(role, folder.clone(), acts);

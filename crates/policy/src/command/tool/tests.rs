@@ -85,6 +85,7 @@ fn shown(act: &Act<'_>) -> String {
             Run::Input(spoken, _) => format!("{}-input", language(*spoken)),
             Run::Load(arg) => one("load", arg),
             Run::Elsewhere(_) => "elsewhere".into(),
+            Run::ElsewhereInput(_) => "elsewhere-input".into(),
         },
     }
 }
@@ -296,6 +297,11 @@ fn a_tool_without_a_row_is_read_by_the_shape_of_its_words() {
     check(&[
         ("newtool /bin/sh -p",                 "argv:/bin/sh -p"),
         ("newtool -n 3 -- sh -c id",           "argv:sh -c id"),
+        ("newtool rbash -c id",                "argv:rbash -c id"),
+        ("newtool pwsh -c id",                 "argv:pwsh -c id"),
+        ("newtool --exec=rbash",               "!Spawns"),
+        ("newtool --exec=list",                ""),
+        ("newtool posh-theme x",               ""),
         ("newtool --exec='/bin/sh -s'",        "!Spawns"),
         ("newtool --pager 'id; id'",           "!Spawns"),
         ("newtool -x 'system(\"id\")'",        "!Spawns"),
@@ -318,6 +324,21 @@ fn rows_left_out_are_read_by_shape() {
     let (familiarity, found) = read_line("choom -n 0 /bin/sh", Knowledge::Shape);
     assert_eq!(familiarity, Familiarity::Unknown);
     assert_eq!(found.iter().map(shown).collect::<Vec<_>>(), ["argv:/bin/sh"]);
+}
+
+#[test]
+fn the_list_of_shells_has_every_shell_of_the_table() {
+    use crate::command::SHELLS;
+    assert!(SHELLS.is_sorted());
+    let shells = TABLE.split("\n\n").find(|row| row.starts_with("bash ")).unwrap();
+    for name in shells.lines().next().unwrap().split(' ') {
+        // `--lang es` is no shell.
+        let listed = name::spellings(name).any(|name| SHELLS.contains(&name));
+        assert_eq!(listed, name != "es", "{name}");
+    }
+    for name in SHELLS {
+        assert!(table::grammar(name).is_some(), "{name}");
+    }
 }
 
 #[test]

