@@ -302,7 +302,7 @@ impl Interception {
             Attention::Unknown => {
                 let message = format!("the tool `{}` is not known", visible(call.tool));
                 let mut unknown = reason("tool-unknown", Axis::Name, message);
-                let hint = "add it to tools.patterns to have it judged, or to tools.exclude";
+                let hint = "add it to tools.patterns if it takes paths or commands, to tools.exclude if not";
                 unknown.hint = Some(hint.to_owned());
                 walk.doubt(unknown, String::new(), call.tool);
                 return Outcome::NotIntercepted;
