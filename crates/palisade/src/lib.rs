@@ -84,6 +84,8 @@ pub use decision::{Guard, Judges};
 #[cfg(target_os = "linux")]
 pub use palisade_apply::cache;
 #[cfg(target_os = "linux")]
+pub use palisade_apply::send_ahead;
+#[cfg(target_os = "linux")]
 pub use palisade_apply::sys::memory::Memory;
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;

@@ -13,7 +13,6 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
-use rustix::path::Arg;
 
 use super::act::Act;
 use super::family::{self, Family};
@@ -34,8 +33,8 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let _guard = LeaveOnDrop;
     // One that is ignored outside would keep us from learning how the command ended.
     signal::reset_ignored();
-    let Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack, family } =
-        prepared;
+    let Prepared { acts, slots, inside, outside, standard, terminal, supervisor, .. } = prepared;
+    let Prepared { stack, family, ahead, .. } = prepared;
     // Our copies of the other side's ends would keep us from noticing that it is gone.
     for number in outside.iter().copied() {
         if let Ok(end) = remember(number) {
@@ -47,7 +46,7 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     rustix::process::chdir(c"/").ok();
     let supervisor = supervisor.as_fd();
     let terminal = terminal.as_ref();
-    let mut around = Around { slots, control, standard, terminal, supervisor };
+    let mut around = Around { slots, control, standard, terminal, supervisor, ahead: *ahead };
     let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
     let (first, rest) = acts.split_at(split);
     line(first, 0, &mut around);
@@ -83,20 +82,19 @@ struct Around<'p> {
     standard: &'p [OwnedFd; 3],
     terminal: Option<&'p Fresh>,
     supervisor: BorrowedFd<'p>,
+    /// Whether the network and the maps were made ahead.
+    ahead: bool,
 }
 
 /// Does one step.
 fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
-    let Around { slots, control, standard, terminal, supervisor } = around;
+    let Around { slots, control, standard, terminal, supervisor, ahead } = around;
     match act {
         Act::Done | Act::Split => Ok(()),
+        Act::Network | Act::Map { .. } | Act::Loopback if *ahead => Ok(()),
         Act::Network => restrict::new_network_namespace(),
         Act::Descriptors => descriptors(standard, *terminal, *control),
-        Act::Map { uids, gids } => {
-            write_all(c"/proc/self/setgroups", b"deny")?;
-            write_all(c"/proc/self/uid_map", uids)?;
-            write_all(c"/proc/self/gid_map", gids)
-        }
+        Act::Map { uids, gids } => restrict::map_self(uids, gids),
         Act::AwaitMap { uid, gid } => {
             await_go(*control, *supervisor)?;
             restrict::become_user(*uid, *gid)
@@ -376,13 +374,6 @@ fn make_folders(folders: &[CString]) -> Result<()> {
 fn take(slots: &mut [i32], slot: usize) -> Result<OwnedFd> {
     let slot = slots.get_mut(slot).ok_or(Errno::INVAL)?;
     remember(std::mem::replace(slot, -1))
-}
-
-/// Writes to a file of the kernel's that takes one write or none.
-pub(super) fn write_all(path: impl Arg, bytes: &[u8]) -> Result<()> {
-    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
-    let written = rustix::io::write(&file, bytes)?;
-    if written == bytes.len() { Ok(()) } else { Err(Errno::IO) }
 }
 
 /// A short text on the stack.

@@ -16,20 +16,21 @@ use palisade_plan::{
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags};
 
-use super::enter::{enter, write_all};
+use super::enter::enter;
 use super::error::{CannotStart, before};
 use super::family::Family;
 use super::guard::Watcher;
 use super::leftover::{Leftovers, Mounts};
 use super::message::{Message, send};
-use super::prepare::prepare;
+use super::prepare::{Prepared, prepare};
 use super::reserve::Reserved;
 use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
-use super::{mounts, survey, trial};
+use super::{ahead, mounts, survey, trial};
+use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
-use crate::sys::process::{Holder, Side, clone_into};
-use crate::sys::{environment, landlock, signal};
+use crate::sys::process::{Holder, Made, Side, clone_into};
+use crate::sys::{environment, landlock, restrict, signal};
 
 /// A host on which sandboxes are started. It is asked once what it offers.
 #[derive(Debug)]
@@ -144,13 +145,9 @@ impl Host {
         let Opened { standard, feed, drains, terminal } = streams::open(streams, reader(plan))?;
         let (fresh, terminal) = terminal.unzip();
         let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
-        let made = {
-            let _blocked = signal::block_all();
-            match clone_into(ours.namespaces).map_err(before("make namespaces"))? {
-                Side::Child => enter(&mut prepared),
-                Side::Parent(made) => made,
-            }
-        };
+        let ahead = ahead::take(plan);
+        let made = made(ahead.as_ref(), &mut prepared, ours.namespaces);
+        let made = made.map_err(before("make namespaces"))?;
         let pid = made.pid;
         let sandbox = Sandbox::new(made, Family::of(plan));
         // Now: once the first process is undumpable, only root may look.
@@ -176,6 +173,8 @@ impl Host {
         if guard.is_some() {
             send(ours.control.as_fd(), Message::Go).ok();
         }
+        // Now, that nobody waits for us.
+        drop(ahead);
         Ok(Running {
             sandbox,
             guard,
@@ -248,6 +247,28 @@ impl Host {
     }
 }
 
+/// Makes the first process of a sandbox, in the namespaces that were made ahead, if some were.
+fn made(
+    ahead: Option<&Ahead>,
+    prepared: &mut Prepared,
+    namespaces: u64,
+) -> rustix::io::Result<Made> {
+    let _blocked = signal::block_all();
+    if let Some(ahead) = ahead {
+        prepared.ahead = true;
+        let others = namespaces & !u64::from(libc::CLONE_NEWUSER.cast_unsigned());
+        if let Ok(made) = ahead.make(others, &mut || enter(prepared)) {
+            return Ok(made);
+        }
+        // What is wrong is told by the step that does it.
+        prepared.ahead = false;
+    }
+    match clone_into(namespaces)? {
+        Side::Child => enter(prepared),
+        Side::Parent(made) => Ok(made),
+    }
+}
+
 /// Returns the user outside that the command will be, if that is not the caller.
 fn reader(plan: &Plan) -> Option<u32> {
     plan.steps().iter().find_map(|step| {
@@ -282,7 +303,7 @@ fn swapped(uid: u32, gid: u32) -> rustix::io::Result<OwnedFd> {
 
 pub(super) fn write_maps(pid: Pid, uids: &[u8], gids: &[u8]) -> rustix::io::Result<()> {
     let write = |name: &str, bytes: &[u8]| {
-        write_all(format!("/proc/{}/{name}", pid.as_raw_nonzero()), bytes)
+        restrict::write_whole(format!("/proc/{}/{name}", pid.as_raw_nonzero()), bytes)
     };
     write("uid_map", uids)?;
     write("gid_map", gids)

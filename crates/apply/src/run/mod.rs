@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `host`, `trial`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
 //! | `prepare`, `streams`, `reserve` | in the supervisor, before: everything that can be allocated |
+//! | `ahead` | beside the supervisor, before: what takes long |
 //! | `enter` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
@@ -11,6 +12,7 @@
 
 mod act;
 mod after;
+mod ahead;
 mod attend;
 mod enter;
 mod error;
@@ -39,6 +41,7 @@ mod trace;
 mod trial;
 mod walk;
 
+pub use ahead::{call_back, send_ahead};
 pub use attend::Signals;
 pub use error::CannotStart;
 pub use host::Host;

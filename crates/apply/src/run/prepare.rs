@@ -47,6 +47,8 @@ pub(super) struct Prepared {
     pub(super) stack: Stack,
     /// How its descendants hang together.
     pub(super) family: Family,
+    /// Whether the network and the maps were made ahead.
+    pub(super) ahead: bool,
 }
 
 /// What the supervisor keeps.
@@ -101,8 +103,18 @@ pub(super) fn prepare(
     let slots = slots.take();
     let stack = Stack::new();
     let family = Family::of(plan);
-    let prepared =
-        Prepared { acts, slots, inside, outside, standard, terminal, supervisor, stack, family };
+    let prepared = Prepared {
+        acts,
+        slots,
+        inside,
+        outside,
+        standard,
+        terminal,
+        supervisor,
+        stack,
+        family,
+        ahead: false,
+    };
     Ok((prepared, ours))
 }
 

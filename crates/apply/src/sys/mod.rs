@@ -8,6 +8,8 @@ pub mod entry;
 pub mod identity;
 
 #[cfg(target_os = "linux")]
+pub(crate) mod ahead;
+#[cfg(target_os = "linux")]
 pub(crate) mod descriptor;
 #[cfg(target_os = "linux")]
 pub(crate) mod environment;

@@ -2,12 +2,10 @@
 
 use std::mem;
 use std::net::{Ipv4Addr, SocketAddrV4};
-use std::os::fd::AsRawFd as _;
 
 use rustix::io::Result;
+use rustix::ioctl::{Opcode, Setter};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
-
-use super::check;
 
 /// `IFF_UP` and `IFF_RUNNING`.
 const UP: i16 = 0x41;
@@ -33,11 +31,10 @@ pub(crate) fn loopback_up() -> Result<()> {
         *to = libc::c_char::from_ne_bytes([from]);
     }
     request.ifr_ifru.ifru_flags = UP;
-    // SAFETY: the kernel reads the request, which is on this stack and ends its name with a zero;
-    // the socket is open until the call returns. A missing interface comes back as an error. The
-    // raw call, because C libraries differ in the type of the second argument.
-    let returned = unsafe {
-        libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
-    };
-    check(returned).map(drop)
+    // SAFETY: the kernel reads the request, whose name ends with a zero. A missing interface comes
+    // back as an error.
+    unsafe {
+        let set = Setter::<{ libc::SIOCSIFFLAGS as Opcode }, _>::new(request);
+        rustix::ioctl::ioctl(&socket, set)
+    }
 }

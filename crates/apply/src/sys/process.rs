@@ -83,7 +83,7 @@ impl Stack {
         Self(Box::new_uninit_slice(bytes / size_of::<u128>()))
     }
 
-    fn top(&mut self) -> *mut c_void {
+    pub(super) fn top(&mut self) -> *mut c_void {
         self.0.as_mut_ptr_range().end.cast::<c_void>()
     }
 }

@@ -1,8 +1,10 @@
 //! Giving up: capabilities, privileges to come, system calls, resources.
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
-use rustix::thread::{CapabilitySet, CapabilitySets, Gid, Uid};
+use rustix::path::Arg;
+use rustix::thread::{CapabilitySet, CapabilitySets, Gid, Uid, UnshareFlags};
 
 use super::check;
 
@@ -56,9 +58,22 @@ pub(crate) fn new_user_namespace() -> Result<()> {
 
 /// Makes a network namespace of this process's own.
 pub(crate) fn new_network_namespace() -> Result<()> {
-    // SAFETY: the call takes one integer and touches no memory; descriptors stay shared.
-    let returned = unsafe { libc::unshare(libc::CLONE_NEWNET) };
-    check(libc::c_long::from(returned)).map(drop)
+    // SAFETY: descriptors stay shared, which is what the others must not lose.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }
+}
+
+/// Says which users and groups there are in the user namespace of this process, which is new.
+pub(crate) fn map_self(uids: &[u8], gids: &[u8]) -> Result<()> {
+    write_whole(c"/proc/self/setgroups", b"deny")?;
+    write_whole(c"/proc/self/uid_map", uids)?;
+    write_whole(c"/proc/self/gid_map", gids)
+}
+
+/// Writes to a file of the kernel's that takes one write or none.
+pub(crate) fn write_whole(path: impl Arg, bytes: &[u8]) -> Result<()> {
+    let file = rustix::fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let written = rustix::io::write(&file, bytes)?;
+    if written == bytes.len() { Ok(()) } else { Err(Errno::IO) }
 }
 
 /// Installs a filter of system calls, for this process and all descendants.

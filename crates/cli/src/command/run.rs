@@ -102,6 +102,8 @@ impl RunArgs {
     /// Runs the command; returns what became of it, its text, and what should be known of the
     /// policy.
     fn ran(&self, ui: &Ui) -> Result<(Outcome, String, Json), Failure> {
+        // Mostly it may run. Where it may not, this is for nothing, and beside us.
+        palisade::send_ahead();
         let mut request = self.commanding.request()?;
         request.policies.extend(self.settings.iter().map(|file| format!("srt:{file}")));
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));

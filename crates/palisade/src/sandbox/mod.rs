@@ -177,9 +177,13 @@ impl Sandbox {
     fn begin(&self, job: Job, awaited: Awaited) -> Result<Run, CannotRun> {
         let (name, result) = match self.decide(&job) {
             Err(error) => (run_name(), Err(error)),
-            Ok(Err((name, outcome))) => return Ok(Run::refused(self.clone(), &name, outcome)),
+            Ok(Err((name, outcome))) => {
+                palisade_apply::call_back();
+                return Ok(Run::refused(self.clone(), &name, outcome));
+            }
             Ok(Ok(ready)) => (ready.name.clone(), run::start(self, ready, job, awaited)),
         };
+        palisade_apply::call_back();
         result.inspect_err(|error| self.0.recorder.ended(&name, Err(error)))
     }
 
@@ -222,6 +226,8 @@ impl Sandbox {
                 }
             }
         };
+        // It may run: what takes the kernel longest begins now.
+        palisade_apply::send_ahead();
         let mut order = self.order(job, &about.cwd, &cwd)?;
         let caches = self.caches(&mut order);
         Ok(Ok(Ready { permit, order, about, name: run, caches }))

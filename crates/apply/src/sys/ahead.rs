@@ -1,0 +1,179 @@
+//! A process that makes namespaces ahead of their use.
+//!
+//! An empty network takes the kernel longer than anything else that a sandbox is made of. This
+//! process makes one, in a user namespace of its own, while its owner still finds out what the
+//! sandbox is to be. Then it makes the sandbox's first process in there, as a child of the owner and
+//! with a copy of the owner's memory, as if the owner had made it.
+//!
+//! It works in the owner's memory and with the owner's descriptors, as a thread does, and dies with
+//! the owner. It shares the thread-local memory of the thread that made it: it calls nothing that
+//! writes there, such as a C function that can fail, but for while that thread waits for it.
+
+use std::ffi::{c_int, c_void};
+use std::marker::PhantomData;
+use std::os::fd::{AsFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
+use std::ptr;
+use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
+
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::io::{Errno, Result};
+use rustix::process::{Pid, PidfdFlags};
+
+use super::process::{Made, Side, Stack, await_end, clone_into, leave, signal};
+use super::{check, network, restrict, signal as signals};
+
+/// The process, and what it shares with us. Dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct Ahead {
+    made: Made,
+    shared: Box<Shared>,
+    // Freed after the process has ended.
+    _stack: Stack,
+    // Bound to the thread whose memory it uses.
+    _here: PhantomData<*mut ()>,
+}
+
+/// What both sides use. Each number is written by one side before it rings, and read by the other
+/// after.
+#[derive(Debug)]
+struct Shared {
+    /// The maps that it writes itself, if it is to: of users and of groups.
+    maps: Option<[Vec<u8>; 2]>,
+    /// A pidfd of the owner.
+    owner: OwnedFd,
+    /// The owner rings: make a process.
+    wanted: OwnedFd,
+    /// It rings: made, or not.
+    done: OwnedFd,
+    namespaces: AtomicU64,
+    body: AtomicPtr<c_void>,
+    errno: AtomicI32,
+    pid: AtomicI32,
+    pidfd: AtomicI32,
+}
+
+impl Ahead {
+    /// Sends one ahead, which maps users and groups like this if it is to do that itself.
+    pub(crate) fn new(maps: Option<[Vec<u8>; 2]>) -> Result<Self> {
+        let bell = || eventfd(0, EventfdFlags::CLOEXEC);
+        let own = rustix::process::getpid();
+        let shared = Box::new(Shared {
+            maps,
+            owner: rustix::process::pidfd_open(own, PidfdFlags::empty())?,
+            wanted: bell()?,
+            done: bell()?,
+            namespaces: AtomicU64::new(0),
+            body: AtomicPtr::new(ptr::null_mut()),
+            errno: AtomicI32::new(0),
+            pid: AtomicI32::new(0),
+            pidfd: AtomicI32::new(-1),
+        });
+        let mut stack = Stack::new();
+        let mut pidfd: c_int = -1;
+        let flags = libc::CLONE_VM | libc::CLONE_FILES | libc::CLONE_PIDFD | libc::CLONE_NEWUSER;
+        let given = (&raw const *shared).cast_mut().cast::<c_void>();
+        let _blocked = signals::block_all();
+        // SAFETY: the stack and what is shared stay where they are until the process has ended, and
+        // it only reads the latter, but for atomics; the kernel writes one int to `pidfd`. A failure
+        // comes back as an error.
+        let returned = unsafe { libc::clone(work, stack.top(), flags, given, &raw mut pidfd) };
+        let pid = check(libc::c_long::from(returned))?;
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::CHILD)?;
+        // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else
+        // owns.
+        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+        Ok(Self { made: Made { pid, pidfd }, shared, _stack: stack, _here: PhantomData })
+    }
+
+    /// Makes a process that runs `body` in its namespaces and in these new ones, as a child of ours.
+    /// `body` must not return, and is bound as the child of [`clone_into`].
+    pub(crate) fn make(&self, namespaces: u64, mut body: &mut dyn FnMut()) -> Result<Made> {
+        let shared = &*self.shared;
+        shared.namespaces.store(namespaces, Ordering::Release);
+        shared.body.store((&raw mut body).cast::<c_void>(), Ordering::Release);
+        ring(shared.wanted.as_fd())?;
+        let [done, _] = either(shared.done.as_fd(), self.made.pidfd.as_fd())?;
+        if !done {
+            return Err(Errno::CHILD);
+        }
+        match shared.errno.load(Ordering::Acquire) {
+            0 => {}
+            errno => return Err(Errno::from_raw_os_error(errno)),
+        }
+        let pid = Pid::from_raw(shared.pid.load(Ordering::Acquire)).ok_or(Errno::CHILD)?;
+        // SAFETY: a descriptor that was made for us, in the table that we share, and that the other
+        // side has let go of.
+        let pidfd = unsafe { OwnedFd::from_raw_fd(shared.pidfd.load(Ordering::Acquire)) };
+        Ok(Made { pid, pidfd })
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        signal(self.made.pidfd.as_fd(), libc::SIGKILL).ok();
+        await_end(self.made.pid).ok();
+    }
+}
+
+/// The process itself.
+extern "C" fn work(shared: *mut c_void) -> c_int {
+    // SAFETY: the owner keeps it until we have ended.
+    let shared = unsafe { &*shared.cast::<Shared>() };
+    rustix::thread::set_name(c"pal-ahead").ok();
+    let settled = settle(shared.maps.as_ref());
+    while let Ok([true, _]) = either(shared.wanted.as_fd(), shared.owner.as_fd()) {
+        let sibling = u64::from(libc::CLONE_PARENT.cast_unsigned());
+        let namespaces = shared.namespaces.load(Ordering::Acquire) | sibling;
+        match settled.and_then(|()| clone_into(namespaces)) {
+            Ok(Side::Child) => {
+                let body = shared.body.load(Ordering::Acquire).cast::<&mut dyn FnMut()>();
+                // SAFETY: the address of a variable of `make`, in our copy of the owner's memory,
+                // which nobody else uses.
+                unsafe { (*body)() };
+                leave(125)
+            }
+            Ok(Side::Parent(Made { pid, pidfd })) => {
+                shared.pid.store(pid.as_raw_nonzero().get(), Ordering::Release);
+                shared.pidfd.store(pidfd.into_raw_fd(), Ordering::Release);
+            }
+            Err(errno) => shared.errno.store(errno.raw_os_error(), Ordering::Release),
+        }
+        if ring(shared.done.as_fd()).is_err() {
+            break;
+        }
+    }
+    leave(0)
+}
+
+/// Makes what takes long.
+fn settle(maps: Option<&[Vec<u8>; 2]>) -> Result<()> {
+    restrict::new_network_namespace()?;
+    if let Some([uids, gids]) = maps {
+        restrict::map_self(uids, gids)?;
+    }
+    network::loopback_up()
+}
+
+fn ring(bell: BorrowedFd<'_>) -> Result<()> {
+    rustix::io::write(bell, &1_u64.to_ne_bytes()).map(drop)
+}
+
+/// Waits until a bell rings or a process has ended; returns which. A bell that rang is silent again.
+fn either(bell: BorrowedFd<'_>, process: BorrowedFd<'_>) -> Result<[bool; 2]> {
+    loop {
+        let mut watched = [
+            PollFd::from_borrowed_fd(bell, PollFlags::IN),
+            PollFd::from_borrowed_fd(process, PollFlags::IN),
+        ];
+        match poll(&mut watched, None) {
+            Err(Errno::INTR) => continue,
+            Err(errno) => return Err(errno),
+            Ok(_) => {}
+        }
+        let is = watched.map(|one| !one.revents().is_empty());
+        if is == [true, false] || is == [true, true] {
+            rustix::io::read(bell, &mut [0; 8])?;
+        }
+        return Ok(is);
+    }
+}
