@@ -18,12 +18,14 @@
 
 pub mod cache;
 mod jail;
+mod listing;
 mod lookup;
 #[cfg(target_os = "linux")]
 mod run;
 pub mod sys;
 
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
+pub use listing::Listing;
 pub use lookup::HostLookup;
 #[cfg(target_os = "linux")]
 pub use run::{

@@ -18,10 +18,13 @@ pub struct BuiltIn {
     anchors: Anchors,
     policy: Box<Policy>,
     confined: Box<Policy>,
-    /// Read when it is asked for: few ask, and all wait for what a start does.
-    runner: OnceLock<Result<Box<Policy>, Vec<Diagnostic>>>,
-    profiles: [Box<Policy>; 3],
+    // Read when they are asked for: nobody asks for all of them, and all wait for what a start does.
+    runner: Late,
+    profiles: [Late; 3],
 }
+
+/// A text that is read when somebody asks for it.
+type Late = OnceLock<Result<Box<Policy>, Vec<Diagnostic>>>;
 
 /// Every text, with the name it is known by.
 const TEXTS: [(&str, &str); 6] = [
@@ -48,15 +51,12 @@ impl BuiltIn {
     pub fn read(anchors: &Anchors) -> Result<Self, Vec<Diagnostic>> {
         let home = anchors.home.clone().unwrap_or_else(|| "/nonexistent".into());
         let anchors = Anchors { root: anchors.root.clone(), home: Some(home) };
-        let profile = |text| {
-            read(text, Layer::BuiltIn, &anchors).map(|policy| Box::new(policy.into_default()))
-        };
-        let [builtin, confined, _, readonly, no_network, write] = TEXTS;
+        let [builtin, confined, ..] = TEXTS;
         Ok(Self {
             policy: read(builtin, Layer::BuiltIn, &anchors)?,
             confined: read(confined, Layer::Preset, &anchors)?,
-            runner: OnceLock::new(),
-            profiles: [profile(readonly)?, profile(no_network)?, profile(write)?],
+            runner: Late::new(),
+            profiles: [const { Late::new() }; 3],
             anchors,
         })
     }
@@ -88,17 +88,31 @@ impl BuiltIn {
 
     /// Returns the defaults that a built-in profile supplies, as if said by whoever chose it; none
     /// for a profile in a file.
-    pub fn profile(&self, profile: &Profile, chosen: &Origin) -> Option<Policy> {
+    ///
+    /// # Errors
+    ///
+    /// As [`BuiltIn::read`].
+    pub fn profile(
+        &self,
+        profile: &Profile,
+        chosen: &Origin,
+    ) -> Result<Option<Policy>, Vec<Diagnostic>> {
         let [readonly, no_network, write] = &self.profiles;
-        let mut policy = match profile {
-            Profile::Readonly => Policy::clone(readonly),
-            Profile::WorkspaceWriteNoNetwork => Policy::clone(no_network),
-            Profile::WorkspaceWrite => Policy::clone(write),
-            Profile::File(_) => return None,
+        let [_, _, _, first, second, third] = TEXTS;
+        let (late, text) = match profile {
+            Profile::Readonly => (readonly, first),
+            Profile::WorkspaceWriteNoNetwork => (no_network, second),
+            Profile::WorkspaceWrite => (write, third),
+            Profile::File(_) => return Ok(None),
         };
+        let read = || {
+            let policy = read(text, Layer::BuiltIn, &self.anchors)?;
+            Ok(Box::new(policy.into_default()))
+        };
+        let mut policy = late.get_or_init(read).as_deref().map_err(Clone::clone)?.clone();
         policy.files.write.said_by(chosen.layer);
         policy.network.mode.said_by(chosen.layer);
-        Some(policy)
+        Ok(Some(policy))
     }
 }
 

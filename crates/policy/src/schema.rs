@@ -121,7 +121,7 @@ fn default_rows() -> Vec<Row> {
     let Ok(builtin) = BuiltIn::read(&anchors) else { return rows };
     let Ok(preset) = builtin.preset(Preset::Confined) else { return rows };
     let profile = builtin.profile(&Profile::WorkspaceWriteNoNetwork, &origin);
-    let mut policy = profile.unwrap_or_default();
+    let Ok(Some(mut policy)) = profile else { return rows };
     policy.merge(builtin.policy().clone());
     policy.merge(preset.clone());
     policy.rows("", &mut rows);

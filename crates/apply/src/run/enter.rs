@@ -111,9 +111,12 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Mount { kind, at, flags, data } => mount::fresh(kind, at, *flags, data),
         Act::Folders(folders) => make_folders(folders),
         Act::File(folders, at) => {
-            make_folders(folders)?;
             let flags = OFlags::CREATE | OFlags::RDONLY | OFlags::CLOEXEC;
-            rustix::fs::open(at.as_c_str(), flags, Mode::from_raw_mode(0o644)).map(drop)
+            let make = || rustix::fs::open(at.as_c_str(), flags, Mode::from_raw_mode(0o644));
+            match make() {
+                Err(Errno::NOENT) => make_folders(folders).and_then(|()| make()).map(drop),
+                made => made.map(drop),
+            }
         }
         Act::Link { at, to } => rustix::fs::symlink(to.as_c_str(), at.as_c_str()),
         Act::Attach { slot, at } => mount::attach(take(slots, *slot)?.as_fd(), at),
@@ -361,14 +364,17 @@ fn same_times(tree: &OwnedFd, layer: &OwnedFd, folder: &CStr) -> Result<()> {
     rustix::fs::utimensat(layer, folder, &times, AtFlags::SYMLINK_NOFOLLOW)
 }
 
+/// Makes folders, from the top down; mostly only the last is missing.
 fn make_folders(folders: &[CString]) -> Result<()> {
-    for folder in folders {
-        match rustix::fs::mkdir(folder.as_c_str(), Mode::from_raw_mode(0o755)) {
-            Ok(()) | Err(Errno::EXIST | Errno::ROFS) => {}
-            Err(errno) => return Err(errno),
-        }
+    let make = |folder: &CString| match rustix::fs::mkdir(folder.as_c_str(), 0o755.into()) {
+        Ok(()) | Err(Errno::EXIST | Errno::ROFS) => Ok(()),
+        Err(errno) => Err(errno),
+    };
+    match folders.last().map(make) {
+        Some(Err(Errno::NOENT)) => folders.iter().try_for_each(make),
+        Some(made) => made,
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn take(slots: &mut [i32], slot: usize) -> Result<OwnedFd> {

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
-use std::mem::MaybeUninit;
-use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{Privilege, below, split};
-use rustix::fs::{Mode, OFlags, RawDir};
+
+use crate::listing::Listing;
 
 /// Folders by their paths, as these were written.
 #[derive(Debug)]
@@ -34,7 +33,7 @@ struct Folder {
     is_placed: bool,
     /// How many names in it were asked about.
     asked: u32,
-    names: Option<Names>,
+    names: Option<Listing>,
 }
 
 /// After so many questions about names in a folder, all of its names are read at once: most of what
@@ -61,7 +60,7 @@ impl Folders {
         let at = below(real, name);
         folder.asked += 1;
         if folder.asked > PATIENCE && folder.names.is_none() {
-            folder.names = Some(Names::read(real));
+            folder.names = Some(Listing::read(real));
         }
         if folder.names.as_ref().is_some_and(|names| !names.may_have(name)) {
             return (Some(at), None);
@@ -159,77 +158,6 @@ impl Folder {
     }
 }
 
-/// The names in a folder, as bits at places that the letters of each name tell. A name whose bit is
-/// not set is not there; any other may be.
-#[derive(Clone, Debug)]
-enum Names {
-    Some(Box<[u64; WORDS]>),
-    /// Some could be found that are not listed, or too many are.
-    Any,
-}
-
-/// Enough that most of what is not there is told apart in a home of a few hundred names.
-const WORDS: usize = 64;
-
-/// Names are read up to this many bytes of the kernel's answer.
-const ROOM: usize = 32 << 10;
-
-/// Filesystems that list every name that they find, and no name in two spellings but for letter
-/// case: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs, ZFS and overlays.
-const HONEST: [u64; 7] =
-    [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x2fc1_2fc1, 0x794c_7630];
-
-impl Names {
-    fn read(folder: &Path) -> Self {
-        Self::listed(folder).map_or(Self::Any, Self::Some)
-    }
-
-    fn listed(folder: &Path) -> Option<Box<[u64; WORDS]>> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let open = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
-        let filesystem = rustix::fs::fstatfs(&open).ok()?.f_type;
-        if !HONEST.contains(&u64::try_from(filesystem).ok()?) {
-            return None;
-        }
-        let mut bits = Box::new([0; WORDS]);
-        let mut room = [MaybeUninit::uninit(); ROOM];
-        let mut entries = RawDir::new(&open, &mut room);
-        let mut left = ROOM;
-        while let Some(entry) = entries.next() {
-            let entry = entry.ok()?;
-            let name = entry.file_name().to_bytes();
-            left = left.checked_sub(name.len())?;
-            // Which letters others are taken for is the filesystem's secret.
-            if !name.is_ascii() {
-                return None;
-            }
-            let (word, bit) = place(name);
-            *bits.get_mut(word)? |= bit;
-        }
-        Some(bits)
-    }
-
-    fn may_have(&self, name: &OsStr) -> bool {
-        match self {
-            Self::Some(bits) if name.is_ascii() => {
-                let (word, bit) = place(name.as_bytes());
-                bits.get(word).is_none_or(|bits| bits & bit != 0)
-            }
-            Self::Some(_) | Self::Any => true,
-        }
-    }
-}
-
-/// Returns the word and the bit of a name, the same in every letter case (FNV-1a).
-fn place(name: &[u8]) -> (usize, u64) {
-    let hash = name.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0000_01b3)
-    });
-    let hash = hash ^ (hash >> 32);
-    let word = usize::try_from((hash >> 6) & 0xffff).unwrap_or_default();
-    (word % WORDS, 1 << (hash % 64))
-}
-
 #[cfg(test)]
 mod tests {
     use palisade_testkit::Project;
@@ -252,24 +180,15 @@ mod tests {
         for (name, is_there) in [(".bashrc", true), ("gone", true), (".zshrc", false)] {
             let mut folders = Folders::new(Privilege::Ordinary);
             assert_eq!(ask(&mut folders, root, name), is_there, "{name}");
-            assert!(matches!(folders.find(root).names, Some(Names::Some(_))), "it was listed");
+            assert!(
+                folders.find(root).names.as_ref().is_some_and(Listing::is_whole),
+                "it was listed"
+            );
         }
     }
 
     #[test]
-    fn a_name_may_be_there_in_another_letter_case_or_in_letters_that_are_not_known() {
-        let project = Project::new().file(".BashRC", "x");
-        let names = Names::read(project.root());
-        assert!(names.may_have(".bashrc".as_ref()) && !names.may_have(".zshrc".as_ref()));
-        assert!(names.may_have(".ba\u{17f}hrc".as_ref()));
-        let project = Project::new().file(".ba\u{17f}hrc", "x");
-        assert!(Names::read(project.root()).may_have(".bashrc".as_ref()));
-    }
-
-    #[test]
     fn what_cannot_be_listed_is_looked_at() {
-        assert!(Names::read(Path::new("/proc/self")).may_have("exe".as_ref()));
-        assert!(Names::read(Path::new("/nowhere")).may_have("x".as_ref()));
         let mut folders = Folders::new(Privilege::Ordinary);
         assert!(ask(&mut folders, Path::new("/proc/self"), "exe"));
     }

@@ -188,6 +188,7 @@ impl Host {
             started,
             clock,
             stop: Arc::new(AtomicBool::new(false)),
+            brief: false,
         })
     }
 

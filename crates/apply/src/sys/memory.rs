@@ -5,12 +5,15 @@
 //! it is touched. Here the first pieces come from one room whose pages the kernel gives at once;
 //! freed ones are kept by size and used again. What is large, or comes when the room is full, comes
 //! from another allocator.
+//!
+//! The room belongs to the first thread that asks, which needs no lock for it: locks would take
+//! longer than the rest. Others have all of theirs from the other allocator; what they free of the
+//! room is lost to it, and the room is small.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
-use std::hint;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How much room there is, and how much of it the kernel is asked for at once.
 const ROOM: usize = 1 << 20;
@@ -20,14 +23,17 @@ const STEP: usize = 64 << 10;
 const LARGEST: usize = 4 << 10;
 const GRAIN: usize = 16;
 
-/// How often a lock is tried before others are let go first.
-const PATIENCE: u32 = 100;
+thread_local! {
+    /// Something that is elsewhere for each thread.
+    static HERE: u8 = const { 0 };
+}
 
 /// An allocator that hands out small pieces itself and leaves the rest to another.
 #[derive(Debug)]
 pub struct Memory<A> {
     rest: A,
-    taken: AtomicBool,
+    /// Where the thread that has the room is; zero if none has it.
+    owner: AtomicUsize,
     // Apart from each other: who has the one exclusively does not have the pieces of the other,
     // which belong to whoever asked for them.
     room: UnsafeCell<Room>,
@@ -47,7 +53,7 @@ struct Ledger {
     freed: [*mut u8; LARGEST / GRAIN + 1],
 }
 
-// SAFETY: the ledger is used only by who has the lock, and the room in pieces that it tells apart.
+// SAFETY: the ledger is used by one thread only, and the room in pieces that it tells apart.
 unsafe impl<A: Sync> Sync for Memory<A> {}
 
 impl<A> Memory<A> {
@@ -56,7 +62,7 @@ impl<A> Memory<A> {
         let freed = [ptr::null_mut(); LARGEST / GRAIN + 1];
         Self {
             rest,
-            taken: AtomicBool::new(false),
+            owner: AtomicUsize::new(0),
             room: UnsafeCell::new(Room([0; ROOM])),
             ledger: UnsafeCell::new(Ledger { used: 0, given: 0, freed }),
         }
@@ -68,21 +74,18 @@ impl<A> Memory<A> {
         (start..start + ROOM).contains(&piece.addr())
     }
 
-    /// Does something with the ledger, which nobody else does anything with meanwhile.
-    fn with<T>(&self, act: impl FnOnce(&mut Ledger) -> T) -> T {
-        let mut tries = 0;
-        while self.taken.swap(true, Ordering::Acquire) {
-            tries += 1;
-            if tries % PATIENCE == 0 {
-                rustix::thread::sched_yield();
-            }
-            hint::spin_loop();
+    /// Does something with the ledger, if the room is this thread's.
+    fn with<T>(&self, act: impl FnOnce(&mut Ledger) -> T) -> Option<T> {
+        let here = HERE.with(|here| ptr::from_ref(here).addr());
+        let relaxed = Ordering::Relaxed;
+        let owner = self.owner.load(relaxed);
+        let first = || self.owner.compare_exchange(0, here, relaxed, relaxed).is_ok();
+        if owner != here && !(owner == 0 && first()) {
+            return None;
         }
-        // SAFETY: we have the lock, and `act` neither allocates nor unwinds.
-        let ledger = unsafe { &mut *self.ledger.get() };
-        let done = act(ledger);
-        self.taken.store(false, Ordering::Release);
-        done
+        // SAFETY: no other thread gets here: one that began where an ended one was comes after it.
+        // `act` neither allocates nor unwinds.
+        Some(act(unsafe { &mut *self.ledger.get() }))
     }
 }
 
@@ -142,7 +145,7 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
         if let Some(grains) = grains(layout) {
             let room = self.room.get().cast::<u8>();
             let piece = self.with(|ledger| ledger.take(room, grains));
-            if !piece.is_null() {
+            if let Some(piece) = piece.filter(|piece| !piece.is_null()) {
                 return piece;
             }
         }
@@ -233,7 +236,7 @@ mod tests {
             // SAFETY: it was handed out with this size.
             unsafe { memory.dealloc(piece, layout(size * 2)) };
         }
-        let used = memory.with(|ledger| ledger.used);
+        let used = memory.with(|ledger| ledger.used).unwrap();
         for _ in 0..1000 {
             // SAFETY: the size is not zero.
             let piece = unsafe { memory.alloc_zeroed(layout(100)) };
@@ -243,7 +246,7 @@ mod tests {
             // SAFETY: it was handed out with this size.
             unsafe { memory.dealloc(piece, layout(100)) };
         }
-        assert!(memory.with(|ledger| ledger.used) <= used + 112, "nothing grows");
+        assert!(memory.with(|ledger| ledger.used).unwrap() <= used + 112, "nothing grows");
     }
 
     #[test]
@@ -289,5 +292,27 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn what_another_thread_frees_is_not_handed_out_again() {
+        static MEMORY: Memory<System> = Memory::over(System);
+        // SAFETY: the size is not zero.
+        let piece = unsafe { MEMORY.alloc(layout(100)) }.expose_provenance();
+        thread::spawn(move || {
+            let piece = ptr::with_exposed_provenance_mut::<u8>(piece);
+            // SAFETY: it was handed out with this size, and nobody else uses it.
+            let moved = unsafe { MEMORY.realloc(piece, layout(100), 200) };
+            assert!(!MEMORY.holds(moved), "the room is not this thread's");
+            // SAFETY: it was handed out with this size.
+            unsafe { MEMORY.dealloc(moved, layout(200)) };
+        })
+        .join()
+        .unwrap();
+        // SAFETY: the size is not zero.
+        let next = unsafe { MEMORY.alloc(layout(100)) };
+        assert!(MEMORY.holds(next) && next.addr() != piece);
+        // SAFETY: it was handed out with this size.
+        unsafe { MEMORY.dealloc(next, layout(100)) };
     }
 }

@@ -2,8 +2,8 @@
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
-use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::path::Arg;
+use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, Gid, Uid, UnshareFlags};
 
 use super::check;

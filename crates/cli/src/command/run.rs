@@ -131,6 +131,10 @@ impl RunArgs {
         if self.trace_writes {
             job = job.trace_writes();
         }
+        // A person is not told of it.
+        if self.format() == Format::Human && self.status_fd.is_none() {
+            job = job.brief();
+        }
         if let Some(time) = self.timeout {
             job = job.timeout(time.duration());
         }

@@ -31,6 +31,7 @@ pub struct Job {
     pub(super) stderr: Output,
     pub(super) signals: Signals,
     pub(super) trace: Trace,
+    pub(super) brief: bool,
 }
 
 /// What was asked for.
@@ -130,6 +131,13 @@ impl Job {
         Self { trace: Trace::Writes, ..self }
     }
 
+    /// Looks neither for what the command changed that others will execute, nor for what it left in
+    /// `/tmp`: the outcome is sooner there, and tells of none.
+    #[must_use]
+    pub fn brief(self) -> Self {
+        Self { brief: true, ..self }
+    }
+
     fn of(words: Words) -> Self {
         Self {
             words,
@@ -141,6 +149,7 @@ impl Job {
             stderr: Output::Capture,
             signals: Signals::Ours,
             trace: Trace::Off,
+            brief: false,
         }
     }
 }

@@ -151,6 +151,7 @@ pub(super) fn start(
         Awaited::Later => host.start(&plan, streams),
     };
     let running = running.map_err(|error| explained(sandbox, error, &again))?;
+    let running = if job.brief { running.brief() } else { running };
     let keep = plan.bounds().keep;
     let started = Started { running, about, keep, readers, caught, again, caches };
     Ok(Run { sandbox: sandbox.clone(), name, state: State::Running(Box::new(started)) })

@@ -117,7 +117,9 @@ impl Checked {
         } else if unnamed {
             lost.push("the profile is written out: a native file names `.sb` and `.yaml` files");
         }
-        let mut policy = if moved || unnamed { self.stack.written_out(&policy) } else { policy };
+        // One that cannot be written out goes on naming its file.
+        let whole = (moved || unnamed).then(|| self.stack.written_out(&policy).ok()).flatten();
+        let mut policy = whole.unwrap_or(policy);
         // Such an entry takes back our list alone; in a native file it would reach further.
         let unhide = policy.files.unhide.entries();
         let (ours, own): (Vec<_>, Vec<_>) =

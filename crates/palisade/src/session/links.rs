@@ -13,6 +13,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use palisade_apply::Listing;
 use palisade_policy::Policy;
 use palisade_policy::key::{Field as _, Grants, Ignored, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Resolved};
@@ -65,8 +66,8 @@ pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
 /// Where folders lead, each asked once: most paths of a policy lie side by side.
 #[derive(Debug, Default)]
 struct Places {
-    /// The folder that most of them lie in.
-    home: Option<(OsString, Place)>,
+    /// The folder that most of them lie in, and its names.
+    home: Option<(OsString, Place, Listing)>,
     /// By length and path: most are told apart by the first.
     others: BTreeMap<(usize, OsString), Place>,
 }
@@ -89,7 +90,7 @@ enum Found {
 impl Places {
     fn around(home: Option<&Path>) -> Self {
         let mut places = Self::default();
-        places.home = home.map(|home| (home.into(), places.place(home)));
+        places.home = home.map(|home| (home.into(), places.place(home), Listing::read(home)));
         places
     }
 
@@ -108,8 +109,11 @@ impl Places {
         };
         let (folder, name) = text.split_at(slash.max(1));
         let (folder, name) = (OsStr::from_bytes(folder), name.strip_prefix(b"/").unwrap_or(name));
-        if let Some((_, above)) = self.home.as_ref().filter(|(home, _)| home == folder) {
-            return look(path, above, name);
+        if let Some((_, above, names)) = self.home.as_ref().filter(|(home, ..)| home == folder) {
+            return match names.may_have(OsStr::from_bytes(name)) {
+                true => look(path, above, name),
+                false => Place { elsewhere: above.beside(name), found: Found::Nothing },
+            };
         }
         let key = (folder.len(), folder.to_os_string());
         match self.others.get(&key) {
@@ -124,9 +128,16 @@ impl Places {
     }
 }
 
+impl Place {
+    /// Returns where a name in this folder is, if not where it says.
+    fn beside(&self, name: &[u8]) -> Option<PathBuf> {
+        Some(self.elsewhere.as_ref()?.join(OsStr::from_bytes(name)))
+    }
+}
+
 /// Looks at a path, of which the folder is known.
 fn look(path: &Path, above: &Place, name: &[u8]) -> Place {
-    let beside = || Some(above.elsewhere.as_ref()?.join(OsStr::from_bytes(name)));
+    let beside = || above.beside(name);
     // In a folder that is not there, nothing is.
     let is_there = above.found == Found::Something;
     match is_there.then(|| path.symlink_metadata().ok()).flatten() {

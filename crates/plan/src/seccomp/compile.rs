@@ -67,32 +67,66 @@ pub fn compile(arch: Arch, nesting: Nesting) -> Vec<Instruction> {
     // Also every x32 call: those have bit 30.
     add(NEWEST + 1, vec![refuse(Refusal::Missing)]);
 
-    let mut program =
-        vec![(LOAD, 0, 0, ARCH), (IF_EQUAL, 1, 0, arch.audit()), KILL, (LOAD, 0, 0, NUMBER)];
-    program.extend(tree(&leaves));
-    program
+    let mut program = Backwards(Vec::with_capacity(300));
+    program.tree(&leaves);
+    program.0.extend([
+        (LOAD, 0, 0, NUMBER),
+        KILL,
+        (IF_EQUAL, 1, 0, arch.audit()),
+        (LOAD, 0, 0, ARCH),
+    ]);
+    program.0.reverse();
+    program.0
 }
 
-/// Finds the leaf whose range holds the number in the accumulator.
-fn tree(leaves: &[(u32, Vec<Instruction>)]) -> Vec<Instruction> {
-    let (below, above) = leaves.split_at(leaves.len() / 2);
-    let Some((pivot, _)) = above.first() else { return vec![ALLOW] };
-    if below.is_empty() {
-        return above.first().map(|(_, block)| block.clone()).unwrap_or_default();
-    }
-    let (below, above) = (tree(below), tree(above));
-    let mut block = Vec::with_capacity(below.len() + above.len() + 2);
-    match u8::try_from(below.len()) {
-        Ok(skip) => block.push((IF_AT_LEAST, skip, 0, *pivot)),
-        // A conditional jump reaches 255 instructions, a plain one all of them.
-        Err(_) => {
-            block.push((IF_AT_LEAST, 0, 1, *pivot));
-            block.push((JUMP, 0, 0, u32::try_from(below.len()).unwrap_or(u32::MAX)));
+/// A program that is written from its end, where answers are that many places lead to: it is half as
+/// long as with an answer at each place, and the kernel translates it in every start.
+struct Backwards(Vec<Instruction>);
+
+/// How far a place is looked for: a conditional jump reaches 255 instructions.
+const REACH: usize = 200;
+
+impl Backwards {
+    /// Finds the leaf whose range holds the number in the accumulator; returns where that begins.
+    fn tree(&mut self, leaves: &[(u32, Vec<Instruction>)]) -> usize {
+        let (below, above) = leaves.split_at(leaves.len() / 2);
+        let Some((pivot, block)) = above.first() else { return self.block(&[ALLOW]) };
+        if below.is_empty() {
+            return self.block(block);
         }
+        let (above, below) = (self.tree(above), self.tree(below));
+        let (above, below) = (self.near(above), self.near(below));
+        let at = self.0.len();
+        self.0.push((IF_AT_LEAST, skipped(at, above), skipped(at, below), *pivot));
+        at
     }
-    block.extend(below);
-    block.extend(above);
-    block
+
+    /// Writes some instructions, unless they are one answer that is already near.
+    fn block(&mut self, block: &[Instruction]) -> usize {
+        let end = self.0.len().saturating_sub(REACH);
+        if let [answer] = block
+            && let Some(known) = self.0.iter().skip(end).rposition(|known| known == answer)
+        {
+            return end + known;
+        }
+        self.0.extend(block.iter().rev());
+        self.0.len() - 1
+    }
+
+    /// Returns a place that leads to another and that a conditional jump reaches.
+    fn near(&mut self, place: usize) -> usize {
+        if self.0.len() - place <= REACH {
+            return place;
+        }
+        let skip = u32::try_from(self.0.len() - place - 1).unwrap_or(u32::MAX);
+        self.0.push((JUMP, 0, 0, skip));
+        self.0.len() - 1
+    }
+}
+
+/// Returns how many instructions lie between two, counted from the end.
+fn skipped(from: usize, to: usize) -> u8 {
+    u8::try_from(from - to - 1).unwrap_or(u8::MAX)
 }
 
 /// Returns what to do once the number is known; it always ends in an answer.

@@ -117,7 +117,7 @@ fn the_tree_is_shallow() {
     let program = compile(X86, Nesting::Off);
     let deepest = (0..=NEWEST).map(|number| run(&program, X86.audit(), number, [0; 6]).1).max();
     assert!(deepest <= Some(16), "{deepest:?} of {}", program.len());
-    assert!(program.len() < 400, "{}", program.len());
+    assert!(program.len() < 256, "{}", program.len());
 }
 
 #[test]

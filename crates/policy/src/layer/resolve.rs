@@ -72,10 +72,14 @@ impl Stack {
     }
 
     /// Returns a policy with what its profile supplies written out, where that stands in a file.
-    pub fn written_out(&self, policy: &Policy) -> Policy {
-        let mut whole = self.with_profile(policy.clone());
+    ///
+    /// # Errors
+    ///
+    /// When a text that Palisade itself brings cannot be read.
+    pub fn written_out(&self, policy: &Policy) -> Result<Policy, CannotResolve> {
+        let mut whole = self.with_profile(policy.clone())?;
         whole.profile = Setting::default();
-        whole
+        Ok(whole)
     }
 
     /// Returns every document with its layer, in the order it was added.
@@ -235,12 +239,12 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
     for statement in &mut said {
         statement.policy.drop_reserved(&mut ignored);
     }
-    let said = stack.between(said);
+    let said = stack.between(said)?;
     let preset = chosen_preset(&said);
     let narrowing = trust == Trust::NotTrusted
         && stack.documents.iter().any(|(layer, _)| *layer == Layer::Project);
     let policy = if narrowing {
-        let without = stack.between(statements(stack, &choice, |layer| layer != Layer::Project));
+        let without = stack.between(statements(stack, &choice, |layer| layer != Layer::Project))?;
         // The preset brings statements of its own, so it is settled before anything is merged.
         let allowed = chosen_preset(&without);
         let base = stack.fold(without, allowed)?;
@@ -355,7 +359,7 @@ impl Stack {
             .filter(administrators)
             .cloned()
             .collect();
-        let mut policy = self.with_profile(self.builtin.policy().clone());
+        let mut policy = self.with_profile(self.builtin.policy().clone())?;
         policy.merge(self.builtin.preset(preset)?.clone());
         for statement in statements {
             policy.merge(statement);
@@ -372,23 +376,24 @@ impl Stack {
 
     /// Puts the defaults of the profile that a statement chooses under the statement itself, where
     /// they replace what lower layers said (Ruling 1).
-    fn with_profile(&self, statement: Policy) -> Policy {
-        let Some(mut policy) = self.defaults(&statement) else { return statement };
+    fn with_profile(&self, statement: Policy) -> Result<Policy, CannotResolve> {
+        let Some(mut policy) = self.defaults(&statement)? else { return Ok(statement) };
         policy.merge(statement);
-        policy
+        Ok(policy)
     }
 
     /// Returns what the profile that a statement chooses supplies.
-    fn defaults(&self, statement: &Policy) -> Option<Policy> {
-        let profile = statement.profile.sourced()?;
+    fn defaults(&self, statement: &Policy) -> Result<Option<Policy>, CannotResolve> {
+        let Some(profile) = statement.profile.sourced() else { return Ok(None) };
         let in_file =
             self.profiles.iter().find(|(file, _)| profile.value == Profile::File(file.clone()));
-        match in_file {
-            Some((_, content)) => Some(content.clone()),
-            None => self
-                .builtin
-                .profile(&profile.value, &profile.origin)
-                .or_else(|| self.builtin.profile(&Profile::Readonly, &profile.origin)),
+        if let Some((_, content)) = in_file {
+            return Ok(Some(content.clone()));
+        }
+        let known = self.builtin.profile(&profile.value, &profile.origin)?;
+        match known {
+            Some(known) => Ok(Some(known)),
+            None => Ok(self.builtin.profile(&Profile::Readonly, &profile.origin)?),
         }
     }
 }

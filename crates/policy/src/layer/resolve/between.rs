@@ -1,6 +1,6 @@
 //! Several systems that speak with one voice: the strictest of them holds (Ruling 2).
 
-use super::Stack;
+use super::{CannotResolve, Stack};
 use crate::dialect::{DIALECTS, Dialect, FilesOf, Lists};
 use crate::key::{Field as _, Grants, Setting, Silence, Strictness as _};
 use crate::layer::Layer;
@@ -31,7 +31,7 @@ impl Stack {
     /// what other systems say in the same layer, for whomever they say it. Within one system the
     /// later file counts, as that system documents, and so do options, which come last. In which
     /// order the systems were named makes no difference.
-    pub(super) fn between(&self, mut said: Vec<Statement>) -> Vec<Policy> {
+    pub(super) fn between(&self, mut said: Vec<Statement>) -> Result<Vec<Policy>, CannotResolve> {
         let place = |dialect: Option<&'static Dialect>| {
             dialect.map_or(DIALECTS.len(), |dialect| {
                 DIALECTS.iter().position(|known| *known == dialect).unwrap_or_default()
@@ -40,7 +40,7 @@ impl Stack {
         said.sort_by_key(|said| (said.rank, place(said.dialect))); // stable: see `statements`
         let mut systems: Vec<System> = Vec::new();
         for Statement { rank, dialect, policy } in &mut said {
-            *policy = self.with_profile(std::mem::take(policy));
+            *policy = self.with_profile(std::mem::take(policy))?;
             if let Some(dialect) = *dialect {
                 System::hear(&mut systems, rank.2, dialect, policy);
             }
@@ -52,7 +52,7 @@ impl Stack {
             }
             policy
         };
-        said.into_iter().map(narrowed).collect()
+        Ok(said.into_iter().map(narrowed).collect())
     }
 }
 

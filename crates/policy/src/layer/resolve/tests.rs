@@ -51,7 +51,7 @@ fn the_built_in_texts_are_whole() {
         assert_ne!(policy, Policy::default(), "{name} does not parse");
     }
     for name in Profile::NAMES {
-        let profile = builtin.profile(&name.parse().unwrap(), &Origin::of(Layer::User));
+        let profile = builtin.profile(&name.parse().unwrap(), &Origin::of(Layer::User)).unwrap();
         assert_ne!(profile, Some(Policy::default()), "{name} does not parse");
     }
 }

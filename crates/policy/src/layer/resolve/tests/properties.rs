@@ -298,7 +298,7 @@ proptest! {
     fn merging_is_associative(a in any_text(), b in any_text(), c in any_text()) {
         let [a, b, c] = [(Layer::System, a), (Layer::User, b), (Layer::CommandLine, c)].map(|(layer, text)| {
             let document = Document::parse(&Source::new("x.yaml", &text), layer, &anchors()).unwrap();
-            stack(&[]).with_profile(document.policy)
+            stack(&[]).with_profile(document.policy).unwrap()
         });
         let merged = |mut below: Policy, above: &Policy| { below.merge(above.clone()); below };
         let left = merged(merged(a.clone(), &b), &c);
