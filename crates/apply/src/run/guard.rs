@@ -6,7 +6,8 @@
 //! what it wrote before anybody looked stays, and the note says that too.
 //!
 //! A command that goes on for longer, or that nobody waits for yet, is guarded by a thread that the
-//! kernel tells. Short ones are not: to stop being told takes longer than many of them do.
+//! kernel tells. Short ones are not: to stop being told takes longer than many of them do. That is
+//! why the janitor, where there is one, has the descriptor too: who lets go last waits.
 
 mod again;
 mod events;
@@ -14,7 +15,7 @@ mod look;
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -42,6 +43,8 @@ pub(super) enum Watcher {
 pub(super) struct Watched {
     files: Vec<Protected>,
     seen: Vec<Option<Identity>>,
+    /// Where the kernel will tell; none if it has no more of them.
+    events: Option<OwnedFd>,
 }
 
 /// A protected file.
@@ -70,6 +73,7 @@ struct Inside {
 pub(super) struct Guard {
     watch: Arc<Watch>,
     looks: Looks,
+    events: Option<Arc<OwnedFd>>,
     told: Option<Told>,
     notes: Vec<Note>,
 }
@@ -95,7 +99,12 @@ impl Watched {
             files.push(Protected { path: path.clone(), text });
             seen.push(Some(identity));
         }
-        Ok((!files.is_empty()).then_some(Self { files, seen }))
+        Ok((!files.is_empty()).then(|| Self { files, seen, events: events::open().ok() }))
+    }
+
+    /// Returns where the kernel will tell.
+    pub(super) fn events(&self) -> Option<BorrowedFd<'_>> {
+        self.events.as_ref().map(OwnedFd::as_fd)
     }
 
     /// Guards them for the sandbox whose first process this is.
@@ -111,14 +120,14 @@ impl Watched {
         };
         let watch = Arc::new(Watch { files: self.files, inside });
         let looks = Looks::new(self.seen);
-        let told =
-            match watcher {
-                Watcher::Waiter => None,
-                Watcher::Thread => Some(Told::start(&watch, looks.clone()).map_err(|errno| {
-                    CannotStart::Before { doing: "watch protected files", errno }
-                })?),
-            };
-        Ok(Guard { watch, looks, told, notes: Vec::new() })
+        let events = self.events.map(Arc::new);
+        let mut guard = Guard { watch, looks, events, told: None, notes: Vec::new() };
+        if watcher == Watcher::Thread {
+            let doing = "watch protected files";
+            guard.told =
+                Some(guard.be_told().map_err(|errno| CannotStart::Before { doing, errno })?);
+        }
+        Ok(guard)
     }
 }
 
@@ -136,12 +145,20 @@ impl Guard {
         let last = self.looks.pass(now);
         self.notes.extend(self.looks.look(&self.watch));
         if last {
-            match Told::start(&self.watch, self.looks.clone()) {
+            match self.be_told() {
                 Ok(told) => self.told = Some(told),
                 // Looking goes on.
                 Err(_) => self.looks.begin_again(now),
             }
         }
+    }
+
+    fn be_told(&self) -> std::io::Result<Told> {
+        let events = match &self.events {
+            Some(events) => Arc::clone(events),
+            None => Arc::new(events::open()?),
+        };
+        Told::start(&self.watch, self.looks.clone(), events)
     }
 
     /// Ends the watch, and returns what was seen.

@@ -19,7 +19,7 @@ use rustix::process::{Pid, PidfdFlags};
 use super::enter::enter;
 use super::error::{CannotStart, before};
 use super::family::Family;
-use super::guard::Watcher;
+use super::guard::{Watched, Watcher};
 use super::leftover::{Leftovers, Mounts};
 use super::message::{Message, send};
 use super::prepare::{Prepared, prepare};
@@ -157,7 +157,8 @@ impl Host {
         // At once: what we write after a copy was made of our memory costs a fault for each page,
         // after two copies in a row no more than after one.
         if let Some(reserved) = &mut ours.reserved {
-            reserved.watch(sandbox.pidfd(), mounts.as_ref().map(Mounts::as_fd))?;
+            let events = ours.watched.as_ref().and_then(Watched::events);
+            reserved.watch(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
         }
         let guard = ours.watched.map(|watched| watched.guard(pid, watcher)).transpose()?;
         drop(prepared);

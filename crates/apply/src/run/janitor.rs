@@ -20,19 +20,19 @@ use crate::sys::signal as signals;
 pub(super) struct Janitor(Made);
 
 impl Janitor {
-    /// Starts one for the names in `folders`, which `sandbox` depends on. It holds on to the
-    /// sandbox's mounts, if they are given.
+    /// Starts one for the names in `folders`, which `sandbox` depends on. It holds on to what takes
+    /// long to let go of.
     pub(super) fn start(
         folders: &[Folder],
         spares: Option<&Spares>,
         sandbox: BorrowedFd<'_>,
-        mounts: Option<BorrowedFd<'_>>,
+        held: [Option<BorrowedFd<'_>>; 2],
     ) -> Result<Self> {
         let own = rustix::process::getpid();
         let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?;
         let mut kept: Vec<i32> = folders.iter().map(|folder| folder.open.as_raw_fd()).collect();
         kept.extend(spares.map(|spares| spares.open.as_raw_fd()));
-        kept.extend(mounts.map(|mounts| mounts.as_raw_fd()));
+        kept.extend(held.into_iter().flatten().map(|held| held.as_raw_fd()));
         kept.extend([supervisor.as_raw_fd(), sandbox.as_raw_fd()]);
         kept.sort_unstable();
         let _blocked = signals::block_all();

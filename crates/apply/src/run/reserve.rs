@@ -82,15 +82,15 @@ impl Reserved {
         self.janitor.is_some()
     }
 
-    /// Starts the janitor, without whom no name is kept. `sandbox` is who depends on them; its mounts
-    /// are held by the janitor, if they are given.
+    /// Starts the janitor, without whom no name is kept. `sandbox` is who depends on them; what is
+    /// `held` the janitor lets go of last.
     pub(super) fn watch(
         &mut self,
         sandbox: BorrowedFd<'_>,
-        mounts: Option<BorrowedFd<'_>>,
+        held: [Option<BorrowedFd<'_>>; 2],
     ) -> std::result::Result<(), CannotStart> {
         if !self.folders.is_empty() {
-            let janitor = Janitor::start(&self.folders, self.spares.as_ref(), sandbox, mounts);
+            let janitor = Janitor::start(&self.folders, self.spares.as_ref(), sandbox, held);
             self.janitor = Some(janitor.map_err(before("start the janitor"))?);
         }
         Ok(())
@@ -233,7 +233,7 @@ mod tests {
         let mut kept = Reserved::open(&paths, spares).unwrap();
         let own = rustix::process::getpid();
         let pidfd = rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).unwrap();
-        kept.watch(pidfd.as_fd(), None).unwrap();
+        kept.watch(pidfd.as_fd(), [None; 2]).unwrap();
         kept.keep().unwrap();
         kept
     }

@@ -12,6 +12,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::look::Looks;
 use super::{Protected, Watch};
+use crate::sys::descriptor::lift;
 
 /// The thread at work. Dropping this ends it.
 #[derive(Debug)]
@@ -22,8 +23,13 @@ pub(super) struct Told {
 
 impl Told {
     /// Starts the thread, which goes on from what `looks` saw last.
-    pub(super) fn start(watch: &Arc<Watch>, mut looks: Looks) -> std::io::Result<Self> {
-        let (watch, events) = (Arc::clone(watch), folders(&watch.files)?);
+    pub(super) fn start(
+        watch: &Arc<Watch>,
+        mut looks: Looks,
+        events: Arc<OwnedFd>,
+    ) -> std::io::Result<Self> {
+        let watch = Arc::clone(watch);
+        folders(&events, &watch.files)?;
         let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
         let body = move || tell(&watch, &events, &mut looks, stopped.as_fd());
         let thread = thread::Builder::new().name("palisade-guard".into()).spawn(body)?;
@@ -43,9 +49,13 @@ impl Drop for Told {
     }
 }
 
+/// Returns a descriptor on which the kernel can tell.
+pub(super) fn open() -> Result<OwnedFd, Errno> {
+    inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).and_then(lift)
+}
+
 /// Asks to be told of the folders that these files are in.
-fn folders(files: &[Protected]) -> Result<OwnedFd, Errno> {
-    let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+fn folders(events: &OwnedFd, files: &[Protected]) -> Result<(), Errno> {
     let what = WatchFlags::MOVED_TO
         | WatchFlags::MOVED_FROM
         | WatchFlags::CREATE
@@ -53,13 +63,13 @@ fn folders(files: &[Protected]) -> Result<OwnedFd, Errno> {
         | WatchFlags::ONLYDIR;
     for file in files {
         let folder = file.path.parent().unwrap_or(&file.path);
-        match inotify::add_watch(&events, folder, what) {
+        match inotify::add_watch(events, folder, what) {
             // One that is gone has no files either, and cannot come back: it is pinned.
             Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(errno) => return Err(errno),
         }
     }
-    Ok(events)
+    Ok(())
 }
 
 /// Looks whenever something happens, until it is stopped. What happens is of no interest, only
