@@ -37,21 +37,34 @@ fn maps() -> Option<[Vec<u8>; 2]> {
     (uid != 0).then(|| [uid, gid].map(|id| format!("{id} {id} 1\n").into_bytes()))
 }
 
+/// Returns whether a plan asks for just what is made ahead.
 fn fits(plan: &Plan) -> bool {
-    let mut steps = plan.steps().iter();
-    let namespaces = steps.any(|step| {
-        matches!(step, Step::Namespaces(kinds)
-            if kinds.contains(&Namespace::User) && kinds.contains(&Namespace::Network))
-    });
-    let same = |identity: &Identity| match identity.mapped_by {
-        MappedBy::Supervisor => rustix::process::geteuid().is_root(),
+    let has = |wanted: &dyn Fn(&Step) -> bool| plan.steps().iter().any(wanted);
+    has(
+        &|step| matches!(step, Step::Namespaces(kinds) if MADE.iter().all(|kind| kinds.contains(kind))),
+    ) && has(&|step| matches!(step, Step::Identity(identity) if is_ours(identity)))
+        && has(&|step| *step == Step::LoopbackUp)
+}
+
+/// The namespaces that are made ahead.
+const MADE: [Namespace; 6] = [
+    Namespace::User,
+    Namespace::Mount,
+    Namespace::Network,
+    Namespace::Ipc,
+    Namespace::Name,
+    Namespace::Cgroup,
+];
+
+/// Returns whether users and groups are mapped as [`maps`] says.
+fn is_ours(identity: &Identity) -> bool {
+    let uid = rustix::process::geteuid().as_raw();
+    let gid = rustix::process::getegid().as_raw();
+    match identity.mapped_by {
+        MappedBy::Supervisor => uid == 0,
         MappedBy::Itself => {
-            identity.uid == rustix::process::geteuid().as_raw()
-                && identity.gid == rustix::process::getegid().as_raw()
-                && (identity.uid, identity.gid) == (identity.outer_uid, identity.outer_gid)
+            let Identity { uid: inner, outer_uid, gid: inner_group, outer_gid, .. } = *identity;
+            (inner, outer_uid, inner_group, outer_gid) == (uid, uid, gid, gid)
         }
-    };
-    let mut steps = plan.steps().iter();
-    let identity = steps.any(|step| matches!(step, Step::Identity(identity) if same(identity)));
-    namespaces && identity && plan.steps().contains(&Step::LoopbackUp)
+    }
 }

@@ -13,6 +13,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
+use rustix::thread::UnshareFlags;
 
 use super::act::Act;
 use super::family::{self, Family};
@@ -92,7 +93,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
     match act {
         Act::Done | Act::Split => Ok(()),
         Act::Network | Act::Map { .. } | Act::Loopback if *ahead => Ok(()),
-        Act::Network => restrict::new_network_namespace(),
+        Act::Network => restrict::new_namespaces(UnshareFlags::NEWNET),
         Act::Descriptors => descriptors(standard, *terminal, *control),
         Act::Map { uids, gids } => restrict::map_self(uids, gids),
         Act::AwaitMap { uid, gid } => {

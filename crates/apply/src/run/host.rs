@@ -258,8 +258,7 @@ fn made(
     let _blocked = signal::block_all();
     if let Some(ahead) = ahead {
         prepared.ahead = true;
-        let others = namespaces & !u64::from(libc::CLONE_NEWUSER.cast_unsigned());
-        if let Ok(made) = ahead.make(others, &mut || enter(prepared)) {
+        if let Ok(made) = ahead.make(namespaces, &mut || enter(prepared)) {
             return Ok(made);
         }
         // What is wrong is told by the step that does it.

@@ -1,9 +1,9 @@
 //! A process that makes namespaces ahead of their use.
 //!
 //! An empty network takes the kernel longer than anything else that a sandbox is made of. This
-//! process makes one, in a user namespace of its own, while its owner still finds out what the
-//! sandbox is to be. Then it makes the sandbox's first process in there, as a child of the owner and
-//! with a copy of the owner's memory, as if the owner had made it.
+//! process makes one, and the other namespaces that it can be in itself, while its owner still finds
+//! out what the sandbox is to be. Then it makes the sandbox's first process in there, as a child of
+//! the owner and with a copy of the owner's memory, as if the owner had made it.
 //!
 //! It works in the owner's memory and with the owner's descriptors, as a thread does, and dies with
 //! the owner. It shares the thread-local memory of the thread that made it: it calls nothing that
@@ -18,9 +18,17 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::{Pid, PidfdFlags};
+use rustix::thread::UnshareFlags;
 
 use super::process::{Made, Side, Stack, await_end, clone_into, leave, signal};
 use super::{check, network, restrict, signal as signals};
+
+/// What it makes beside a user namespace.
+const MADE: UnshareFlags = UnshareFlags::NEWNET
+    .union(UnshareFlags::NEWNS)
+    .union(UnshareFlags::NEWIPC)
+    .union(UnshareFlags::NEWUTS)
+    .union(UnshareFlags::NEWCGROUP);
 
 /// The process, and what it shares with us. Dropping it ends it.
 #[derive(Debug)]
@@ -85,10 +93,13 @@ impl Ahead {
         Ok(Self { made: Made { pid, pidfd }, shared, _stack: stack, _here: PhantomData })
     }
 
-    /// Makes a process that runs `body` in its namespaces and in these new ones, as a child of ours.
-    /// `body` must not return, and is bound as the child of [`clone_into`].
+    /// Makes a process that runs `body` in these namespaces, as a child of ours: those that there
+    /// are, and new ones of other kinds. `body` must not return, and is bound as the child of
+    /// [`clone_into`].
     pub(crate) fn make(&self, namespaces: u64, mut body: &mut dyn FnMut()) -> Result<Made> {
         let shared = &*self.shared;
+        let user = u64::from(libc::CLONE_NEWUSER.cast_unsigned());
+        let namespaces = namespaces & !(user | u64::from(MADE.bits()));
         shared.namespaces.store(namespaces, Ordering::Release);
         shared.body.store((&raw mut body).cast::<c_void>(), Ordering::Release);
         ring(shared.wanted.as_fd())?;
@@ -147,7 +158,7 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
 
 /// Makes what takes long.
 fn settle(maps: Option<&[Vec<u8>; 2]>) -> Result<()> {
-    restrict::new_network_namespace()?;
+    restrict::new_namespaces(MADE)?;
     if let Some([uids, gids]) = maps {
         restrict::map_self(uids, gids)?;
     }

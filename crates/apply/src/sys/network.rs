@@ -10,6 +10,9 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 /// `IFF_UP` and `IFF_RUNNING`.
 const UP: i16 = 0x41;
 
+/// `SIOCSIFFLAGS`.
+const SET_FLAGS: Opcode = 0x8914;
+
 /// Returns whether an address of the world has a route; nothing is sent.
 pub(crate) fn reaches_world() -> bool {
     let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
@@ -31,10 +34,9 @@ pub(crate) fn loopback_up() -> Result<()> {
         *to = libc::c_char::from_ne_bytes([from]);
     }
     request.ifr_ifru.ifru_flags = UP;
-    // SAFETY: the kernel reads the request, whose name ends with a zero. A missing interface comes
-    // back as an error.
-    unsafe {
-        let set = Setter::<{ libc::SIOCSIFFLAGS as Opcode }, _>::new(request);
-        rustix::ioctl::ioctl(&socket, set)
-    }
+    // SAFETY: this request of the kernel's reads what is behind a pointer, and writes nothing.
+    let set = unsafe { Setter::<SET_FLAGS, _>::new(request) };
+    // SAFETY: what it reads is a request whose name ends with a zero. A missing interface comes back
+    // as an error.
+    unsafe { rustix::ioctl::ioctl(&socket, set) }
 }

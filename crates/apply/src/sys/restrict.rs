@@ -56,10 +56,10 @@ pub(crate) fn new_user_namespace() -> Result<()> {
     check(libc::c_long::from(returned)).map(drop)
 }
 
-/// Makes a network namespace of this process's own.
-pub(crate) fn new_network_namespace() -> Result<()> {
-    // SAFETY: descriptors stay shared, which is what the others must not lose.
-    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNET) }
+/// Makes namespaces of this process's own.
+pub(crate) fn new_namespaces(kinds: UnshareFlags) -> Result<()> {
+    // SAFETY: descriptors stay shared, which is what others must not lose.
+    unsafe { rustix::thread::unshare_unsafe(kinds) }
 }
 
 /// Says which users and groups there are in the user namespace of this process, which is new.

@@ -215,6 +215,8 @@ impl Sandbox {
                 return Ok(Err(refused(Done::Denied { reasons: reasons.clone() })));
             }
             Verdict::Ask(reasons) => {
+                // A person takes their time, and what is made ahead grows old.
+                palisade_apply::call_back();
                 let because = Unconfirmed::of(self.ask(call, reasons));
                 match (because, verdict.confirmed()) {
                     (None, Some(permit)) => permit,
