@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use palisade_apply::{Host, Streams};
+use palisade_apply::{Host, Streams, send_ahead};
 use palisade_plan::build;
 use palisade_testkit::Project;
 
@@ -43,7 +43,11 @@ fn supervise(root: &Path) {
     // In turn: with placeholders that are made and removed, and with spares.
     let spares = std::env::temp_dir().join("spares");
     let hosts = [Host::probe(), Host::probe().keeping_spares(Some(spares))];
-    for host in hosts.iter().cycle() {
+    for (turn, host) in hosts.iter().cycle().enumerate() {
+        // With namespaces that are made ahead, and with those of the start.
+        if turn % 3 > 0 {
+            send_ahead();
+        }
         let facts = host.facts(&place.order.questions());
         let plan = build(&permit(), &place.order, &facts).unwrap();
         let outcome = host.start(&plan, Streams::default()).unwrap().wait().unwrap();

@@ -8,6 +8,7 @@
 )]
 
 mod absent;
+mod ahead;
 mod calls;
 mod disks;
 mod files;
@@ -33,7 +34,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use palisade_apply::{CannotStart, Host, Input, Outcome, Running, Streams};
+use palisade_apply::{CannotStart, Host, Input, Outcome, Running, Streams, send_ahead};
 use palisade_plan::policy::Policy;
 use palisade_plan::policy::decide::{Asked, Call, Judge, Permit, Verdict};
 use palisade_plan::policy::jail::NoLookup;
@@ -111,6 +112,8 @@ impl Place {
         let mut order = self.order.clone();
         order.argv = argv.iter().map(|word| (*word).to_owned()).collect();
         let host = Host::probe();
+        // As everybody does: `ahead` and `killed` also have the way without.
+        send_ahead();
         let plan = build(&permit(), &order, &host.facts(&order.questions())).unwrap();
         host.start_awaited(&plan, streams)?.wait()
     }
@@ -135,6 +138,7 @@ fn started(place: &Place, streams: Streams) -> Running {
 /// Starts what the order of a place says, and promises to wait for it at once.
 fn started_awaited(place: &Place, streams: Streams) -> Running {
     let host = Host::probe();
+    send_ahead();
     let facts = host.facts(&place.order.questions());
     host.start_awaited(&build(&permit(), &place.order, &facts).unwrap(), streams).unwrap()
 }
