@@ -446,6 +446,8 @@ impl Said {
             Ok(Some(Message::Ended(status))) => self.ended = Some(status),
             Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal | Message::Listener))
             | Err(Errno::AGAIN) => {}
+            // It went without having heard all of us. What it said before comes next.
+            Err(Errno::CONNRESET) => {}
             Ok(None) | Err(_) => self.closed = true,
         }
     }

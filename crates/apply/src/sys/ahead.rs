@@ -158,10 +158,12 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
 
 /// Makes what takes long.
 fn settle(maps: Option<&[Vec<u8>; 2]>) -> Result<()> {
-    restrict::new_namespaces(MADE)?;
+    // Before there are mounts of its own: another thread may clone a process just now, which then has
+    // these files too for a moment, and mounts with files that are written cannot be sealed.
     if let Some([uids, gids]) = maps {
         restrict::map_self(uids, gids)?;
     }
+    restrict::new_namespaces(MADE)?;
     network::loopback_up()
 }
 

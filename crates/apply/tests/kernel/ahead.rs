@@ -90,3 +90,20 @@ fn a_plan_that_wants_something_else_does_not_get_it() {
         assert_ne!(out(&run(&place, link)).trim(), host.to_str().unwrap());
     });
 }
+
+#[test]
+fn threads_do_not_get_in_each_others_way() {
+    as_both("ahead::threads_do_not_get_in_each_others_way", || {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let place = Place::new();
+                    for _ in 0..50 {
+                        send_ahead();
+                        assert_eq!(out(&run(&place, "echo ran")), "ran\n");
+                    }
+                });
+            }
+        });
+    });
+}

@@ -145,3 +145,30 @@ fn a_full_temporary_folder_leaves_the_rest_usable() {
         assert!(all(&outcome).contains("No space left"), "{}", all(&outcome));
     });
 }
+
+#[test]
+fn a_step_that_fails_is_named_whatever_it_was_told_meanwhile() {
+    // As an ordinary user, who takes trees out of the root inside; root does before.
+    as_both("odd::a_step_that_fails_is_named_whatever_it_was_told_meanwhile", || {
+        let mut place = Place::with(Project::new().dir("more"));
+        place.order.argv = ["touch", "ran"].map(str::to_owned).into();
+        place.order.protect.push(pattern(place.project.root(), "**/.bashrc"));
+        for _ in 0..50 {
+            let gone = Project::new();
+            place.order.write = vec![place.project.root().into(), gone.root().into()];
+            let host = Host::probe();
+            let facts = host.facts(&place.order.questions());
+            let plan = build(&permit(), &place.order, &facts).unwrap();
+            drop(gone);
+            // The names that must stay absent are kept, and said to be, while it fails.
+            let failed = host.start(&plan, Streams::default()).and_then(|running| {
+                std::thread::sleep(Duration::from_millis(2));
+                running.wait()
+            });
+            let failed = failed.unwrap_err();
+            let is_told = matches!(failed, CannotStart::Step { .. } | CannotStart::Before { .. });
+            assert!(is_told, "{failed:?}");
+        }
+        assert!(!place.project.path("ran").exists());
+    });
+}
