@@ -311,13 +311,23 @@ fn narrows<'a>(words: impl Iterator<Item = &'a str>, deeds: &[&str]) -> bool {
 
 /// Whether a pattern of names in a search is not met by all of them, nor by git's folder.
 fn is_certain(value: &str) -> bool {
-    let is_any = |name: &str| name == "." || is_any_name(name);
     // Unlike a shell's, a wildcard of a search may be a dot.
-    let is_git =
-        |name: &str| !is_any(name) && [".git", "_git"].iter().any(|part| Step::matches(name, part));
-    let names = || value.split('/');
-    let names_git = || byte::has(value, b'g') && value.contains(".git");
-    !names().all(is_any) && !names().any(is_git) && !names_git()
+    let may_be_git = |name| Step::matches(name, ".git") || Step::matches(name, "_git");
+    let mut is_any = true;
+    let mut rest = Some(value);
+    while let Some(names) = rest {
+        let (name, behind) =
+            byte::split_once(names, b'/').map_or((names, None), |(name, rest)| (name, Some(rest)));
+        if name != "." && !is_any_name(name) {
+            if may_be_git(name) {
+                return false;
+            }
+            is_any = false;
+        }
+        rest = behind;
+    }
+    let names_git = byte::has(value, b'g') && value.contains(".git");
+    !is_any && !names_git
 }
 
 /// Tells the tests of a search that ask for a name.

@@ -313,7 +313,7 @@ impl Ground {
 
 /// `*`, `**`, `?*`, `*.*`: every name, or nearly.
 pub(crate) fn is_any_name(name: &str) -> bool {
-    name.contains('*') && name.chars().all(|c| matches!(c, '*' | '?' | '.'))
+    name.bytes().all(|byte| matches!(byte, b'*' | b'?' | b'.')) && byte::has(name, b'*')
 }
 
 /// Without the index, which is longer than any message.

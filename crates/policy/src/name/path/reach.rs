@@ -201,12 +201,15 @@ fn differs(text: &[u8], part: &[u8]) -> bool {
     let end = text.iter().rposition(is_wild).and_then(|at| text.get(at + 1..)).unwrap_or(text);
     // A wildcard in front matches no dot.
     let begins = part.starts_with(start) && !(start.is_empty() && part.first() == Some(&b'.'));
+    if begins && part.ends_with(end) {
+        return false;
+    }
     // Of what is no pattern of one name, as `**` and `[`, nothing can be said this way.
-    let is_read = || {
-        !text.iter().any(|byte| matches!(byte, b'[' | b'\\'))
-            && !text.windows(2).any(|pair| pair == b"**")
-    };
-    !(begins && part.ends_with(end)) && is_read()
+    let mut before = 0;
+    !text.iter().any(|&byte| {
+        let is_star = std::mem::replace(&mut before, byte) == b'*';
+        matches!(byte, b'[' | b'\\') || is_star && byte == b'*'
+    })
 }
 
 #[cfg(test)]
