@@ -160,7 +160,10 @@ impl Walk<'_> {
             let names = (real.as_str(), versionless(&real));
             self.strictly(names, program, args, acts.get(written..).unwrap_or_default());
         }
-        self.implicit(name, args, span);
+        // Most texts write nothing.
+        if !self.disk.is_empty() {
+            self.implicit(name, args, span);
+        }
         self.unseen(plain, args, span);
         self.wholesale((name, plain), args, &acts, span);
         self.carries((name, plain), args, &acts, input);
