@@ -1,6 +1,7 @@
 //! Everything at once: the project emptied or overwritten without being named, and what git keeps
 //! written by programs that are not git.
 
+use super::child::is_flag;
 use super::feed::Spread;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
@@ -18,13 +19,8 @@ const NAME_FILES: [&str; 7] = ["cp", "gcp", "gmv", "install", "ln", "mv", "rsync
 
 impl Walk<'_> {
     /// Judges what a tool does to all that lies in the project's root, where no act names it.
-    pub(super) fn wholesale(
-        &mut self,
-        (name, plain): (&str, &str),
-        args: &[Arg<'_>],
-        acts: &[Act<'_>],
-        span: Span,
-    ) {
+    #[inline(never)]
+    pub(super) fn wholesale(&mut self, plain: &str, args: &[Arg<'_>], span: Span) {
         let has = |option: &str| args.iter().any(|arg| arg.text == option);
         let flags = |flag: char| {
             args.iter().any(|arg| {
@@ -90,11 +86,16 @@ impl Walk<'_> {
         if unpacks {
             self.members(args);
         }
+    }
+
+    /// Judges what a tool writes, where it may be more than its acts name.
+    pub(super) fn overwritten(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
         let writes = acts.iter().any(|act| matches!(act, Act::Write(_)));
         if !writes || MAKE_FOLDERS.contains(&name) {
             return;
         }
-        let replaces = flags('T') || has("--no-target-directory");
+        let replaces =
+            args.iter().any(|arg| is_flag(&arg.text, 'T') || arg.text == "--no-target-directory");
         let named = NAME_FILES.contains(&name) && !replaces;
         for act in acts {
             if let Act::Write(path) = act {
@@ -118,6 +119,7 @@ impl Walk<'_> {
 
     /// Leaves out acts that cannot be: a copy in a folder that is none, and a package's program
     /// that has the name of one of the machine's.
+    #[inline(never)]
     pub(super) fn settle(&self, name: &str, args: &[Arg<'_>], acts: &mut Vec<Act<'_>>) {
         match name {
             "npx" | "bunx" | "pnpx" => acts.retain(|act| {

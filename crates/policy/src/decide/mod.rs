@@ -32,6 +32,7 @@ mod matched;
 mod mention;
 mod moved;
 pub(crate) mod notes;
+mod ordinary;
 mod parameter;
 mod path;
 mod perform;

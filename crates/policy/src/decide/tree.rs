@@ -10,6 +10,7 @@ use crate::jail::{Last, Standing};
 impl Walk<'_> {
     /// Asks about folders that a command reads with all in them, where some of that is hidden.
     /// `name` is without a version.
+    #[inline(never)]
     pub(super) fn whole_trees(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
         if self.judge.style == Style::Runner || !reads_trees(name, args) {
             return;
