@@ -39,9 +39,15 @@ pub(super) enum LastWord {
 
 impl Walk<'_> {
     /// Follows what a builtin changes in the shell at hand.
+    #[inline(always)]
     pub(super) fn builtin(&mut self, name: &str, args: &[Arg<'_>], input: &Input) {
         // Nearly every command is none.
         let Some(builtin) = Builtin::of(name) else { return };
+        self.follow_builtin(builtin, name, args, input);
+    }
+
+    #[inline(never)]
+    fn follow_builtin(&mut self, builtin: Builtin, name: &str, args: &[Arg<'_>], input: &Input) {
         if builtin.names_variables() || builtin == Builtin::Set {
             for arg in args {
                 self.hidden_subscript(&arg.text, arg.span);

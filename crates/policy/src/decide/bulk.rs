@@ -1,13 +1,14 @@
 //! Everything at once: the project emptied or overwritten without being named, and what git keeps
 //! written by programs that are not git.
 
+use super::child::is_flag;
 use super::feed::Spread;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Act, Arg, Certainty, Concern, Run};
 use crate::jail::{Entry, Last, Place, Standing, is_any_name, is_kept_by_git};
 use crate::name::Step;
-use crate::text::Span;
+use crate::text::{Span, byte};
 
 /// Programs that make or mark a folder, and put nothing into it; git knows what it does.
 const MAKE_FOLDERS: [&str; 8] =
@@ -18,13 +19,8 @@ const NAME_FILES: [&str; 7] = ["cp", "gcp", "gmv", "install", "ln", "mv", "rsync
 
 impl Walk<'_> {
     /// Judges what a tool does to all that lies in the project's root, where no act names it.
-    pub(super) fn wholesale(
-        &mut self,
-        (name, plain): (&str, &str),
-        args: &[Arg<'_>],
-        acts: &[Act<'_>],
-        span: Span,
-    ) {
+    #[inline(never)]
+    pub(super) fn wholesale(&mut self, plain: &str, args: &[Arg<'_>], span: Span) {
         let has = |option: &str| args.iter().any(|arg| arg.text == option);
         let flags = |flag: char| {
             args.iter().any(|arg| {
@@ -90,11 +86,16 @@ impl Walk<'_> {
         if unpacks {
             self.members(args);
         }
+    }
+
+    /// Judges what a tool writes, where it may be more than its acts name.
+    pub(super) fn overwritten(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
         let writes = acts.iter().any(|act| matches!(act, Act::Write(_)));
         if !writes || MAKE_FOLDERS.contains(&name) {
             return;
         }
-        let replaces = flags('T') || has("--no-target-directory");
+        let replaces =
+            args.iter().any(|arg| is_flag(&arg.text, 'T') || arg.text == "--no-target-directory");
         let named = NAME_FILES.contains(&name) && !replaces;
         for act in acts {
             if let Act::Write(path) = act {
@@ -118,6 +119,7 @@ impl Walk<'_> {
 
     /// Leaves out acts that cannot be: a copy in a folder that is none, and a package's program
     /// that has the name of one of the machine's.
+    #[inline(never)]
     pub(super) fn settle(&self, name: &str, args: &[Arg<'_>], acts: &mut Vec<Act<'_>>) {
         match name {
             "npx" | "bunx" | "pnpx" => acts.retain(|act| {
@@ -219,9 +221,8 @@ impl Walk<'_> {
         match name {
             "find" | "gfind" => {
                 const PRINTS: [&str; 2] = ["-print", "-print0"];
-                let mut words = of_search(args, &PRINTS);
-                words.push("-print");
-                if narrows(&words, &PRINTS) { Spread::Part } else { Spread::Whole }
+                let words = of_search(args, &PRINTS).chain(["-print"]);
+                if narrows(words, &PRINTS) { Spread::Part } else { Spread::Whole }
             }
             // These hand on what they are given, or less, unless they look elsewhere.
             "grep" | "head" | "sort" | "tail" | "uniq" if reads_input(name, args) => self.listed,
@@ -279,35 +280,56 @@ fn is_shut(mode: &str) -> bool {
 
 /// Whether a search does something only with what has a certain name, or with nothing in it.
 fn is_narrowed(args: &[Arg<'_>], deeds: &[&str]) -> bool {
-    narrows(&of_search(args, deeds), deeds)
+    narrows(of_search(args, deeds), deeds)
 }
 
 /// The same for the words of a search alone.
-fn narrows(words: &[&str], deeds: &[&str]) -> bool {
-    let mut branches = words.split(|word| matches!(*word, "-o" | "-or" | ","));
-    branches.all(|branch| {
-        let narrows = |at: usize, word: &str| {
-            let negated = at.checked_sub(1).and_then(|before| branch.get(before));
-            let tests = tests_name(word)
-                && branch.get(at + 1).is_some_and(|value| {
-                    let is_any = |name: &str| name == "." || is_any_name(name);
-                    // Unlike a shell's, a wildcard of a search may be a dot.
-                    let is_git = |name: &str| {
-                        let step = Step::pattern(name);
-                        !is_any(name) && (step.may_be(".git") || step.may_be("_git"))
-                    };
-                    let names = || value.split('/');
-                    !names().all(is_any) && !names().any(is_git) && !value.contains(".git")
-                });
-            (tests || word == "-empty")
-                && !negated.is_some_and(|word| matches!(*word, "!" | "-not"))
-        };
-        // What stands behind the deed comes too late.
-        let deed = branch.iter().position(|word| deeds.contains(word));
-        deed.is_none_or(|deed| {
-            branch.iter().take(deed).enumerate().any(|(at, word)| narrows(at, word))
-        })
-    })
+fn narrows<'a>(words: impl Iterator<Item = &'a str>, deeds: &[&str]) -> bool {
+    // What was seen of the branch at hand: what stands behind the deed comes too late.
+    let (mut is_narrow, mut is_done) = (false, false);
+    let (mut before, mut asks_name) = ("", false);
+    for word in words {
+        if matches!(word, "-o" | "-or" | ",") {
+            (is_narrow, is_done, before, asks_name) = (false, false, "", false);
+            continue;
+        }
+        if is_done {
+            continue;
+        }
+        is_narrow |= asks_name && is_certain(word);
+        if deeds.contains(&word) {
+            if !is_narrow {
+                return false;
+            }
+            is_done = true;
+        }
+        let negated = matches!(before, "!" | "-not");
+        asks_name = tests_name(word) && !negated;
+        is_narrow |= word == "-empty" && !negated;
+        before = word;
+    }
+    true
+}
+
+/// Whether a pattern of names in a search is not met by all of them, nor by git's folder.
+fn is_certain(value: &str) -> bool {
+    // Unlike a shell's, a wildcard of a search may be a dot.
+    let may_be_git = |name| Step::matches(name, ".git") || Step::matches(name, "_git");
+    let mut is_any = true;
+    let mut rest = Some(value);
+    while let Some(names) = rest {
+        let (name, behind) =
+            byte::split_once(names, b'/').map_or((names, None), |(name, rest)| (name, Some(rest)));
+        if name != "." && !is_any_name(name) {
+            if may_be_git(name) {
+                return false;
+            }
+            is_any = false;
+        }
+        rest = behind;
+    }
+    let names_git = byte::has(value, b'g') && value.contains(".git");
+    !is_any && !names_git
 }
 
 /// Tells the tests of a search that ask for a name.
@@ -327,19 +349,20 @@ fn tests_name(word: &str) -> bool {
 
 /// Returns the words of a search without those of the programs that it starts, but for what it is
 /// asked about.
-fn of_search<'a>(args: &'a [Arg<'_>], deeds: &[&str]) -> Vec<&'a str> {
-    let mut words = Vec::with_capacity(args.len() + 1);
+fn of_search<'a>(args: &'a [Arg<'_>], deeds: &[&str]) -> impl Iterator<Item = &'a str> {
     let mut rest = args.iter().map(|arg| &*arg.text);
-    while let Some(word) = rest.next() {
-        let starts = matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");
-        if !starts || deeds.contains(&word) {
-            words.push(word);
+    std::iter::from_fn(move || {
+        loop {
+            let word = rest.next()?;
+            let starts = matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");
+            if starts {
+                rest.by_ref().find(|word| matches!(*word, ";" | "+"));
+            }
+            if !starts || deeds.contains(&word) {
+                return Some(word);
+            }
         }
-        if starts {
-            rest.by_ref().find(|word| matches!(*word, ";" | "+"));
-        }
-    }
-    words
+    })
 }
 
 /// Whether a filter is given no file and no folder to read.

@@ -32,14 +32,6 @@ pub(super) enum Ownership {
     Here,
 }
 
-/// Programs that hand on the environment they are given.
-const TRANSPARENT: [&str; 36] = [
-    ".", "ash", "bash", "builtin", "busybox", "chrt", "command", "dash", "eval", "exec", "fd",
-    "fdfind", "find", "flock", "gfind", "gtimeout", "gxargs", "ionice", "ksh", "mksh", "nice",
-    "nohup", "parallel", "script", "setsid", "sh", "source", "stdbuf", "strace", "taskset",
-    "timeout", "toybox", "trap", "watch", "xargs", "zsh",
-];
-
 impl Walk<'_> {
     /// Shell text in an argument.
     pub(super) fn nested(&mut self, arg: &Arg<'_>, input: &Input) {
@@ -150,7 +142,7 @@ impl Walk<'_> {
             "exec" if args.iter().any(|arg| is_flag(&arg.text, 'c')) => {
                 self.environment = Environment::Lost;
             }
-            name if TRANSPARENT.binary_search(&versionless(name)).is_ok() => {}
+            name if is_transparent(versionless(name)) => {}
             _ => self.environment = Environment::Lost,
         }
     }
@@ -164,9 +156,60 @@ impl Walk<'_> {
     }
 }
 
+/// Programs that hand on the environment they are given.
+fn is_transparent(name: &str) -> bool {
+    matches!(
+        name,
+        "." | "ash"
+            | "bash"
+            | "builtin"
+            | "busybox"
+            | "chrt"
+            | "command"
+            | "dash"
+            | "eval"
+            | "exec"
+            | "fd"
+            | "fdfind"
+            | "find"
+            | "flock"
+            | "gfind"
+            | "gtimeout"
+            | "gxargs"
+            | "ionice"
+            | "ksh"
+            | "mksh"
+            | "nice"
+            | "nohup"
+            | "parallel"
+            | "script"
+            | "setsid"
+            | "sh"
+            | "source"
+            | "stdbuf"
+            | "strace"
+            | "taskset"
+            | "timeout"
+            | "toybox"
+            | "trap"
+            | "watch"
+            | "xargs"
+            | "zsh"
+    )
+}
+
 /// Whether a word is a bundle of short options with this one among them.
 pub(super) fn is_flag(text: &str, flag: char) -> bool {
     text.starts_with('-') && !text.starts_with("--") && text.contains(flag)
+}
+
+/// Whether a word is a bundle of short options with one of these ASCII letters among them.
+pub(super) fn has_letter(text: &str, letters: &[u8]) -> bool {
+    match text.as_bytes() {
+        [b'-', b'-', ..] => false,
+        [b'-', bundle @ ..] => bundle.iter().any(|byte| letters.contains(byte)),
+        _ => false,
+    }
 }
 
 /// Whether a text may take up the last word of an earlier command: `$_`, `${_}`.

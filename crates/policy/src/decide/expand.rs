@@ -434,7 +434,7 @@ fn spread<'p, 't>(pieces: &'p [Piece<'t>]) -> Option<Vec<Vec<&'p Piece<'t>>>> {
 }
 
 /// Appends the argument that a word is, if it is only text.
-#[inline]
+#[inline(always)]
 pub(super) fn push_written<'t>(text: &'t str, word: &Word<'t>, args: &mut Vec<Arg<'t>>) -> bool {
     let [Piece::Literal(literal) | Piece::Quoted(literal)] = &*word.pieces else { return false };
     let verbatim = match literal {

@@ -1,10 +1,15 @@
 //! Commands that get more arguments from elsewhere: `xargs`, `find -exec`.
 
+use std::borrow::Cow;
+
+use smallvec::{SmallVec, smallvec};
+
+use super::child::has_letter;
 use super::scope::Value;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Holed as _};
 use crate::jail::{Last, Place, Route, Standing};
-use crate::text::Span;
+use crate::text::{Span, byte};
 
 /// Names that begin with a dot, in the home folder: some are hidden, and whoever is fed what a
 /// search from there finds may be fed these.
@@ -217,11 +222,7 @@ impl Walk<'_> {
     /// Returns what kind of files a command lists.
     pub(super) fn lists_of(&self, name: &str, args: &[Arg<'_>]) -> Lists {
         let has = |word: &str| args.iter().any(|arg| arg.text == word);
-        let flag = |flag: char| {
-            args.iter().any(|arg| {
-                arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(flag)
-            })
-        };
+        let flag = |flag: u8| args.iter().any(|arg| has_letter(&arg.text, &[flag]));
         let straight = || {
             let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
             operands.filter(|arg| !arg.text.is_empty()).all(|arg| {
@@ -234,10 +235,13 @@ impl Walk<'_> {
                 let plain = args.windows(2).any(
                     |pair| matches!(pair, [test, kind] if test.text == "-type" && kind.text == "f"),
                 );
-                plain && !["-L", "-H", "-follow", "-o", "-or", "!", "-not"].iter().any(|w| has(w))
+                let widens = |text: &str| {
+                    matches!(text, "-L" | "-H" | "-follow" | "-o" | "-or" | "!" | "-not")
+                };
+                plain && !args.iter().any(|arg| widens(&arg.text))
             }
-            "grep" | "egrep" | "fgrep" => flag('r') && !flag('R') && straight(),
-            "rg" => !flag('L') && !has("--follow") && straight(),
+            "grep" | "egrep" | "fgrep" => flag(b'r') && !flag(b'R') && straight(),
+            "rg" => !flag(b'L') && !has("--follow") && straight(),
             "git" => args.first().is_some_and(|command| command.text == "grep"),
             "sort" | "uniq" | "head" | "tail" => return self.lists,
             _ => false,
@@ -268,14 +272,14 @@ impl Feed {
     }
 
     /// Returns the command with what it is fed: once for each item that is known and has its place.
-    pub(super) fn fills<'t>(&self, argv: &[Arg<'t>], span: Span) -> Vec<Vec<Arg<'t>>> {
+    pub(super) fn fills<'t>(&self, argv: &[Arg<'t>], span: Span) -> SmallVec<[Vec<Arg<'t>>; 1]> {
         let known = self.items.iter().all(|item| item.certainty == Certainty::Known);
         let each = known && self.items.len() > 1 && self.rounds == Rounds::Each;
         if !each {
-            return vec![self.fill(argv, span)];
+            return smallvec![self.fill(argv, span)];
         }
         let alone = |item: &Value| Self { items: vec![item.clone()], ..self.clone() };
-        let mut fills: Vec<_> =
+        let mut fills: SmallVec<_> =
             self.items.iter().map(|item| alone(item).fill(argv, span)).collect();
         // How many go together is a number that nobody read.
         if self.mark.is_none() {
@@ -287,22 +291,25 @@ impl Feed {
     fn fill<'t>(&self, argv: &[Arg<'t>], span: Span) -> Vec<Arg<'t>> {
         let unknown = Value::unknown();
         let shows = argv.first().is_some_and(|program| SHOWS.contains(&&*program.text));
-        let shown: Vec<Value> = self
-            .items
-            .iter()
-            .map(|item| if shows { outside(item) } else { item.clone() })
-            .collect();
+        let shown: Cow<'_, [Value]> = match shows {
+            true => self.items.iter().map(outside).collect(),
+            false => Cow::Borrowed(&self.items),
+        };
         let item = shown.first().unwrap_or(&unknown);
         let mut filled = Vec::with_capacity(argv.len() + 1);
         let mut placed = false;
         for arg in argv {
-            let holds = self.mark.as_ref().filter(|mark| arg.text.contains(mark.as_str()));
+            let holds = self.mark.as_ref().filter(|mark| holds(&arg.text, mark));
             let Some(mark) = holds else {
                 filled.push(arg.clone());
                 continue;
             };
             placed = true;
-            let text = arg.text.replace(mark.as_str(), &item.text).into();
+            let text = match arg.text == *mark {
+                true => item.text.clone(),
+                false => arg.text.replace(mark.as_str(), &item.text),
+            };
+            let text = text.into();
             filled.push(Arg { text, certainty: item.certainty, span: arg.span, verbatim: None });
             // Each start of a search is a place of its own.
             if arg.text == *mark {
@@ -314,7 +321,7 @@ impl Feed {
             }
         }
         if !placed && self.end == End::Fed {
-            for item in &shown {
+            for item in &*shown {
                 let certainty = match item.certainty {
                     Certainty::Known => Certainty::Known,
                     Certainty::Pattern => Certainty::Pattern,
@@ -326,6 +333,11 @@ impl Feed {
         }
         filled
     }
+}
+
+/// Whether a word has a mark somewhere: nearly none does.
+fn holds(word: &str, mark: &str) -> bool {
+    mark.bytes().next().is_none_or(|first| byte::has(word, first)) && word.contains(mark)
 }
 
 /// Names below a folder, which no `..` is among.

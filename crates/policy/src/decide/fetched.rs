@@ -30,6 +30,7 @@ const STARTS: [&str; 12] = [
 
 impl Walk<'_> {
     /// Notes what a command brings in from elsewhere or makes of what the text wrote.
+    #[inline(never)]
     pub(super) fn note_fetched(&mut self, name: &str, args: &[Arg<'_>]) {
         match name {
             "git" => self.cloned(args, 1),

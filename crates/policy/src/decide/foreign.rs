@@ -40,14 +40,19 @@ impl Stream {
 
 impl Walk<'_> {
     /// Notes what a command takes from elsewhere, and what it makes of its input.
+    #[inline(always)]
     pub(super) fn note_taken(&mut self, name: &str, acts: &[Act<'_>], input: &Input) {
         let is_source = is_source(name);
         self.tainted |= is_source;
         // Most texts write nothing, and take nothing.
         let writes = acts.iter().any(|act| matches!(act, Act::Write(_)));
-        if !writes && !self.tainted && self.disk.is_empty() {
-            return;
+        if writes || self.tainted || !self.disk.is_empty() {
+            self.note_taken_from(is_source, name, acts, input);
         }
+    }
+
+    #[inline(never)]
+    fn note_taken_from(&mut self, is_source: bool, name: &str, acts: &[Act<'_>], input: &Input) {
         let from_outside = carries(name)
             && acts.iter().any(|act| match act {
                 Act::Read(path) | Act::Link { target: path, .. } => self.lies_outside(path),

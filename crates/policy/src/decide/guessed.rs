@@ -8,6 +8,7 @@ use super::verdict::Reason;
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::shell::{Operation, Parameter, Piece};
+use crate::text::byte;
 
 /// What stands for a name that has no `/`, where nobody knows it.
 const TOKEN: &str = "/1000/";
@@ -19,8 +20,10 @@ impl Walk<'_> {
     /// Returns why a path is refused by the letters around what is not known: `$x/.ssh/id_rsa` is a
     /// key in somebody's home, whoever that is.
     pub(super) fn guessed(&self, path: &Arg<'_>, cwd: &str) -> Option<Reason> {
-        let token = path.certainty == Certainty::Pattern && path.text.contains(TOKEN);
-        let wild = path.certainty == Certainty::Pattern && begins_wild(&path.text);
+        let is_pattern = path.certainty == Certainty::Pattern;
+        let token = is_pattern && byte::has(&path.text, b'1') && path.text.contains(TOKEN);
+        let wild =
+            is_pattern && byte::has_either(&path.text, b'?', b'[') && begins_wild(&path.text);
         if !path.text.has_hole() && !token && !wild && !self.habits.dots {
             return None; // nearly always
         }

@@ -126,9 +126,6 @@ const FOLDERS: [&str; 5] = ["-C", "--cwd", "--directory", "--prefix", "--project
 impl Walk<'_> {
     /// Judges what the text put into files that a program now reads by itself.
     pub(super) fn implicit(&mut self, name: &str, args: &[Arg<'_>], span: Span) {
-        if self.disk.is_empty() {
-            return;
-        }
         let name = versionless(name);
         if let ("python", [flag, module, rest @ ..]) = (name, args)
             && flag.text == "-m"

@@ -32,6 +32,7 @@ mod matched;
 mod mention;
 mod moved;
 pub(crate) mod notes;
+mod ordinary;
 mod parameter;
 mod path;
 mod perform;
@@ -203,7 +204,8 @@ impl Judge {
         let asked = Call { command: command.asked(), cwd };
         let text = &asked.text();
         let shell = ShellCall { tools: Names::Only(call.tool), args: call.args, text };
-        let mut found = self.find(&asked, lookup, Trace::Off);
+        let mut found = self.start(&asked, lookup, Trace::Off);
+        self.find(&mut found, &asked, lookup);
         if self.runs_no_shell() && matches!(asked.command, Asked::Argv(_)) {
             let message = "this tool is a shell, and the policy says that none runs";
             found.refuse("shell-never", Axis::Structure, message.into(), whole(&asked));
@@ -216,7 +218,8 @@ impl Judge {
 
     /// Returns the profile that the rules pick for a call; none leaves the policy's own.
     pub fn profile(&self, call: &Call<'_>, lookup: &dyn Lookup) -> Option<Profile> {
-        let mut found = self.find(call, lookup, Trace::Off);
+        let mut found = self.start(call, lookup, Trace::Off);
+        self.find(&mut found, call, lookup);
         let notes = found.notes.take()?;
         let text = call.text();
         let shell = ShellCall { tools: Names::AnyShell, args: &Map::new(), text: &text };
@@ -239,7 +242,8 @@ impl Judge {
     }
 
     fn walk(&self, call: &Call<'_>, lookup: &dyn Lookup, trace: Trace) -> (Verdict, Vec<Step>) {
-        let mut walk = self.find(call, lookup, trace);
+        let mut walk = self.start(call, lookup, trace);
+        self.find(&mut walk, call, lookup);
         let reasons = std::mem::take(&mut walk.reasons);
         let verdict = match walk.notes.take() {
             None => Verdict::of(reasons),
@@ -259,7 +263,7 @@ impl Judge {
         tool: Running<'_>,
         lookup: &dyn Lookup,
     ) -> (Verdict, Vec<Vec<String>>) {
-        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), Trace::Off);
+        let mut walk = self.start(call, lookup, Trace::Off);
         walk.notes = Some(Box::default());
         walk.asked = call.text();
         self.find_in(&mut walk, call, lookup);
@@ -304,23 +308,26 @@ impl Judge {
         call: &Call<'_>,
         lookup: &dyn Lookup,
     ) -> Option<Answer> {
-        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), Trace::Off);
+        let mut walk = self.start(call, lookup, Trace::Off);
         walk.notes = Some(Box::default());
         self.find_in(&mut walk, call, lookup);
         let notes = walk.notes.take().unwrap_or_default();
         rules.judge(&notes, &walk.reasons)
     }
 
-    #[inline]
-    fn find<'j>(&'j self, call: &Call<'j>, lookup: &'j dyn Lookup, trace: Trace) -> Walk<'j> {
-        let mut walk = Walk::new(self, lookup, (call.cwd, written(call)), trace);
+    /// Begins with nothing found. What is begun is large, and made where it stays.
+    #[inline(always)]
+    fn start<'j>(&'j self, call: &Call<'j>, lookup: &'j dyn Lookup, trace: Trace) -> Walk<'j> {
+        Walk::new(self, lookup, (call.cwd, written(call)), trace)
+    }
+
+    fn find(&self, walk: &mut Walk<'_>, call: &Call<'_>, lookup: &dyn Lookup) {
         // Where nobody asks for notes, none are taken.
         if !self.permissions.is_silent() {
             walk.notes = Some(Box::default());
             walk.asked = call.text();
         }
-        self.find_in(&mut walk, call, lookup);
-        walk
+        self.find_in(walk, call, lookup);
     }
 
     fn find_in(&self, walk: &mut Walk<'_>, call: &Call<'_>, lookup: &dyn Lookup) {

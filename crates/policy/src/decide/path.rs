@@ -128,7 +128,7 @@ impl Walk<'_> {
                 Some(reason(self.asking(), refused.why.code(), message, origin, refused.why.hint()))
             }
             jail::Answer::No(refused) => {
-                let message = format!("`{}` {}", shown(), refused.why);
+                let message = ["`", &shown(), "` ", refused.why.text()].concat();
                 let origin = refused.origin.cloned();
                 Some(reason(Answer::Deny, refused.why.code(), message, origin, refused.why.hint()))
             }

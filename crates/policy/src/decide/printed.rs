@@ -188,12 +188,15 @@ fn unescaped(text: &str) -> Option<String> {
 fn picked(name: &str, args: &[Arg<'_>], input: &Input) -> Option<Value> {
     let Input::Text(value, ..) = input else { return None };
     let picks = matches!(name, "sort" | "uniq" | "head" | "tail" | "grep" | "egrep" | "fgrep");
+    if !picks || value.certainty != Certainty::Pattern {
+        return None;
+    }
     // With a file to read, or with numbers and parts in front of names, these are others.
     let operands = args.iter().filter(|arg| !arg.text.starts_with('-'));
     let others = operands.filter(|arg| arg.text.parse::<u32>().is_err()).count();
     let plain = others <= usize::from(name.ends_with("grep"))
         && !args.iter().any(|arg| matches!(&*arg.text, "-o" | "-n" | "-c" | "-H" | "-r"));
-    (picks && plain && value.certainty == Certainty::Pattern).then(|| value.clone())
+    plain.then(|| value.clone())
 }
 
 /// Names of files below a folder.
@@ -204,9 +207,8 @@ fn listed(name: &str, args: &[Arg<'_>]) -> Option<Value> {
     match name {
         "find" => {
             let prints = |text: &str| {
-                ["-printf", "-exec", "-ok", "-ls", "-fprint"]
-                    .iter()
-                    .any(|act| text.starts_with(act))
+                let acts = ["-printf", "-exec", "-ok", "-ls", "-fprint"];
+                text.starts_with('-') && acts.iter().any(|act| text.starts_with(act))
                     || text.has_hole()
             };
             let starts = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).count();

@@ -5,6 +5,8 @@ use super::verdict::{Answer, Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Arg, Certainty, HOLE, Holed as _};
 use crate::jail::{Entry, Standing, is_on_windows};
+use crate::key::Sourced;
+use crate::name::CommandName;
 use crate::text::{Span, byte};
 
 /// Folders whose programs the machine's owner installed.
@@ -128,8 +130,14 @@ impl Walk<'_> {
     }
 
     /// `commands.deny`, by name; a version or a file type behind the name hides nothing.
+    #[inline(always)]
     fn deny_listed(&mut self, name: &str, span: Span) {
         let Some(entry) = self.judge.denied(name) else { return };
+        self.report_denied(name, entry, span);
+    }
+
+    #[cold]
+    fn report_denied(&mut self, name: &str, entry: &Sourced<CommandName>, span: Span) {
         let message = format!("`{name}` is on the denylist");
         let origin = Some(entry.origin.clone());
         self.report(Reason {

@@ -151,7 +151,7 @@ pub(super) fn speaks(command: &Command<'_>) -> bool {
 
 /// Whether a command prints what the one command prints that it runs, and nothing else.
 pub(super) fn speaks_for(name: &str, acts: &[Act<'_>]) -> bool {
-    let runs = acts.iter().filter(|act| matches!(act, Act::Run(_))).count();
+    let runs = || acts.iter().filter(|act| matches!(act, Act::Run(_))).count();
     let launches = matches!(
         name,
         "bash"
@@ -168,7 +168,7 @@ pub(super) fn speaks_for(name: &str, acts: &[Act<'_>]) -> bool {
             | "timeout"
             | "zsh"
     );
-    runs == 1 && launches
+    launches && runs() == 1
 }
 
 /// Returns how what a command prints ends.

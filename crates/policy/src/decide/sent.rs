@@ -32,6 +32,7 @@ const ASKERS: [&str; 18] = [
 
 impl Walk<'_> {
     /// Judges what the words of a command carry to another machine.
+    #[inline(never)]
     pub(super) fn carries(
         &mut self,
         (name, plain): (&str, &str),
@@ -40,9 +41,9 @@ impl Walk<'_> {
         input: &Input,
     ) {
         let connects = || acts.iter().filter_map(Act::host).any(|host| !is_own_machine(host));
-        let carried = match self.carried.is_empty() && self.poured_in == Contents::Any {
-            true => None, // nearly always
-            false => args.iter().find(|arg| self.is_carried(arg, acts)),
+        let carried = match self.holds_files() {
+            true => args.iter().find(|arg| self.is_carried(arg, acts)),
+            false => None, // nearly always
         };
         let asks = |arg: &Arg<'_>| {
             ASKERS.contains(&name)
@@ -108,6 +109,11 @@ impl Walk<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether words of the command at hand may hold what a file holds.
+    pub(super) fn holds_files(&self) -> bool {
+        !self.carried.is_empty() || self.poured_in != Contents::Any
     }
 
     /// Whether a word holds what a file holds. An address that is all of it is none that carries

@@ -10,6 +10,7 @@ use super::expand::{push_written, verbatim};
 use super::flow::AfterFailure;
 use super::git;
 use super::host::connected;
+use super::ordinary::is_ordinary;
 use super::said::speaks_for;
 use super::scope::{Origin, Value};
 use super::strict::versionless;
@@ -151,7 +152,10 @@ impl Walk<'_> {
         let knowledge = self.knowledge_of(name);
         let read = without_plus(name, args);
         tool::acts(name, program.span, &read, knowledge, &mut acts);
-        self.settle(name, args, &mut acts);
+        let by_name = !is_ordinary(name);
+        if by_name {
+            self.settle(name, args, &mut acts);
+        }
         let plain = versionless(name);
         self.strictly((name, plain), program, args, &acts);
         if let Some(real) = real {
@@ -160,18 +164,30 @@ impl Walk<'_> {
             let names = (real.as_str(), versionless(&real));
             self.strictly(names, program, args, acts.get(written..).unwrap_or_default());
         }
-        self.implicit(name, args, span);
-        self.unseen(plain, args, span);
-        self.wholesale((name, plain), args, &acts, span);
-        self.carries((name, plain), args, &acts, input);
-        self.whole_trees(plain, args, &acts);
+        // Most texts write nothing.
+        if !self.disk.is_empty() {
+            self.implicit(name, args, span);
+        }
+        if by_name {
+            self.unseen(plain, args, span);
+            self.wholesale(plain, args, span);
+        }
+        self.overwritten(name, args, &acts);
+        if by_name || self.holds_files() {
+            self.carries((name, plain), args, &acts, input);
+        }
+        if by_name {
+            self.whole_trees(plain, args, &acts);
+        }
         self.strays(args, &acts);
         if name == "git" {
             self.git(args, span, input);
         }
         self.after_writing(name, span);
         self.note_taken(name, &acts, input);
-        self.note_fetched(name, args);
+        if by_name {
+            self.note_fetched(name, args);
+        }
         // Most commands feed nobody.
         let feeds = acts.iter().any(|act| matches!(act, Act::Run(Run::Fed(_))));
         let feed = feeds.then(|| Box::new(self.feed(name, args, &acts, input)));

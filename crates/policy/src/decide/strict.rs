@@ -57,11 +57,13 @@ impl Walk<'_> {
             "ruby" => Some(Language::Ruby),
             _ => None,
         };
-        for pair in args.windows(2).filter(|_| language.is_some()) {
-            if let (Some(language), [flag, code]) = (language, pair)
-                && is_numbered_bundle(&flag.text)
-            {
-                self.code(language, code, &Input::Inherited);
+        if let Some(language) = language {
+            for pair in args.windows(2) {
+                if let [flag, code] = pair
+                    && is_numbered_bundle(&flag.text)
+                {
+                    self.code(language, code, &Input::Inherited);
+                }
             }
         }
         // `bash +c` runs its argument as `-c` does; no such flag has a use.

@@ -31,7 +31,8 @@ fn launches(args: &[Word<'_>]) -> bool {
     let mut names = args.iter().take(args.len().saturating_sub(1));
     let prints = |word: &Word<'_>| {
         let name = word.settled().map(|path| byte::behind_last(path, b'/'));
-        name.is_some_and(|name| is_reader(name) || is_filter(name))
+        // Most words of a launcher are its options.
+        name.is_some_and(|name| !name.starts_with('-') && (is_reader(name) || is_filter(name)))
     };
     // `xargs cat`: what it prints comes in.
     names.any(prints) || args.last().is_some_and(|last| args.len() == 1 && prints(last))

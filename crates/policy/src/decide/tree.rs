@@ -1,6 +1,7 @@
 //! Folders that are read as a whole, and hold what is hidden.
 
 use super::Style;
+use super::child::has_letter;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Act, Arg};
@@ -9,6 +10,7 @@ use crate::jail::{Last, Standing};
 impl Walk<'_> {
     /// Asks about folders that a command reads with all in them, where some of that is hidden.
     /// `name` is without a version.
+    #[inline(never)]
     pub(super) fn whole_trees(&mut self, name: &str, args: &[Arg<'_>], acts: &[Act<'_>]) {
         if self.judge.style == Style::Runner || !reads_trees(name, args) {
             return;
@@ -39,28 +41,24 @@ impl Walk<'_> {
 /// Whether a command reads the folders that it is given with all that lies below them.
 fn reads_trees(name: &str, args: &[Arg<'_>]) -> bool {
     let has = |option: &str| args.iter().any(|arg| arg.text == option);
-    let flag = |letters: &[char]| {
-        args.iter().any(|arg| {
-            arg.text.starts_with('-') && !arg.text.starts_with("--") && arg.text.contains(letters)
-        })
-    };
+    let flag = |letters: &[u8]| args.iter().any(|arg| has_letter(&arg.text, letters));
     match name {
-        "cp" | "gcp" => flag(&['r', 'R', 'a']) || has("--recursive") || has("--archive"),
+        "cp" | "gcp" => flag(b"rRa") || has("--recursive") || has("--archive"),
         "tar" | "bsdtar" | "gtar" | "star" => {
             let bundle = args.first().filter(|first| !first.text.starts_with('-'));
             let long = ["--create", "--append", "--update"].iter().any(|option| has(option));
-            long || flag(&['c', 'r', 'u'])
+            long || flag(b"cru")
                 || bundle.is_some_and(|bundle| bundle.text.contains(['c', 'r', 'u']))
         }
         "7z" | "7za" | "7zz" => args.first().is_some_and(|verb| matches!(&*verb.text, "a" | "u")),
-        "zip" => flag(&['r']) || has("--recurse-paths"),
-        "rsync" => flag(&['r', 'a']) || has("--recursive") || has("--archive"),
-        "scp" | "diff" => flag(&['r']) || has("--recursive"),
+        "zip" => flag(b"r") || has("--recurse-paths"),
+        "rsync" => flag(b"ra") || has("--recursive") || has("--archive"),
+        "scp" | "diff" => flag(b"r") || has("--recursive"),
         "egrep" | "fgrep" | "ggrep" | "grep" | "ugrep" | "zgrep" => {
-            flag(&['r', 'R']) || has("--recursive") || has("--dereference-recursive")
+            flag(b"rR") || has("--recursive") || has("--dereference-recursive")
         }
         // These leave out names that begin with a dot, unless they are told otherwise.
-        "ack" | "ag" | "rg" => flag(&['u', '.']) || has("--hidden") || has("--unrestricted"),
+        "ack" | "ag" | "rg" => flag(b"u.") || has("--hidden") || has("--unrestricted"),
         "git" => has("grep") && has("--no-index"),
         "borg" | "duplicity" | "pax" | "restic" | "rgrep" => true,
         _ => false,

@@ -8,6 +8,7 @@ use crate::text::Span;
 impl Walk<'_> {
     /// Judges words of a command that are not known, by where they stand. `name` is without a
     /// version.
+    #[inline(never)]
     pub(super) fn unseen(&mut self, name: &str, args: &[Arg<'_>], span: Span) {
         if name == "perl" {
             self.magic_files(args);

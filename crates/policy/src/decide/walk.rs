@@ -115,7 +115,7 @@ pub(super) enum Input {
 }
 
 impl<'j> Walk<'j> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn new(
         judge: &'j Judge,
         lookup: &'j dyn Lookup,

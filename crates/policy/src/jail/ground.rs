@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use super::lookup::{Lookup, NoLookup};
-use super::marks::{Hits, MarkKind, Marks, Spelling, has_wildcard};
+use super::marks::{Hits, MarkKind, Marks, Spelling, has_wildcard, is_special};
 use super::place::{Access, Doubt, Names, Place, Region, Route, Standing};
 use super::secret::{holds_secret, is_secret};
 use super::text::{self, below, is_under};
@@ -313,7 +313,7 @@ impl Ground {
 
 /// `*`, `**`, `?*`, `*.*`: every name, or nearly.
 pub(crate) fn is_any_name(name: &str) -> bool {
-    name.contains('*') && name.chars().all(|c| matches!(c, '*' | '?' | '.'))
+    name.bytes().all(|byte| matches!(byte, b'*' | b'?' | b'.')) && byte::has(name, b'*')
 }
 
 /// Without the index, which is longer than any message.
@@ -342,6 +342,11 @@ fn hidden_by<'g>(hits: &Hits<'g>, path: &str, spelling: Spelling) -> Option<&'g 
 
 /// Returns whether `path`, or something that it matches, is `folder` or lies above it.
 fn holds(path: &str, folder: &str, spelling: Spelling) -> bool {
+    // Nearly every path is told by its first letter.
+    let first = |path: &str| path.as_bytes().get(1).copied();
+    if first(path).is_some_and(|byte| !is_special(byte)) && first(path) != first(folder) {
+        return false;
+    }
     if spelling == Spelling::Plain || !has_wildcard(path) {
         return is_under(folder, path);
     }

@@ -28,6 +28,12 @@ pub(super) struct Marks {
     /// A folder none of whose names is among the keys: in paths below it they need not be looked
     /// for.
     unmarked: Option<Box<str>>,
+    /// Patterns that may begin in any folder of `/`, and those that begin with a plain name, sorted
+    /// by that.
+    anywhere: Vec<usize>,
+    rooted: Vec<usize>,
+    /// A bit for the letter that each of those names begins with.
+    letters: u128,
 }
 
 /// What a pattern is for.
@@ -95,6 +101,15 @@ impl Marks {
         components(folder).for_each(|name| marks.last.look_up(name, &mut found));
         let is_plain = !is_unsettled(folder);
         marks.unmarked = (is_plain && found.is_empty()).then(|| folder.into());
+        (marks.rooted, marks.anywhere) =
+            (0..marks.marks.len()).partition(|place| marks.top_of(*place).is_some());
+        let mut rooted = std::mem::take(&mut marks.rooted);
+        rooted.sort_by_key(|place| marks.top_of(*place));
+        marks.rooted = rooted;
+        marks.letters = marks.rooted.iter().fold(0, |letters, place| {
+            let first = marks.top_of(*place).and_then(|name| name.bytes().next());
+            letters | first.filter(u8::is_ascii).map_or(u128::MAX, letter)
+        });
         marks
     }
 
@@ -170,8 +185,23 @@ impl Marks {
         }
     }
 
+    /// Returns whether no pattern begins as a path does, whatever follows.
+    fn is_elsewhere(&self, path: &str) -> bool {
+        // What is no ASCII may be one letter with the one before it.
+        let first = match path.as_bytes() {
+            [b'/', first, second, ..] if second.is_ascii() => *first,
+            _ => return false,
+        };
+        self.anywhere.is_empty()
+            && first.is_ascii_alphanumeric()
+            && self.letters & letter(first) == 0
+    }
+
     /// Returns whether no name of a path begins as a key does, as of nearly every one.
     fn is_apart(&self, path: &str, spelling: Spelling) -> bool {
+        if self.is_elsewhere(path) {
+            return true;
+        }
         let inside = self.unmarked.as_deref().and_then(|folder| below(path, folder));
         let names = inside.unwrap_or(path);
         self.keyless.is_empty()
@@ -207,15 +237,9 @@ impl Marks {
                 !says(name.bytes().next()) && !says(name.bytes().next_back()) && has_wildcard(name)
             };
             if components(names).any(says_nothing) {
-                // Of these, the ones that begin with another plain name are none.
-                let top = components(path).next().filter(|name| !is_unsettled(name)).map(fold);
-                let begins = |mark: &Mark| match (mark.pattern.first_plain_name(), &top) {
-                    (Some(first), Some(top)) => first == &**top,
-                    (None, _) | (_, None) => true,
-                };
-                let places = self.marks.iter().enumerate().filter(|(_, mark)| begins(mark));
                 found.clear();
-                found.extend(places.map(|(place, _)| place));
+                let top = components(path).next().filter(|name| !is_unsettled(name)).map(fold);
+                self.find_below(top.as_deref(), found);
                 return;
             }
             let mut last = "";
@@ -232,6 +256,21 @@ impl Marks {
             found.dedup();
         }
     }
+
+    /// Adds the places of the patterns that may match in a folder of `/`, if it is known in which:
+    /// those that begin with another plain name are none.
+    fn find_below(&self, top: Option<&str>, found: &mut Candidates) {
+        found.extend_from_slice(&self.anywhere);
+        let from = self.rooted.partition_point(|place| top.is_some() && self.top_of(*place) < top);
+        let rooted = self.rooted.get(from..).unwrap_or_default().iter().copied();
+        found.extend(rooted.take_while(|place| top.is_none() || self.top_of(*place) == top));
+        found.sort_unstable();
+    }
+
+    /// Returns the plain name that a pattern begins with.
+    fn top_of(&self, place: usize) -> Option<&str> {
+        self.marks.get(place).and_then(|mark| mark.pattern.first_plain_name())
+    }
 }
 
 impl Mark {
@@ -245,6 +284,11 @@ impl Mark {
         };
         Self { kind, pattern, origin: origin.clone() }
     }
+}
+
+/// Returns the bit of an ASCII letter, whatever its case.
+fn letter(byte: u8) -> u128 {
+    1 << (byte.to_ascii_lowercase() & 0x7f)
 }
 
 /// Returns whether a shell would take a character of `text` for a wildcard.

@@ -208,6 +208,7 @@ impl<'g> Place<'g> {
 
     /// Returns whether what lies here may be read. What is not hidden may (Ruling 1): walls and the
     /// rights of a person hold the rest, but for secrets of the machine that its owner could read.
+    #[inline(always)]
     pub fn may_read(&self) -> Answer<'_> {
         if let Some(origin) = self.hidden() {
             return self.no(Refusal::Hidden, Some(origin));
@@ -330,6 +331,20 @@ impl Refusal {
         }
     }
 
+    /// Returns what is wrong, to be put after the path: "`../x` is outside project root".
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::OutsideRoot => "is outside project root",
+            Self::LinkLeadsOutside => "is a link that leads outside project root",
+            Self::Protected => "is protected",
+            Self::Hidden => "is hidden",
+            Self::ReadOnly => "may only be read",
+            Self::Whole => "is a folder that the sandbox stands on, or holds one",
+            Self::HoldsProtected => "holds something that is protected",
+            Self::Impossible => "is no path that a program could open",
+        }
+    }
+
     /// Returns what one can do about it, where that is known.
     pub fn hint(self) -> Option<&'static str> {
         match self {
@@ -362,19 +377,9 @@ impl Doubt {
     }
 }
 
-/// What is wrong, to be put after the path: "`../x` is outside project root".
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::OutsideRoot => "is outside project root",
-            Self::LinkLeadsOutside => "is a link that leads outside project root",
-            Self::Protected => "is protected",
-            Self::Hidden => "is hidden",
-            Self::ReadOnly => "may only be read",
-            Self::Whole => "is a folder that the sandbox stands on, or holds one",
-            Self::HoldsProtected => "holds something that is protected",
-            Self::Impossible => "is no path that a program could open",
-        })
+        f.write_str(self.text())
     }
 }
 

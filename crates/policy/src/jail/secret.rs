@@ -62,14 +62,22 @@ pub(super) fn is_secret(path: &str, spelling: Spelling) -> bool {
         return false;
     }
     let may_be = |name: &str, part: &str| match spelling {
-        Spelling::Pattern if is_unsettled(name) => Step::pattern(name).may_be(part),
+        Spelling::Pattern if is_unsettled(name) => Step::matches(name, part),
         Spelling::Pattern | Spelling::Plain => name == part,
     };
     let near = SECRETS.iter().filter(|(folder, _)| may_be(top, folder));
-    near.flat_map(|(_, secrets)| secrets.iter()).any(|secret| {
-        let mut names = rest.split('/').filter(|name| !name.is_empty());
-        secret
-            .iter()
-            .all(|part| names.next().is_some_and(|name| *part == "*" || may_be(name, part)))
+    // Here, too, the first letter tells nearly always.
+    let is_settled = spelling == Spelling::Plain || !is_unsettled(rest);
+    let begins = |secret: &&&[&str]| {
+        let part = secret.first().copied().unwrap_or_default();
+        !is_settled || part == "*" || first(part) == first(rest)
+    };
+    near.flat_map(|(_, secrets)| secrets.iter()).filter(begins).any(|secret| {
+        let mut names = rest;
+        secret.iter().all(|part| {
+            let (name, behind) = byte::split_once(names, b'/').unwrap_or((names, ""));
+            names = behind;
+            !name.is_empty() && (*part == "*" || may_be(name, part))
+        })
     })
 }

@@ -124,7 +124,7 @@ impl<'a> Walk<'a> {
         self.path.push_str(name);
         if self.spelling == Spelling::Pattern && has_wildcard(name) {
             // `*` leaves `..` alone; `.*` may not.
-            if Step::pattern(name).may_be("..") {
+            if Step::matches(name, "..") {
                 self.doubt = self.doubt.or(Some(Doubt::Wild));
             }
             self.blind = self.blind.or(Some(folder + 1));

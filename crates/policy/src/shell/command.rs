@@ -50,7 +50,7 @@ impl<'t> Parser<'_, 't> {
     pub(super) fn simple(&mut self, start: usize) -> Parsed<Command<'t>> {
         self.count_command(start)?;
         // Most commands have fewer words.
-        let mut simple = Simple { words: Vec::with_capacity(12), ..Simple::default() };
+        let mut simple = Simple { words: Vec::with_capacity(16), ..Simple::default() };
         let mut redirections = Vec::new();
         let mut arrays = ArrayAllowed::No;
         let mut end = start;
@@ -135,7 +135,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Tells whether a word begins here.
-    #[inline]
+    #[inline(always)]
     pub(super) fn word_begins(&mut self) -> bool {
         match self.peek() {
             b'<' | b'>' => self.sees(b"<(") || self.sees(b">("),

@@ -118,6 +118,17 @@ impl<'t> Parser<'_, 't> {
     /// Skips blanks, line continuations and a comment.
     #[inline]
     pub(super) fn blanks(&mut self) {
+        // Nearly always one, or none.
+        if self.byte(self.at) == b' ' {
+            self.at += 1;
+        }
+        if matches!(self.byte(self.at), b' ' | b'\t' | b'#' | b'\\') {
+            self.more_blanks();
+        }
+    }
+
+    #[inline(never)]
+    fn more_blanks(&mut self) {
         loop {
             match self.peek() {
                 b' ' | b'\t' => self.at += 1,
@@ -152,11 +163,15 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Returns the reserved word that stands here, and where it ends.
+    #[inline(always)]
     pub(super) fn keyword(&mut self) -> Option<(Keyword, usize)> {
         let first = self.peek();
-        if !may_begin(first, self.byte(self.at + 1)) {
-            return None;
-        }
+        // Nearly no word begins as one of them does.
+        if may_begin(first, self.byte(self.at + 1)) { self.reserved() } else { None }
+    }
+
+    #[inline(never)]
+    fn reserved(&self) -> Option<(Keyword, usize)> {
         let (keyword, end) = match self.letters() {
             Letters::Alone(end) => (Keyword::of(self.raw(self.at, end))?, end),
             Letters::Part => return None,

@@ -154,7 +154,7 @@ impl<'t> Parser<'_, 't> {
     /// Returns where an argument ends that is only text, bare or in one pair of quotes, as most are,
     /// and how many bytes at either end are no part of it. What ends it ends every word, and so no
     /// sign in it or behind it means anything else.
-    #[inline]
+    #[inline(always)]
     fn static_end(&self) -> Option<(usize, usize)> {
         let bytes = self.bytes.get(self.at..)?;
         let (&first, rest) = bytes.split_first()?;

@@ -32,7 +32,10 @@ pub(crate) fn has(text: &str, wanted: u8) -> bool {
             let (words, _) = bytes.as_chunks::<8>();
             holds(*last, wanted) || words.iter().any(|word| holds(*word, wanted))
         }
-        None => bytes.iter().fold(false, |found, byte| found | (*byte == wanted)),
+        None => match spread(bytes) {
+            Some(word) => holds(word, wanted),
+            None => bytes.iter().fold(false, |found, byte| found | (*byte == wanted)),
+        },
     }
 }
 
@@ -70,7 +73,10 @@ pub(crate) fn has_either(text: &str, one: u8, other: u8) -> bool {
             let either = |word| (marks(word, one) | marks(word, other)) != 0;
             either(*last) || words.iter().any(|word| either(*word))
         }
-        None => bytes.iter().fold(false, |found, byte| found | (*byte == one) | (*byte == other)),
+        None => match spread(bytes) {
+            Some(word) => (marks(word, one) | marks(word, other)) != 0,
+            None => bytes.iter().any(|byte| *byte == one || *byte == other),
+        },
     }
 }
 
@@ -86,6 +92,13 @@ pub(crate) fn split_once(text: &str, wanted: u8) -> Option<(&str, &str)> {
 pub(crate) fn behind_last(text: &str, wanted: u8) -> &str {
     let at = text.bytes().rposition(|byte| byte == wanted);
     at.and_then(|at| text.get(at + 1..)).unwrap_or(text)
+}
+
+/// Returns four bytes or more, but less than eight, as eight: some of them twice.
+#[inline]
+fn spread(bytes: &[u8]) -> Option<[u8; 8]> {
+    let ([a, b, c, d], [e, f, g, h]) = (*bytes.first_chunk()?, *bytes.last_chunk()?);
+    Some([a, b, c, d, e, f, g, h])
 }
 
 /// Returns whether one of eight bytes is the wanted one.

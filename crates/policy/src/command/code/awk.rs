@@ -24,8 +24,14 @@ const DIALECT: Dialect = Dialect {
     calls: Calls::Parens,
 };
 
+/// Bytes of a program that is short, as most are.
+const SHORT: usize = 128;
+
 /// Reads an awk program.
 pub(super) fn read<'t>(code: &'t str, mut out: Sink<'t, '_>) {
+    if only_prints(code) {
+        return out.finish();
+    }
     let Ok(lexer) = Lexer::read(code, special) else {
         out.raise(Concern::Unclear, 0, code.len());
         return out.finish();
@@ -44,6 +50,18 @@ pub(super) fn read<'t>(code: &'t str, mut out: Sink<'t, '_>) {
     }
     mentions(&streams, &names, &mut out);
     out.finish();
+}
+
+/// `{print $1, $NF}`, as most programs are: it prints parts of its input, and does nothing else.
+fn only_prints(code: &str) -> bool {
+    let short = Some(code).filter(|code| code.len() <= SHORT);
+    let inside = short.and_then(|code| code.strip_prefix('{')?.strip_suffix('}'));
+    let printed = inside.and_then(|inside| inside.trim_matches(' ').strip_prefix("print"));
+    printed.is_some_and(|printed| {
+        let is_part = |byte| matches!(byte, b' ' | b',' | b'$' | b'N' | b'F' | b'0'..=b'9');
+        matches!(printed.as_bytes().first(), None | Some(b' ' | b'$'))
+            && printed.bytes().all(is_part)
+    })
 }
 
 struct Reader<'t, 'r, 'a> {

@@ -10,6 +10,13 @@ use super::value::Sort;
 impl<'t> Names<'t> {
     /// Takes in assignments: `f = os.system`, `path = "a/b"`.
     pub(super) fn bind(&mut self, streams: &[Stream<'t>]) {
+        // Short code gives nothing a name, nearly always. Of long code it also counts how much there
+        // is to look at.
+        let mut tokens = streams.iter().flat_map(|stream| &stream.tokens);
+        let is_short = streams.iter().map(|stream| stream.tokens.len()).sum::<usize>() <= SHORT;
+        if is_short && !tokens.any(|token| token.is("=")) {
+            return;
+        }
         let changes = changes(streams);
         for stream in streams {
             for at in 0..stream.tokens.len() {
@@ -132,6 +139,9 @@ fn list_of(stream: &Stream<'_>, at: usize) -> Option<(usize, usize)> {
     let starts = stream.before(first).is_none_or(Token::is_break);
     (starts && first < last && stream.is(last + 1, "=")).then_some((first, last + 1))
 }
+
+/// Tokens of short code: however often each is looked at, that can be paid for.
+const SHORT: usize = 64;
 
 /// Most names that are given values at once.
 const MOST_LISTED: usize = 8;

@@ -315,6 +315,7 @@ impl<'t> Reader<'_, 't> {
     }
 
     /// Adds what an operand does, and tells whether it took all words that follow.
+    #[inline(always)]
     fn word(&self, role: Role, at: usize, acts: &mut Vec<Act<'t>>) -> bool {
         let Some(arg) = self.args.get(at) else { return false };
         if role == Role::Text {

@@ -85,6 +85,7 @@ impl<'s, 't> Scan<'s, 't> {
     }
 
     /// Reads a word that is not an option.
+    #[inline(always)]
     fn operand(&mut self, at: usize, arg: &Arg<'t>) -> Option<Piece> {
         let text = &*arg.text;
         if self.operands == 0 && self.has(Habit::ASSIGNS) {
@@ -253,6 +254,7 @@ impl<'s, 't> Scan<'s, 't> {
 impl Iterator for Scan<'_, '_> {
     type Item = Piece;
 
+    #[inline(always)]
     fn next(&mut self) -> Option<Piece> {
         loop {
             if let Some((at, from)) = self.bundle {
@@ -313,9 +315,14 @@ impl Iterator for Scan<'_, '_> {
 impl Chain<'_> {
     /// Finds an option by its full name.
     fn exact(&self, name: &str) -> Option<&'static Opt> {
-        let found = exact(self.grammar.names(), name);
-        let option = found.and_then(|name| self.grammar.option(name));
-        option.or_else(|| self.enclosing()?.exact(name))
+        let mut chain = self;
+        loop {
+            let found = exact(chain.grammar.names(), name);
+            if let Some(option) = found.and_then(|name| chain.grammar.option(name)) {
+                return Some(option);
+            }
+            chain = chain.enclosing()?;
+        }
     }
 
     /// Returns whether a word with one dash may be one option and not a bundle.

@@ -73,3 +73,31 @@ fn the_index_agrees_with_each_pattern_asked_alone() {
         assert_eq!(place.protected().is_some(), alone, "{path}");
     }
 }
+
+#[test]
+fn a_pattern_of_the_shell_is_held_against_those_that_begin_as_it_does() {
+    let how = How { spelling: Spelling::Pattern, ..How::default() };
+    let mut policy = Policy::default();
+    policy.files.hide = Refusals::new(patterns(&["/k/x", "/k/y/*", "/m/n", "/\u{e9}t/x"]));
+    let ground = Ground::new(&policy, ROOT, Some(HOME), &NoLookup);
+    let cases = [
+        ("/k/*", true),
+        ("/K/*", true),
+        ("/k*/x", true),
+        ("/*/n", true),
+        ("/[km]/?", true),
+        ("/e\u{301}t/*", true),
+        ("/\u{e9}t/*", true),
+        ("/m/*", true),
+        ("/k/y/*", true),
+        ("/j/*", false),
+        ("/l*/x", false),
+        ("/j", false),
+        ("/et/*", false),
+        ("/m/o*", false),
+    ];
+    for (path, expected) in cases {
+        let place = ground.place_with(path, ROOT, &NoLookup, how);
+        assert_eq!(place.hidden().is_some(), expected, "{path}");
+    }
+}

@@ -48,11 +48,13 @@ impl PathPattern {
         if self.parts.len() > 63 {
             return Reach::Named(names.len());
         }
+        let is_deep = |part: &Part| matches!(part, Part::Deep);
+        let places = self.parts.iter().enumerate();
+        let deep: u64 = places.filter(|(_, part)| is_deep(part)).map(|(at, _)| 1 << at).sum();
         let skip_deep = |mut state: u64| {
-            for (at, part) in self.parts.iter().enumerate() {
-                if *part == Part::Deep && state >> at & 1 == 1 {
-                    state |= 1 << (at + 1);
-                }
+            // Several may follow one another.
+            while state & deep & !(state >> 1) != 0 {
+                state |= (state & deep) << 1;
             }
             state
         };
@@ -61,7 +63,12 @@ impl PathPattern {
         let mut named = (state & end != 0).then_some(0);
         for (place, name) in names.iter().enumerate() {
             let mut next = 0;
-            for (at, part) in self.parts.iter().enumerate().filter(|(at, _)| state >> at & 1 == 1) {
+            let mut left = state;
+            while left != 0 {
+                let at = left.trailing_zeros() as usize;
+                left &= left - 1;
+                // The end has no part.
+                let Some(part) = self.parts.get(at) else { break };
                 next |= match part {
                     Part::Deep => 1 << at,
                     Part::Name(part) if name.may_be(part) => 1 << (at + 1),
@@ -79,7 +86,7 @@ impl PathPattern {
             .parts
             .windows(2)
             .enumerate()
-            .any(|(at, pair)| !pair.contains(&Part::Deep) && state >> (at + 1) & 1 == 1);
+            .any(|(at, pair)| state >> (at + 1) & 1 == 1 && !pair.iter().any(is_deep));
         match named {
             Some(depth) => Reach::Named(depth),
             None if above => Reach::Above,
@@ -172,10 +179,60 @@ impl<'a> Step<'a> {
         }
     }
 
+    /// Returns whether the component that `text` is may be the name `part`. Where its ends tell
+    /// that it is not, the rest is not read.
+    pub(crate) fn matches(text: &'a str, part: &str) -> bool {
+        !differs(text.as_bytes(), part.as_bytes()) && Self::pattern(text).may_be(part)
+    }
+
     fn may_match(&self, part: &Glob) -> bool {
         match self {
             Self::Name(name) => part.matches(name),
             Self::Pattern(_) | Self::Any => true,
         }
+    }
+}
+
+/// Whether a component without sets and escapes is seen to be another one than `part` by what stands
+/// before its first wildcard, or behind its last one.
+fn differs(text: &[u8], part: &[u8]) -> bool {
+    let is_wild = |byte: &u8| matches!(byte, b'*' | b'?');
+    let start = text.iter().position(is_wild).and_then(|at| text.get(..at)).unwrap_or(text);
+    let end = text.iter().rposition(is_wild).and_then(|at| text.get(at + 1..)).unwrap_or(text);
+    // A wildcard in front matches no dot.
+    let begins = part.starts_with(start) && !(start.is_empty() && part.first() == Some(&b'.'));
+    if begins && part.ends_with(end) {
+        return false;
+    }
+    // Of what is no pattern of one name, as `**` and `[`, nothing can be said this way.
+    let mut before = 0;
+    !text.iter().any(|&byte| {
+        let is_star = std::mem::replace(&mut before, byte) == b'*';
+        matches!(byte, b'[' | b'\\') || is_star && byte == b'*'
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_ends_of_a_component_tell_is_what_all_of_it_tells() {
+        let texts = [
+            "", "*", "**", "***", "?", "a", ".git", "*.git", "*.txt", ".*", ".", "..", "[.]git",
+            "\\.git", "_*", "?git", "*t", "**t", "g*t", "é*", "*é", "[", "a**b", "git", "[_]*",
+            "*i*", "_g?t", ".g*", "?", "*.gi?",
+        ];
+        let parts = ["", ".git", "_git", "..", ".", "a", "é", "git", "a.txt", "\u{e9}t"];
+        let mut early = 0;
+        for (text, part) in texts.iter().flat_map(|text| parts.map(|part| (*text, part))) {
+            assert_eq!(
+                Step::matches(text, part),
+                Step::pattern(text).may_be(part),
+                "{text} {part}"
+            );
+            early += usize::from(differs(text.as_bytes(), part.as_bytes()));
+        }
+        assert!(early > texts.len(), "most are told early: {early}");
     }
 }

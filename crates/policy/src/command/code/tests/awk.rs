@@ -7,6 +7,8 @@ fn harmless_awk_passes() {
         Awk,
         &[
             "{print $1}",
+            "{ print $1, $NF }",
+            "{print}",
             "NR>1 && $3 > 5 {sum += $3 / 2} END {print sum}",
             "/\"system(\\\"id\\\")\"/ {print}",
             "BEGIN {FS=\":\"} $1 ~ /^[/\"]/ {print \"system(1) | sh\"}",
@@ -36,6 +38,8 @@ fn awk_that_does_more_says_what() {
             ("{print $1 | \"sort\"}", "shell sort"),
             ("{print $1 | \"sh -c \" $2}", "!Spawns"),
             ("{print | $1}", "!Spawns"),
+            ("{print $1}{system(\"id\")}", "shell id"),
+            ("{print $1, $2 | $3}", "!Spawns"),
             ("BEGIN{printf \"x\" |& \"sh\"}", "shell sh"),
             ("{print > \"/etc/x\"}", "write /etc/x"),
             ("{print $2 >> \"out.txt\"}", "write out.txt"),
