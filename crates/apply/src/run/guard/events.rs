@@ -1,17 +1,23 @@
 //! A thread that the kernel tells when something in the folder of a protected file is moved.
+//!
+//! A user has a hundred or so ways to be told, for all programs together. When there are no more,
+//! the thread looks by itself, often.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use palisade_plan::Note;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::look::Looks;
 use super::{Protected, Watch};
+
+/// How often the thread looks that nobody tells.
+const OFTEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 /// The thread at work. Dropping this ends it.
 #[derive(Debug)]
@@ -23,9 +29,15 @@ pub(super) struct Told {
 impl Told {
     /// Starts the thread, which goes on from what `looks` saw last.
     pub(super) fn start(watch: &Arc<Watch>, mut looks: Looks) -> std::io::Result<Self> {
-        let (watch, events) = (Arc::clone(watch), folders(&watch.files)?);
+        let events = match folders(&watch.files) {
+            Ok(events) => Some(events),
+            // Too many are told already, here or elsewhere.
+            Err(Errno::MFILE | Errno::NOSPC | Errno::NOMEM) => None,
+            Err(errno) => return Err(errno.into()),
+        };
+        let watch = Arc::clone(watch);
         let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
-        let body = move || tell(&watch, &events, &mut looks, stopped.as_fd());
+        let body = move || tell(&watch, events.as_ref(), &mut looks, stopped.as_fd());
         let thread = thread::Builder::new().name("palisade-guard".into()).spawn(body)?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
@@ -64,22 +76,27 @@ fn folders(files: &[Protected]) -> Result<OwnedFd, Errno> {
 
 /// Looks whenever something happens, until it is stopped. What happens is of no interest, only
 /// which files are there afterwards.
-fn tell(watch: &Watch, events: &OwnedFd, looks: &mut Looks, stopped: BorrowedFd<'_>) -> Vec<Note> {
+fn tell(
+    watch: &Watch,
+    events: Option<&OwnedFd>,
+    looks: &mut Looks,
+    stopped: BorrowedFd<'_>,
+) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut room = [0; 4096];
+    let pause = events.is_none().then_some(&OFTEN);
     loop {
-        while rustix::io::read(events, &mut room[..]).is_ok_and(|read| read > 0) {}
+        if let Some(events) = events {
+            while rustix::io::read(events, &mut room[..]).is_ok_and(|read| read > 0) {}
+        }
         notes.extend(looks.look(watch));
-        let mut ready = [
-            PollFd::from_borrowed_fd(events.as_fd(), PollFlags::IN),
-            PollFd::from_borrowed_fd(stopped, PollFlags::IN),
-        ];
-        match poll(&mut ready, None) {
+        let mut ready = vec![PollFd::from_borrowed_fd(stopped, PollFlags::IN)];
+        ready.extend(events.map(|events| PollFd::from_borrowed_fd(events.as_fd(), PollFlags::IN)));
+        match poll(&mut ready, pause) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return notes,
         }
-        let [_, stop] = ready.map(|one| !one.revents().is_empty());
-        if stop {
+        if ready.first().is_some_and(|stop| !stop.revents().is_empty()) {
             notes.extend(looks.look(watch));
             return notes;
         }
