@@ -26,6 +26,7 @@ mod plan;
 mod render;
 pub mod seccomp;
 mod step;
+mod worktree;
 
 pub use after::{After, is_plain_repository};
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
@@ -41,3 +42,4 @@ pub use render::enforced_json;
 pub use step::{
     Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
 };
+pub use worktree::Worktree;

@@ -13,6 +13,7 @@ use crate::build::caches;
 
 use crate::names::Names;
 use crate::paths::{below, by_bytes};
+use crate::plan::Note;
 use crate::seccomp::Nesting;
 
 /// One run, as a policy would have it. What a host can do about it is a matter of
@@ -51,6 +52,8 @@ pub struct Order {
     pub caches: Caches,
     /// What the supervisor is told of while the command runs.
     pub trace: Trace,
+    /// What a person should know of it.
+    pub notes: Vec<Note>,
 }
 
 /// Whether a command is confined.
@@ -188,6 +191,7 @@ impl Order {
                 policy::Caches::Shared => Caches::Shared,
             },
             trace: Trace::Off,
+            notes: Vec::new(),
         }
     }
 

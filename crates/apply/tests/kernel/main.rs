@@ -92,6 +92,7 @@ impl Place {
             walls: Walls::Up,
             caches: Caches::Off,
             trace: Trace::Off,
+            notes: Vec::new(),
             // Far above what any test takes: a hung one ends, a slow machine does not matter.
             bounds: Bounds { time: Some(Duration::from_secs(60)), ..Bounds::default() },
         };

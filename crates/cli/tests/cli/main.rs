@@ -22,3 +22,4 @@ mod surface;
 mod tool_calls;
 mod trust;
 mod unconfined;
+mod worktree;

@@ -286,6 +286,11 @@ impl Sandbox {
         if let Some(time) = job.timeout {
             order.bounds.time = Some(order.bounds.time.map_or(time, |policy| policy.min(time)));
         }
+        match palisade_apply::worktree::linked(root) {
+            Ok(Some(worktree)) => order.grant_worktree(&worktree),
+            Ok(None) => {}
+            Err(why) => order.refuse_worktree(&root.join(".git"), why),
+        }
         let log = policy.audit.path.sourced().and_then(|path| {
             Folder::literal(&path.value.path()).ok().map(|log| log.as_pattern().clone())
         });

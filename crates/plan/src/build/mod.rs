@@ -134,7 +134,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
     let after = files.after.filter(|_| facts.searched == Searched::Whole);
-    Ok(Plan { steps, enforced, notes: files.notes, bounds: order.bounds, after })
+    let notes = order.notes.iter().cloned().chain(files.notes).collect();
+    Ok(Plan { steps, enforced, notes, bounds: order.bounds, after })
 }
 
 /// Returns the names of the folders that a store of caches has (see [`Caches`](crate::Caches)).

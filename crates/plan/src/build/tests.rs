@@ -48,6 +48,7 @@ fn order() -> Order {
         walls: Walls::Up,
         caches: Caches::Off,
         trace: Trace::Off,
+        notes: Vec::new(),
         bounds: Bounds {
             time: Some(Duration::from_secs(30)),
             processes: Some(256),
