@@ -18,6 +18,7 @@
 mod absent;
 mod after;
 mod build;
+mod errno;
 mod facts;
 mod names;
 mod order;

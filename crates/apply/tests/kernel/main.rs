@@ -10,6 +10,7 @@
 mod absent;
 mod calls;
 mod disks;
+mod executed;
 mod files;
 mod first;
 mod hostile;

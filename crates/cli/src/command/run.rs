@@ -109,9 +109,9 @@ impl RunArgs {
         // We end with it: to free it piece by piece is of use to nobody.
         let sandbox = ManuallyDrop::new(Sandbox::new(&request)?.confirmer(Terminal));
         if self.format() == Format::Human {
-            super::warn(ui, sandbox.session());
+            super::warn_running(ui, sandbox.session());
         }
-        let warnings = super::warnings(sandbox.session());
+        let warnings = super::warnings_running(sandbox.session());
         let command = self.commanding.command()?;
         let text = command.text();
         let outcome = sandbox.run(self.job(command, cwd)?)?;
@@ -158,9 +158,13 @@ impl Given {
     }
 }
 
+/// Codes of notes that are the same at every run, for whoever looks at a plan or an outcome; of what
+/// is not confined we have warned already.
+const EXPECTED: [&str; 3] = ["masked", "socket", "unconfined"];
+
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
-    for note in outcome.notes.iter().filter(|note| note.code == "audit") {
+    for note in outcome.notes.iter().filter(|note| !EXPECTED.contains(&note.code)) {
         ui.say(&format!("warning: {}", visible(&note.message)));
     }
     for refused in outcome.violations() {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value as Json, json};
 
-use crate::kit::{PALISADE, as_both};
+use crate::kit::{PALISADE, World, as_both};
 use crate::schema::assert_fits;
 
 #[test]
@@ -86,5 +86,68 @@ fn e057_a_supervisor_that_is_slow_or_dead_lets_no_traced_call_through() {
         let dead = size();
         thread::sleep(Duration::from_millis(300));
         assert_eq!(size(), dead, "nobody is left to write");
+    });
+}
+
+#[test]
+fn a131_what_srt_does_not_report_is_refused_all_the_same() {
+    as_both(|world| {
+        let filesystem = r#""filesystem":{"allowWrite":["."],"denyRead":[],"denyWrite":[]}"#;
+        let silenced = r#""ignoreViolations":{"*":["/etc","/"]}"#;
+        let network = r#""network":{"allowedDomains":[],"deniedDomains":[]}"#;
+        world.write("srt.json", format!("{{{network},{filesystem},{silenced}}}"));
+        world.write("try.sh", "touch /etc/palisade-x; touch made; exit 0\n");
+        let run =
+            ["run", "--json", "--trace-writes", "--settings", "srt.json", "--", "sh", "try.sh"];
+        let told = world.json(&run);
+        assert_eq!(told["violations"][0]["path"], "/etc/palisade-x", "{told}");
+        assert!(!std::path::Path::new("/etc/palisade-x").exists());
+        assert!(world.project.path("made").exists(), "{told}");
+        assert!(told["warnings"].to_string().contains("silences reports only"), "{told}");
+    });
+}
+
+#[test]
+fn keys_that_change_nothing_for_what_runs_are_told() {
+    as_both(|world| {
+        let world = world.user_policy(
+            "network: { mode: disabled, deny: [example.com], budget: { upload: 1MiB }, publish: [3000] }\n\
+             confirm: { backend: web }\n\
+             audit: { otlp: 'https://example.com/v1' }\n",
+        );
+        let keys = [
+            "network.deny",
+            "network.budget.upload",
+            "network.publish",
+            "confirm.backend",
+            "audit.otlp",
+        ];
+        let ran = world.run(&["run", "--", "true"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        for key in keys {
+            let line = format!("warning: `{key}` has no effect on what runs: ");
+            assert_eq!(ran.stderr.matches(&line).count(), 1, "{key}: {}", ran.stderr);
+        }
+        let told = world.json(&["run", "--json", "--", "true"]);
+        let codes = |told: &Json| {
+            let all = told["warnings"].as_array().unwrap().iter();
+            all.filter(|it| it["code"] == "without-effect").count()
+        };
+        assert_eq!(codes(&told), keys.len(), "{told}");
+        assert_eq!(codes(&world.json(&["plan", "--json", "--", "true"])), keys.len());
+        let plain = World { person: world.person, ..World::new() };
+        assert_eq!(plain.run(&["run", "--", "true"]).stderr, "");
+    });
+}
+
+#[test]
+fn what_was_set_aside_is_told_to_a_person_too() {
+    as_both(|world| {
+        world.write("made.sh", "mkdir -p new/.git && echo '[alias]' > new/.git/config; exit 0\n");
+        let ran = world.run(&["run", "--", "sh", "made.sh"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let line =
+            "warning: `/home/dev/app/new/.git/config` is a protected name and was made inside";
+        assert!(ran.stderr.starts_with(line), "{}", ran.stderr);
     });
 }

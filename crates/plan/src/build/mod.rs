@@ -14,6 +14,7 @@ use std::path::PathBuf;
 use palisade_policy::decide::Permit;
 use palisade_policy::policy::{NetworkMode, Require};
 
+use crate::errno::meaning;
 use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched, Trial};
 use crate::order::{Bounds, Order, Trace, Walls};
 use crate::plan::{Enforced, Layer, Plan, Strength};
@@ -41,6 +42,8 @@ pub enum CannotPlan {
         wall: &'static str,
         /// Why not.
         why: String,
+        /// What lifts it.
+        remedy: &'static str,
     },
     /// A mode of the network that cannot be planned.
     #[error("network mode `{0}` cannot be enforced yet")]
@@ -147,16 +150,41 @@ pub fn cache_names() -> Vec<String> {
 /// this kind, and nothing is weakened silently: whatever the policy requires, these must stand.
 fn walls(order: &Order, facts: &Facts) -> Result<Arch, CannotPlan> {
     let require = order.require;
-    let missing = |wall, why| Err(CannotPlan::Missing { require, wall, why });
+    let missing = |wall, why, remedy| Err(CannotPlan::Missing { require, wall, why, remedy });
     if let Trial::Refused { what, errno } = &facts.kernel.namespaces {
-        return missing("a sandbox of namespaces", format!("{what} failed with errno {errno}"));
+        let why = format!("{what} fails, {}", meaning(*errno));
+        let remedy = remedy(*errno);
+        return Err(CannotPlan::Missing { require, wall: "a sandbox of namespaces", why, remedy });
     }
     if require == Require::Full && facts.kernel.landlock == 0 && order.nesting == Nesting::Off {
-        return missing("Landlock", "the kernel does not have it".into());
+        let remedy = "use Linux 5.13 or newer, with `landlock` in /sys/kernel/security/lsm";
+        return missing("Landlock", "the kernel does not have it".into(), remedy);
     }
     match facts.kernel.arch {
         Some(arch) => Ok(arch),
-        None => missing("a filter of system calls", "this processor is not known".into()),
+        None => missing("a filter of system calls", "this processor is not known".into(), OTHER),
+    }
+}
+
+const OTHER: &str = "use a machine with an x86-64 or a 64-bit ARM processor";
+
+/// Returns what lifts a refusal of namespaces, by what the kernel said.
+fn remedy(errno: i32) -> &'static str {
+    match errno {
+        // ENOSPC, EUSERS
+        28 | 87 => "raise `user.max_user_namespaces` and its like, or start fewer at once",
+        // ENOSYS
+        38 => "the container's seccomp profile must let `clone3`, `unshare` and `mount` through",
+        // EAGAIN, ENOMEM, EMFILE
+        11 | 12 | 24 => "raise the limits of this user or container, or start fewer at once",
+        // ENOENT
+        2 => "mount /proc",
+        // EPERM, EACCES and whatever else
+        _ => {
+            "allow user namespaces: `kernel.unprivileged_userns_clone=1`, or on Ubuntu \
+             `kernel.apparmor_restrict_unprivileged_userns=0`; a container's profile must allow \
+             `unshare` and `mount`, and leave /proc unmasked"
+        }
     }
 }
 
@@ -266,7 +294,8 @@ fn privileges(owners: Owners, facts: &Facts) -> Strength {
     match (owners, facts.privilege) {
         (Owners::Same, Privilege::Root { idmap: Idmap::Refused(errno) }) => {
             let what = format!(
-                "the command is root outside, but for masks: idmapped mounts fail, errno {errno}"
+                "the command is root outside, but for masks: idmapped mounts fail, {}",
+                meaning(errno)
             );
             Strength::Partial(vec![what])
         }
