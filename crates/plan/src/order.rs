@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palisade_policy::Policy;
+use palisade_policy::layer::Layer;
 use palisade_policy::name::{ByteSize, Folder, PathPattern, Period, looks_secret};
 use palisade_policy::policy::{self, Keep, Nested, NetworkMode, Require};
 
@@ -101,6 +102,8 @@ pub struct Bounds {
     pub idle: Option<Duration>,
     /// Bytes kept of each output stream.
     pub output: Option<u64>,
+    /// Bytes passed on of each output stream that is not kept, which is for somebody to say.
+    pub streamed: Option<u64>,
     /// Which end of a longer output is kept.
     pub keep: Kept,
     /// Processes at the same time.
@@ -177,6 +180,13 @@ impl Order {
                 time: limits.timeout.value().0.map(Period::duration),
                 idle: limits.idle.value().0.map(Period::duration),
                 output: limits.output.value().0.map(ByteSize::bytes),
+                // What we bring ourselves is for what is captured (Ruling 13).
+                streamed: limits
+                    .output
+                    .sourced()
+                    .filter(|limit| limit.origin.layer > Layer::Preset)
+                    .and_then(|limit| limit.value.0)
+                    .map(ByteSize::bytes),
                 keep,
                 processes: limits.processes.value().0.map(|count| count.0),
                 memory: limits.memory.value().0.map(ByteSize::bytes),

@@ -16,6 +16,7 @@ use palisade_plan::{
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags};
 
+use super::capped::Cap;
 use super::enter::{enter, write_all};
 use super::error::{CannotStart, before};
 use super::family::Family;
@@ -141,7 +142,10 @@ impl Host {
         let started = Instant::now();
         // The clock that files are dated by.
         let clock = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
-        let Opened { standard, feed, drains, terminal } = streams::open(streams, reader(plan))?;
+        let bounds = plan.bounds();
+        let cap = bounds.streamed.map(|bytes| Cap { bytes, keep: bounds.keep });
+        let Opened { standard, feed, drains, terminal } =
+            streams::open(streams, reader(plan), cap)?;
         let (fresh, terminal) = terminal.unzip();
         let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
         let made = {

@@ -7,11 +7,12 @@
 //! | `enter` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `attend`, `pump`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
+//! | `supervise`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
 
 mod act;
 mod after;
 mod attend;
+mod capped;
 mod enter;
 mod error;
 mod family;

@@ -171,6 +171,7 @@ impl Running {
             if due.is_some_and(|(due, _)| due <= now) && said.over.is_none() {
                 said.over = due.map(|(_, end)| end);
                 self.sandbox.kill();
+                self.drains.iter_mut().for_each(Drain::hurry);
             }
             if let Some(bound) = sampler.as_mut().and_then(|sampler| sampler.look(now)) {
                 said.limit.get_or_insert(bound);
@@ -367,7 +368,7 @@ impl Running {
             wanted.extend(self.feed.wants().map(|(fd, flags)| (Watched::Input, fd, flags)));
         }
         for (number, drain) in self.drains.iter().enumerate() {
-            wanted.extend(drain.wants().map(|fd| (Watched::Output(number), fd, PollFlags::IN)));
+            wanted.extend(drain.wants().map(|(fd, flags)| (Watched::Output(number), fd, flags)));
         }
         let names = [Watched::Inner, Watched::Keys, Watched::Screen];
         for (name, wish) in names.into_iter().zip(self.terminal.iter().flat_map(Terminal::wants)) {
