@@ -89,6 +89,13 @@ impl Host {
         Self { spares: folder, ..self }
     }
 
+    /// Says that this process starts one sandbox and ends with it: then nothing is prepared for
+    /// others, and the little that is left of it stays until the host is dropped.
+    #[must_use]
+    pub fn for_one(self) -> Self {
+        Self { leftovers: Leftovers::once(), ..self }
+    }
+
     /// Returns what a plan for these questions has to know.
     pub fn facts(&self, questions: &Questions) -> Facts {
         let mounts = mounts::read();

@@ -107,7 +107,7 @@ impl RunArgs {
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
         let cwd = self.commanding.cwd(&request)?;
         // We end with it: to free it piece by piece is of use to nobody.
-        let sandbox = ManuallyDrop::new(Sandbox::new(&request)?.confirmer(Terminal));
+        let sandbox = ManuallyDrop::new(Sandbox::new(&request)?.once().confirmer(Terminal));
         if self.format() == Format::Human {
             super::warn_running(ui, sandbox.session());
         }

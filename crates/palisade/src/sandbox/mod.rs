@@ -127,6 +127,16 @@ impl Sandbox {
         }
     }
 
+    /// Says that this process runs one command and ends with it, which spares it what others need to
+    /// leave nothing behind. Call it before the sandbox is cloned.
+    #[must_use]
+    pub fn once(self) -> Self {
+        match Arc::try_unwrap(self.0) {
+            Ok(inner) => Self(Arc::new(Inner { host: inner.host.for_one(), ..inner })),
+            Err(shared) => Self(shared),
+        }
+    }
+
     /// Returns the project and its policy.
     pub fn session(&self) -> &Session {
         &self.0.session
