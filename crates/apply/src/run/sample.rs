@@ -14,6 +14,9 @@ use super::outcome::Bound;
 /// How often a sandbox is looked at.
 const EVERY: Duration = Duration::from_millis(25);
 
+/// How often it is where the kernel keeps every bound by itself, and only has nobody to tell.
+const SELDOM: Duration = Duration::from_millis(500);
+
 /// The most processes that are looked at.
 const MOST: usize = 4096;
 
@@ -22,6 +25,7 @@ const MOST: usize = 4096;
 pub(super) struct Sampler {
     first: Pid,
     bounds: Bounds,
+    every: Duration,
     next: Instant,
     reached: Vec<Bound>,
 }
@@ -29,11 +33,14 @@ pub(super) struct Sampler {
 impl Sampler {
     /// Watches the sandbox whose first process this is, if there is a bound to watch.
     pub(super) fn new(first: Pid, bounds: &Bounds) -> Option<Self> {
-        let Bounds { memory, cpu, open_files, .. } = bounds;
-        (memory.is_some() || cpu.is_some() || open_files.is_some()).then(|| Self {
+        let Bounds { memory, cpu, open_files, processes, .. } = bounds;
+        let often = memory.is_some() || cpu.is_some() || open_files.is_some();
+        let every = if often { EVERY } else { SELDOM };
+        (often || processes.is_some()).then(|| Self {
             first,
             bounds: *bounds,
-            next: Instant::now() + EVERY,
+            every,
+            next: Instant::now() + every,
             reached: Vec::new(),
         })
     }
@@ -67,7 +74,7 @@ impl Sampler {
             processes.iter().map(|one| resident(*one)).sum::<u64>() > most
                 && processes.iter().map(|one| proportional(*one)).sum::<u64>() > most
         });
-        self.next = Instant::now() + EVERY;
+        self.next = Instant::now() + self.every;
         if over_memory { Some(Bound::Memory) } else { over_time.then_some(Bound::Cpu) }
     }
 

@@ -329,6 +329,9 @@ impl Running {
         if stdout.truncated() || stderr.truncated() {
             reached.push(Bound::Output);
         }
+        if said.limit.is_none() && met_memory(&bounds, usage) {
+            reached.push(Bound::Memory);
+        }
         let private = self
             .plan
             .steps()
@@ -468,6 +471,12 @@ fn ended_by(end: End, bounds: &Bounds) -> Option<Bound> {
         libc::SIGXFSZ => bounds.file_size.map(|_| Bound::FileSize),
         _ => None,
     }
+}
+
+/// Returns whether one process had all the memory that it may have, but for what it can do nothing
+/// with: the kernel then refuses it more, and it ends in its own way.
+fn met_memory(bounds: &Bounds, usage: Usage) -> bool {
+    bounds.memory.is_some_and(|most| usage.peak_memory >= most - most / 16)
 }
 
 fn due(bounds: &Bounds, started: Instant, last: Instant) -> Option<(Instant, End)> {
