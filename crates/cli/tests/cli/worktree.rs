@@ -143,3 +143,29 @@ fn a_project_that_says_it_is_a_worktree_of_another_gets_nothing() {
         assert!(!other.path("evil").exists());
     });
 }
+
+#[test]
+fn what_makes_git_run_programs_in_submodules_stays() {
+    as_both(|world| {
+        world.write(".git/modules/a/b/config", "[core]\n");
+        world.write(".git/modules/a/b/hooks/x.sample", "");
+        world.write(".git/modules/a/b/HEAD", "ref: refs/heads/main\n");
+        world.write(
+            "try.sh",
+            "cd .git/modules/a/b\n\
+             for f in config hooks/post-checkout; do (echo evil >> $f) 2>/dev/null && echo wrote $f; done\n\
+             mv hooks h 2>/dev/null && echo moved hooks; mv ../b ../c 2>/dev/null && echo moved all\n\
+             echo x >> HEAD; mkdir ../new && echo '[core]' > ../new/config; exit 0\n",
+        );
+        let told = world.json(&["run", "--json", "--", "sh", "try.sh"]);
+        assert_eq!((&told["exit_code"], &told["stdout"]), (&0.into(), &"".into()), "{told}");
+        assert_eq!(codes(&told), ["set-aside"], "{told}");
+        let module = world.project.path(".git/modules/a");
+        assert_eq!(fs::read(module.join("b/config")).unwrap(), b"[core]\n");
+        assert!(module.join("new/config.set-aside").exists());
+        assert!(
+            fs::read_to_string(module.join("b/HEAD")).unwrap().ends_with("x\n"),
+            "the rest is theirs"
+        );
+    });
+}
