@@ -31,7 +31,7 @@ mod worktree;
 
 pub use after::{After, is_plain_repository};
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
-pub use facts::{Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
+pub use facts::{Delegated, Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
 pub use order::{Bounds, Caches, Kept, Order, Questions, Trace, Walls};
 // The types of the policy that stand in the signatures here.
 pub use palisade_policy as policy;

@@ -139,6 +139,8 @@ pub struct Questions {
     pub trees: Vec<PathBuf>,
     /// Trees that may have to change owners.
     pub owned: Vec<PathBuf>,
+    /// The memory of all processes together, if that is bounded: a control group could hold it.
+    pub memory: Option<u64>,
     names: Names,
 }
 
@@ -214,7 +216,7 @@ impl Order {
     pub fn questions(&self) -> Questions {
         if let Walls::Down { .. } = self.walls {
             let (paths, trees, owned) = (Vec::new(), Vec::new(), Vec::new());
-            return Questions { paths, trees, owned, names: Names::new(&[], &[]) };
+            return Questions { paths, trees, owned, memory: None, names: Names::new(&[], &[]) };
         }
         let patterns = self.protect.iter().chain(&self.hide);
         let mut paths: Vec<PathBuf> = patterns.filter_map(PathPattern::literal).collect();
@@ -234,7 +236,8 @@ impl Order {
         let mut owned = self.write.clone();
         owned.push(self.root.clone());
         owned.extend(self.home.clone());
-        Questions { paths, trees: self.write.clone(), owned, names }
+        let memory = self.bounds.memory;
+        Questions { paths, trees: self.write.clone(), owned, memory, names }
     }
 }
 

@@ -101,7 +101,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             await_go(*control, *supervisor)?;
             restrict::become_user(*uid, *gid)
         }
-        Act::AwaitNames => await_go(*control, *supervisor),
+        Act::AwaitGroup | Act::AwaitNames => await_go(*control, *supervisor),
         Act::Keep { slot, path, reach, attributes } => {
             let tree = mount::clone_tree(path, *reach)?;
             mount::change_tree(tree.as_fd(), *attributes, None, *reach)?;

@@ -27,7 +27,7 @@ use super::prepare::prepare;
 use super::reserve::Reserved;
 use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
-use super::{mounts, survey, trial};
+use super::{group, mounts, survey, trial};
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Side, clone_into};
 use crate::sys::{environment, landlock, signal};
@@ -99,6 +99,7 @@ impl Host {
     /// Returns what a plan for these questions has to know.
     pub fn facts(&self, questions: &Questions) -> Facts {
         let mounts = mounts::read();
+        let delegated = questions.memory.and_then(|_| group::delegated(&mounts));
         let privilege = self.privilege_over(&questions.owned);
         let survey::Surveyed { places, searched } = survey::survey(questions, privilege);
         let groups = rustix::process::getgroups().unwrap_or_default();
@@ -112,6 +113,7 @@ impl Host {
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
+            delegated,
         }
     }
 
@@ -180,6 +182,10 @@ impl Host {
             send(ours.control.as_fd(), Message::Go).map_err(before("start the sandbox"))?;
         }
         // In the order in which it waits. One that has failed meanwhile says why itself.
+        if let Some(group) = &ours.group {
+            group.take(pid)?;
+            send(ours.control.as_fd(), Message::Go).ok();
+        }
         if let Some(reserved) = &mut ours.reserved {
             reserved.keep()?;
             send(ours.control.as_fd(), Message::Go).ok();
@@ -190,6 +196,7 @@ impl Host {
         Ok(Running {
             sandbox,
             guard,
+            group: ours.group,
             reserved: ours.reserved,
             mounts: mounts.map(|mounts| self.leftovers.take(mounts)),
             control: ours.control,

@@ -3,7 +3,7 @@
 //! | Module | Where it runs |
 //! | --- | --- |
 //! | `host`, `trial`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
-//! | `prepare`, `streams`, `reserve` | in the supervisor, before: everything that can be allocated |
+//! | `prepare`, `streams`, `reserve`, `group` | in the supervisor, before: everything that can be allocated |
 //! | `enter` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
@@ -17,6 +17,7 @@ mod enter;
 mod error;
 mod family;
 mod folders;
+mod group;
 mod guard;
 mod host;
 mod janitor;

@@ -14,6 +14,7 @@ use super::after;
 use super::attend::{Signals, Told};
 use super::error::CannotStart;
 use super::family::Family;
+use super::group::Group;
 use super::guard::Guard;
 use super::kept::Buffer;
 use super::leftover::Leftover;
@@ -35,6 +36,7 @@ const OUTPUT: u64 = 64 << 10;
 pub struct Running {
     // In this order: names are given back once nobody is left to take them.
     pub(super) sandbox: Sandbox,
+    pub(super) group: Option<Group>,
     pub(super) guard: Option<Guard>,
     pub(super) reserved: Option<Reserved>,
     pub(super) mounts: Option<Leftover>,
@@ -232,6 +234,9 @@ impl Running {
             }
         }
         let ended = self.sandbox.end();
+        if self.group.take().is_some_and(|group| group.ran_out_of_memory()) {
+            said.limit.get_or_insert(Bound::Memory);
+        }
         let duration = self.started.elapsed();
         self.terminal = None;
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();

@@ -17,7 +17,7 @@ use palisade_policy::policy::{NetworkMode, Require};
 use crate::errno::meaning;
 use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched, Trial};
 use crate::order::{Bounds, Order, Trace, Walls};
-use crate::plan::{Enforced, Layer, Plan, Strength};
+use crate::plan::{Enforced, Layer, Note, Plan, Strength};
 use crate::seccomp::{Arch, Nesting};
 use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Reached, Step};
 use files::Files;
@@ -97,6 +97,9 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
 
     let mut steps = vec![Step::Namespaces(namespaces(order.network)?)];
     steps.push(Step::Identity(identity(facts, owners)));
+    let group = group(order, facts);
+    let grouped = group.as_ref().map(|(_, note)| note.clone());
+    steps.extend(group.map(|(step, _)| step));
     steps.extend(files.keeps.into_iter().map(Step::Keep));
     steps.push(Step::SealRoot);
     steps.extend(files.steps);
@@ -137,7 +140,7 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
     let after = files.after.filter(|_| facts.searched == Searched::Whole);
-    let notes = order.notes.iter().cloned().chain(files.notes).collect();
+    let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).collect();
     Ok(Plan { steps, enforced, notes, bounds: order.bounds, after })
 }
 
@@ -305,33 +308,49 @@ fn privileges(owners: Owners, facts: &Facts) -> Strength {
     }
 }
 
+/// Plans a control group, where there can be one and memory is bounded: that is what the kernel
+/// cannot bound for all processes together in any other way.
+fn group(order: &Order, facts: &Facts) -> Option<(Step, Note)> {
+    let delegated = facts.delegated.as_ref().filter(|delegated| delegated.memory)?;
+    let (folder, memory) = (delegated.folder.clone(), order.bounds.memory?);
+    // The reaper is one of them.
+    let processes = order.bounds.processes.filter(|_| delegated.processes);
+    let processes = processes.map(|most| most.saturating_add(1));
+    let what = if processes.is_some() { "memory and processes are" } else { "memory is" };
+    let message = format!("{what} bounded by a control group in `{}`", folder.display());
+    Some((Step::Group { folder, memory, processes }, Note { code: "control-group", message }))
+}
+
 fn limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength) {
-    let (mut limits, mut strength) = bounds(&order.bounds);
+    let (mut limits, mut strength) = (bounds(&order.bounds), Strength::Kernel);
+    let group = group(order, facts).map(|(step, _)| step);
+    if order.bounds.memory.is_some() && group.is_none() {
+        strength.lacks(SAMPLED.into());
+    }
+    let is_counted = matches!(group, Some(Step::Group { processes: Some(_), .. }));
     if let Some(processes) = order.bounds.processes {
         // The reaper is one of them.
         limits.push(Limit::Processes(processes.saturating_add(1)));
-        if owners == Owners::Same && facts.privilege != Privilege::Ordinary {
+        if !is_counted && owners == Owners::Same && facts.privilege != Privilege::Ordinary {
             strength.lacks("processes: the kernel does not count those of root".into());
         }
     }
     (limits, strength)
 }
 
+/// What bounds on memory are where no control group holds them.
+const SAMPLED: &str = "memory: the sum of all processes is sampled; the kernel bounds each";
+
 /// What the kernel bounds for each process.
-fn bounds(bounds: &Bounds) -> (Vec<Limit>, Strength) {
-    let mut strength = Strength::Kernel;
+fn bounds(bounds: &Bounds) -> Vec<Limit> {
     let mut limits = vec![Limit::NoCores];
-    if let Some(memory) = bounds.memory {
-        limits.push(Limit::Data(memory));
-        strength
-            .lacks("memory: the sum of all processes is sampled; the kernel bounds each".into());
-    }
+    limits.extend(bounds.memory.map(Limit::Data));
     if let Some(cpu) = bounds.cpu {
         limits.push(Limit::CpuSeconds(cpu.as_secs().max(1)));
     }
     limits.extend(bounds.file_size.map(Limit::FileSize));
     limits.extend(bounds.open_files.map(Limit::OpenFiles));
-    (limits, strength)
+    limits
 }
 
 /// Returns whether something is a folder once its links are followed.
