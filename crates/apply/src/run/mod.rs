@@ -21,6 +21,7 @@ mod group;
 mod guard;
 mod host;
 mod janitor;
+mod journal;
 mod kept;
 mod leftover;
 mod message;

@@ -151,3 +151,52 @@ fn what_was_set_aside_is_told_to_a_person_too() {
         assert!(ran.stderr.starts_with(line), "{}", ran.stderr);
     });
 }
+
+/// Both who would clean up are killed: the next run does, in whatever project it is.
+#[test]
+fn a132_what_a_doubly_killed_run_left_is_brought_back_from_another_project() {
+    as_both(|world| {
+        world.write("other/Cargo.toml", "");
+        let mut command = world.command(PALISADE);
+        command.args(["run", "--", "sleep", "60"]).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut supervisor = command.spawn().unwrap();
+        let begun = Instant::now();
+        let janitor = loop {
+            assert!(begun.elapsed() < Duration::from_secs(30), "no janitor");
+            let there = world.project.path(".mcp.json").exists();
+            if let Some(pid) = there.then(|| janitor_of(supervisor.id())).flatten() {
+                break pid;
+            }
+        };
+        kill_process(janitor, Signal::KILL).unwrap();
+        supervisor.kill().unwrap();
+        supervisor.wait().unwrap();
+        // The sandbox ends by itself, and holds what it depends on until it has.
+        thread::sleep(Duration::from_millis(500));
+        assert!(world.project.path(".mcp.json").exists(), "nobody was left to remove it");
+        let ran = world.run_in("other", &["run", "--", "true"]);
+        assert_eq!((ran.code, &*ran.stderr), (Some(0), ""));
+        let names = |folder: &str| {
+            let entries = fs::read_dir(world.project.path(folder)).unwrap().flatten();
+            let mut names: Vec<_> = entries.map(|it| it.file_name()).collect();
+            names.sort();
+            names
+        };
+        assert_eq!(
+            (names(""), names("other")),
+            (vec!["Cargo.toml".into(), "other".into()], vec!["Cargo.toml".into()])
+        );
+    });
+}
+
+/// Returns the janitor among the children of a supervisor.
+fn janitor_of(supervisor: u32) -> Option<Pid> {
+    let path = format!("/proc/{supervisor}/task/{supervisor}/children");
+    let children = fs::read_to_string(path).ok()?;
+    let mut children = children.split_whitespace();
+    let is_janitor = |pid: &&str| {
+        let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+        name.is_ok_and(|name| name.trim() == "pal-janitor")
+    };
+    Pid::from_raw(children.find(is_janitor)?.parse().ok()?)
+}
