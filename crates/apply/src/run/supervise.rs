@@ -21,7 +21,7 @@ use super::leftover::Leftover;
 use super::message::{Message, receive_with, send};
 use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
 use super::reserve::Reserved;
-use super::sample::Sampler;
+use super::sample::{Counts, Sampler};
 use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
 use super::touched;
@@ -162,7 +162,7 @@ impl Running {
         let mut buffers = [Buffer::new(cap, bounds.keep), Buffer::new(cap, bounds.keep)];
         let mut said = Said::default();
         let mut patience = Patience::default();
-        let mut sampler = Sampler::new(self.sandbox.pid(), &bounds);
+        let mut sampler = Sampler::new(self.sandbox.pid(), &bounds, Counts::of(&self.plan));
         let mut last_output = self.started;
         // Room for output, if any is ours to read.
         let is_read = self.drains.iter().any(|drain| !matches!(drain, Drain::None));

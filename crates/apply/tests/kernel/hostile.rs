@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use palisade_apply::{End, Host};
+use palisade_apply::{Bound, End, Host};
 use palisade_plan::{Idmap, Layer, Privilege, build};
 use palisade_testkit::{Fact, Need, Project, Turn, in_child, need};
 
@@ -248,4 +248,25 @@ fn root_on_filesystems_that_cannot_change_owners_has_masks() {
     assert!(place.project.path("made").exists());
     let held = outcome.enforced.iter().find(|one| one.layer == Layer::Privileges).unwrap();
     assert_eq!(held.strength.word(), "partial");
+}
+
+#[test]
+fn processes_of_root_are_counted_by_us_where_the_kernel_does_not() {
+    if need(Fact::Root) == Need::Skip {
+        return;
+    }
+    let mut place = Place::new();
+    let script = "import os, time\n\
+        for _ in range(300):\n\
+        \x20   if os.fork() == 0: time.sleep(20); os._exit(0)\n\
+        time.sleep(20)\n";
+    place.order.argv = ["/usr/bin/python3", "-c", script].map(str::to_owned).into();
+    place.order.bounds.processes = Some(50);
+    let host = Host::probe();
+    let mut facts = host.facts(&place.order.questions());
+    facts.privilege = Privilege::Root { idmap: Idmap::Refused(22) };
+    let plan = build(&permit(), &place.order, &facts).unwrap();
+    let outcome = host.start(&plan, palisade_apply::Streams::default()).unwrap().wait().unwrap();
+    assert_eq!(outcome.limit, Some(Bound::Processes), "{}", all(&outcome));
+    assert_eq!(outcome.end, End::Signalled(9));
 }

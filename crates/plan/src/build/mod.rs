@@ -332,7 +332,9 @@ fn limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength
         // The reaper is one of them.
         limits.push(Limit::Processes(processes.saturating_add(1)));
         if !is_counted && owners == Owners::Same && facts.privilege != Privilege::Ordinary {
-            strength.lacks("processes: the kernel does not count those of root".into());
+            strength.lacks(
+                "processes: they are sampled; the kernel does not count those of root".into(),
+            );
         }
     }
     (limits, strength)
