@@ -68,8 +68,11 @@ impl Reserved {
         }
         let some = spares.filter(|_| !folders.is_empty());
         let mut spares = some.and_then(|spares| Spares::open(spares, paths.len()));
-        if let Some(spares) = &mut spares {
-            journal::note(spares, folders.iter().map(|folder| &*folder.path));
+        // On other filesystems there are never any, and nothing follows from that.
+        let device = spares.as_ref().map(|spares| spares.device);
+        let mut used = folders.iter().filter(|it| Some(it.device) == device).peekable();
+        if let Some(spares) = spares.as_mut().filter(|_| used.peek().is_some()) {
+            journal::note(spares, used.map(|folder| &*folder.path));
         }
         Ok(Self { folders, spares, janitor: None })
     }
