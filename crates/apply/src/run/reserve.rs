@@ -313,6 +313,7 @@ mod tests {
     fn what_was_left_behind_is_brought_back_from_another_project() {
         let name = "run::reserve::tests::what_was_left_behind_is_brought_back_from_another_project";
         // In a process of its own: whoever is forked beside it holds its folders for a moment.
+        use std::os::unix::fs::MetadataExt as _;
         if in_child(name, r#"exec "$@""#) == Turn::Done {
             return;
         }
@@ -327,6 +328,14 @@ mod tests {
         left.folders.clear();
         drop(left);
         assert!(one.path("a").exists() && one.path("deep/b").exists());
+        // The other janitor was forked from us, and is about to close what is none of its business.
+        for (folder, name) in [("", "a"), ("deep", "deep/b")] {
+            let open = open_folder(&one.path(folder)).unwrap();
+            let inode = fs::metadata(one.path(name)).unwrap().ino();
+            while lock::is_shared(open.as_fd(), inode) != Ok(false) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
         let reserved = kept_with(&two, &["x", "y", "z"], Some(&pool));
         assert!(!one.path("a").exists() && !one.path("deep/b").exists(), "brought back");
         assert!(one.path("c").exists(), "somebody keeps it");
