@@ -346,8 +346,10 @@ impl Running {
         if bounds.tmp.is_some() && tmp.as_ref().is_some_and(|tmp| touched::is_full(tmp.as_fd())) {
             reached.push(Bound::Tmp);
         }
+        let limit = said.limit.or_else(|| ended_by(end, &bounds));
+        reached.retain(|bound| Some(*bound) != limit);
         Ok(Outcome {
-            limit: said.limit.or_else(|| ended_by(end, &bounds)),
+            limit,
             end,
             stdout,
             stderr,
