@@ -91,6 +91,7 @@ fn order(project: &Project, home: &Project) -> Order {
         walls: Walls::Up,
         caches: Caches::Off,
         trace: Trace::Off,
+        notes: Vec::new(),
         bounds: Bounds { processes: Some(256), ..Bounds::default() },
     }
 }

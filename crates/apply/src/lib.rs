@@ -23,6 +23,7 @@ mod lookup;
 #[cfg(target_os = "linux")]
 mod run;
 pub mod sys;
+pub mod worktree;
 
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use listing::Listing;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use palisade::{
     Answered, CannotRun, Confirm, Input, Job, Outcome, Output, Planned, Question, Request, Sandbox,
 };
-use palisade_testkit::{Home, Project, ordinary_user};
+use palisade_testkit::{Home, Project, Turn, in_child, ordinary_user};
 
 struct World {
     project: Project,
@@ -253,4 +253,32 @@ fn a_plan_is_made_and_nothing_runs() {
     assert!(asks.is_empty() && plan.to_string().contains("exec"));
     assert!(matches!(world.sandbox().plan(["rm", "-rf", "/etc"]).unwrap(), Planned::Denied(_)));
     assert!(!world.project.path("made").exists());
+}
+
+#[test]
+fn a_process_that_lives_on_keeps_nothing_of_a_run() {
+    const NAME: &str = "a_process_that_lives_on_keeps_nothing_of_a_run";
+    // In a process of its own: what other tests start is none of its business.
+    if in_child(NAME, r#"exec "$@""#) == Turn::Done {
+        if rustix::process::geteuid().is_root() {
+            let _done = ordinary_user(NAME);
+        }
+        return;
+    }
+    let children = || {
+        let threads = fs::read_dir("/proc/self/task").unwrap().flatten();
+        let lists = threads.map(|it| fs::read_to_string(it.path().join("children")));
+        lists.map(Result::unwrap_or_default).collect::<String>()
+    };
+    let (world, begun) = (World::new(), Instant::now());
+    let sandbox = world.sandbox();
+    assert_eq!(sandbox.run(["true"]).unwrap().exit_code(), 0);
+    // Protected names were kept, so somebody watched over them: neither lives on, nor is left dead.
+    while !children().is_empty() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", children());
+        thread::sleep(Duration::from_millis(5));
+    }
+    let names: Vec<_> = fs::read_dir(world.project.root()).unwrap().flatten().collect();
+    assert_eq!(names.len(), 1, "{names:?}");
+    drop(sandbox);
 }

@@ -10,7 +10,7 @@ use crate::paths::split;
 
 /// Names that git takes for a file whenever they are there: a folder in their place stops it. They
 /// are set aside at the end instead.
-const ONLY_FILES: [&str; 2] = [".git/commondir", ".git/config.worktree"];
+const ONLY_FILES: [&str; 2] = ["commondir", "config.worktree"];
 
 /// Returns the paths in writable trees that a plan may have to keep from being made, and the
 /// folders above them in those trees.

@@ -26,6 +26,19 @@ pub struct Facts {
     pub places: Vec<Place>,
     /// How far the writable trees were searched for names.
     pub searched: Searched,
+    /// Where control groups may be made, if anybody asked and they may.
+    pub delegated: Option<Delegated>,
+}
+
+/// A folder of control groups that was handed to the starting user (cgroups(7), version 2).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Delegated {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Whether groups in it can bound memory.
+    pub memory: bool,
+    /// Whether they can bound the number of processes.
+    pub processes: bool,
 }
 
 /// What the starting user may do.

@@ -18,6 +18,7 @@
 mod absent;
 mod after;
 mod build;
+mod errno;
 mod facts;
 mod names;
 mod order;
@@ -26,10 +27,11 @@ mod plan;
 mod render;
 pub mod seccomp;
 mod step;
+mod worktree;
 
 pub use after::{After, is_plain_repository};
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
-pub use facts::{Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
+pub use facts::{Delegated, Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
 pub use order::{Bounds, Caches, Kept, Order, Questions, Trace, Walls};
 // The types of the policy that stand in the signatures here.
 pub use palisade_policy as policy;
@@ -41,3 +43,4 @@ pub use render::enforced_json;
 pub use step::{
     Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
 };
+pub use worktree::Worktree;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use palisade_policy::Policy;
+use palisade_policy::layer::Layer;
 use palisade_policy::name::{ByteSize, Folder, PathPattern, Period, looks_secret};
 use palisade_policy::policy::{self, Keep, Nested, NetworkMode, Require};
 
@@ -13,6 +14,7 @@ use crate::build::caches;
 
 use crate::names::Names;
 use crate::paths::{below, by_bytes};
+use crate::plan::Note;
 use crate::seccomp::Nesting;
 
 /// One run, as a policy would have it. What a host can do about it is a matter of
@@ -51,6 +53,8 @@ pub struct Order {
     pub caches: Caches,
     /// What the supervisor is told of while the command runs.
     pub trace: Trace,
+    /// What a person should know of it.
+    pub notes: Vec<Note>,
 }
 
 /// Whether a command is confined.
@@ -98,6 +102,8 @@ pub struct Bounds {
     pub idle: Option<Duration>,
     /// Bytes kept of each output stream.
     pub output: Option<u64>,
+    /// Bytes passed on of each output stream that is not kept, which is for somebody to say.
+    pub streamed: Option<u64>,
     /// Which end of a longer output is kept.
     pub keep: Kept,
     /// Processes at the same time.
@@ -133,6 +139,8 @@ pub struct Questions {
     pub trees: Vec<PathBuf>,
     /// Trees that may have to change owners.
     pub owned: Vec<PathBuf>,
+    /// The memory of all processes together, if that is bounded: a control group could hold it.
+    pub memory: Option<u64>,
     names: Names,
 }
 
@@ -174,6 +182,13 @@ impl Order {
                 time: limits.timeout.value().0.map(Period::duration),
                 idle: limits.idle.value().0.map(Period::duration),
                 output: limits.output.value().0.map(ByteSize::bytes),
+                // What we bring ourselves is for what is captured (Ruling 13).
+                streamed: limits
+                    .output
+                    .sourced()
+                    .filter(|limit| limit.origin.layer > Layer::Preset)
+                    .and_then(|limit| limit.value.0)
+                    .map(ByteSize::bytes),
                 keep,
                 processes: limits.processes.value().0.map(|count| count.0),
                 memory: limits.memory.value().0.map(ByteSize::bytes),
@@ -188,6 +203,7 @@ impl Order {
                 policy::Caches::Shared => Caches::Shared,
             },
             trace: Trace::Off,
+            notes: Vec::new(),
         }
     }
 
@@ -200,7 +216,7 @@ impl Order {
     pub fn questions(&self) -> Questions {
         if let Walls::Down { .. } = self.walls {
             let (paths, trees, owned) = (Vec::new(), Vec::new(), Vec::new());
-            return Questions { paths, trees, owned, names: Names::new(&[], &[]) };
+            return Questions { paths, trees, owned, memory: None, names: Names::new(&[], &[]) };
         }
         let patterns = self.protect.iter().chain(&self.hide);
         let mut paths: Vec<PathBuf> = patterns.filter_map(PathPattern::literal).collect();
@@ -220,7 +236,8 @@ impl Order {
         let mut owned = self.write.clone();
         owned.push(self.root.clone());
         owned.extend(self.home.clone());
-        Questions { paths, trees: self.write.clone(), owned, names }
+        let memory = self.bounds.memory;
+        Questions { paths, trees: self.write.clone(), owned, memory, names }
     }
 }
 

@@ -90,6 +90,11 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
             ("namespaces", kinds.iter().map(|kind| namespace(*kind).to_owned()).collect())
         }
         Step::Identity(identity) => ("identity", vec![told_identity(identity)]),
+        Step::Group { folder, memory, processes } => {
+            let mut list = vec![shown(folder), format!("memory={memory}")];
+            list.extend(processes.map(|most| format!("processes={most}")));
+            ("group", list)
+        }
         Step::Keep(keep) => ("keep", told_keep(keep)),
         Step::SealRoot => ("seal-root", words(["read-only", "no-devices", "no-suid", "private"])),
         Step::Tmpfs { at, size, mode } => {

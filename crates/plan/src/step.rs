@@ -11,6 +11,15 @@ pub enum Step {
     Namespaces(Vec<Namespace>),
     /// Who the command is: a user inside, and the user outside whose rights it has.
     Identity(Identity),
+    /// A control group of its own, which bounds all processes together.
+    Group {
+        /// The folder that it is made in.
+        folder: PathBuf,
+        /// Bytes of memory.
+        memory: u64,
+        /// Processes, if that is bounded and the group can.
+        processes: Option<u64>,
+    },
     /// Holds on to a tree as it is now, to be attached later.
     Keep(Keep),
     /// Makes every mount read-only, without devices and set-user-id programs, and private.

@@ -23,6 +23,8 @@ pub(super) enum Act {
     Map { uids: Vec<u8>, gids: Vec<u8> },
     /// Waits until the supervisor has said who is who, and becomes that.
     AwaitMap { uid: u32, gid: u32 },
+    /// Waits until the supervisor has put us into a control group.
+    AwaitGroup,
     /// Waits until names are kept by the supervisor.
     AwaitNames,
     /// Takes a clone of a tree into a slot.

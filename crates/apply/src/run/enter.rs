@@ -100,7 +100,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             await_go(*control, *supervisor)?;
             restrict::become_user(*uid, *gid)
         }
-        Act::AwaitNames => await_go(*control, *supervisor),
+        Act::AwaitGroup | Act::AwaitNames => await_go(*control, *supervisor),
         Act::Keep { slot, path, reach, attributes } => {
             let tree = mount::clone_tree(path, *reach)?;
             mount::change_tree(tree.as_fd(), *attributes, None, *reach)?;
@@ -465,7 +465,7 @@ pub(super) fn strip(
 mod tests {
     use std::os::unix::ffi::OsStrExt as _;
 
-    use palisade_testkit::Project;
+    use palisade_testkit::{Project, ordinary_user};
 
     use super::*;
 
@@ -477,6 +477,10 @@ mod tests {
         assert_eq!(tried(path(&open)), Err(Errno::NOTRECOVERABLE));
         assert_eq!(std::fs::read_dir(open.root()).unwrap().count(), 0, "nothing stays");
         assert_eq!(tried(c"/proc".into()), Ok(()), "where nothing can be made");
+        if rustix::process::geteuid().is_root() {
+            let _done =
+                ordinary_user("run::enter::tests::e056_a_wall_that_does_not_hold_is_found_out");
+        }
     }
 
     #[test]

@@ -154,11 +154,8 @@ impl Guard {
     }
 
     fn be_told(&self) -> std::io::Result<Told> {
-        let events = match &self.events {
-            Some(events) => Arc::clone(events),
-            None => Arc::new(events::open()?),
-        };
-        Told::start(&self.watch, self.looks.clone(), events)
+        let again = || events::open().ok().map(Arc::new);
+        Told::start(&self.watch, self.looks.clone(), self.events.clone().or_else(again))
     }
 
     /// Ends the watch, and returns what was seen.

@@ -16,6 +16,7 @@ use palisade_plan::{
 use rustix::fs::{Mode, OFlags};
 use rustix::process::{Pid, PidfdFlags};
 
+use super::capped::Cap;
 use super::enter::enter;
 use super::error::{CannotStart, before};
 use super::family::Family;
@@ -26,7 +27,7 @@ use super::prepare::{Prepared, prepare};
 use super::reserve::Reserved;
 use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
-use super::{ahead, mounts, survey, trial};
+use super::{ahead, group, mounts, survey, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Made, Side, clone_into};
@@ -89,9 +90,17 @@ impl Host {
         Self { spares: folder, ..self }
     }
 
+    /// Says that this process starts one sandbox and ends with it: then nothing is prepared for
+    /// others, and the little that is left of it stays until the host is dropped.
+    #[must_use]
+    pub fn for_one(self) -> Self {
+        Self { leftovers: Leftovers::once(), ..self }
+    }
+
     /// Returns what a plan for these questions has to know.
     pub fn facts(&self, questions: &Questions) -> Facts {
         let mounts = mounts::read();
+        let delegated = questions.memory.and_then(|_| group::delegated(&mounts));
         let privilege = self.privilege_over(&questions.owned);
         let survey::Surveyed { places, searched } = survey::survey(questions, privilege);
         let groups = rustix::process::getgroups().unwrap_or_default();
@@ -105,6 +114,7 @@ impl Host {
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
+            delegated,
         }
     }
 
@@ -142,7 +152,10 @@ impl Host {
         let started = Instant::now();
         // The clock that files are dated by.
         let clock = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
-        let Opened { standard, feed, drains, terminal } = streams::open(streams, reader(plan))?;
+        let bounds = plan.bounds();
+        let cap = bounds.streamed.map(|bytes| Cap { bytes, keep: bounds.keep });
+        let Opened { standard, feed, drains, terminal } =
+            streams::open(streams, reader(plan), cap)?;
         let (fresh, terminal) = terminal.unzip();
         let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
         let ahead = ahead::take(plan);
@@ -167,6 +180,10 @@ impl Host {
             send(ours.control.as_fd(), Message::Go).map_err(before("start the sandbox"))?;
         }
         // In the order in which it waits. One that has failed meanwhile says why itself.
+        if let Some(group) = &ours.group {
+            group.take(pid)?;
+            send(ours.control.as_fd(), Message::Go).ok();
+        }
         if let Some(reserved) = &mut ours.reserved {
             reserved.keep()?;
             send(ours.control.as_fd(), Message::Go).ok();
@@ -179,6 +196,7 @@ impl Host {
         Ok(Running {
             sandbox,
             guard,
+            group: ours.group,
             reserved: ours.reserved,
             mounts: mounts.map(|mounts| self.leftovers.take(mounts)),
             control: ours.control,

@@ -37,6 +37,11 @@ impl Buffer {
         self.bytes.extend(kept);
     }
 
+    /// Counts bytes that were not kept, and went elsewhere or nowhere.
+    pub(super) fn lose(&mut self, bytes: u64) {
+        self.dropped += bytes;
+    }
+
     pub(super) fn finish(self) -> Stream {
         Stream { bytes: self.bytes.into(), dropped: self.dropped }
     }

@@ -5,8 +5,9 @@
 //! somebody else lets go of it: the janitor, where there is one, as it ends, or a thread. The thread
 //! also awaits the janitor. Should we be killed, the kernel does all of it.
 //!
-//! A process that starts a single sandbox, as the command line does, needs no thread: the janitor is
-//! awaited as the host is dropped, and has ended long before.
+//! A process that starts a single sandbox and says so, as the command line does, needs no thread: the
+//! janitor is awaited as the host is dropped, and has ended long before. Others would keep a process
+//! that has ended for as long as they live.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::{Sender, channel};
@@ -23,11 +24,13 @@ use super::reserve::Reserved;
 #[derive(Debug, Default)]
 pub(super) struct Leftovers(Arc<Mutex<Taker>>);
 
-/// The host that is dropped, for the first sandbox, and a thread for all others.
+/// A thread; or, for the only sandbox of a process, the host that is dropped.
 #[derive(Debug, Default)]
 enum Taker {
     #[default]
     None,
+    /// There will be one sandbox.
+    Once,
     Host(Option<Rest>),
     Thread(Sender<Rest>),
 }
@@ -67,11 +70,17 @@ impl AsFd for Mounts {
 }
 
 impl Leftovers {
+    /// For a process that starts one sandbox and ends with it.
+    pub(super) fn once() -> Self {
+        Self(Arc::new(Mutex::new(Taker::Once)))
+    }
+
     /// Takes on the mounts of a sandbox.
     pub(super) fn take(&self, mounts: Mounts) -> Leftover {
         let mut taker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *taker = match std::mem::take(&mut *taker) {
-            Taker::None => Taker::Host(None),
+            Taker::None => Taker::thread(None),
+            Taker::Once => Taker::Host(None),
             Taker::Host(rest) => Taker::thread(rest),
             thread @ Taker::Thread(_) => thread,
         };

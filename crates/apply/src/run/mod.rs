@@ -3,24 +3,27 @@
 //! | Module | Where it runs |
 //! | --- | --- |
 //! | `host`, `trial`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
-//! | `prepare`, `streams`, `reserve` | in the supervisor, before: everything that can be allocated |
+//! | `prepare`, `streams`, `reserve`, `group` | in the supervisor, before: everything that can be allocated |
 //! | `ahead` | beside the supervisor, before: what takes long |
 //! | `enter` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `attend`, `pump`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
+//! | `supervise`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
 
 mod act;
 mod after;
 mod ahead;
 mod attend;
+mod capped;
 mod enter;
 mod error;
 mod family;
 mod folders;
+mod group;
 mod guard;
 mod host;
 mod janitor;
+mod journal;
 mod kept;
 mod leftover;
 mod message;

@@ -16,6 +16,7 @@ use rustix::process::{PidfdFlags, Resource};
 use super::act::Act;
 use super::error::{CannotStart, before};
 use super::family::Family;
+use super::group::Group;
 use super::guard::Watched;
 use super::host::Host;
 use super::reserve::{Reserved, can_be_made};
@@ -60,6 +61,8 @@ pub(super) struct Ours {
     pub(super) namespaces: u64,
     /// The maps that the supervisor has to write, if it has to.
     pub(super) maps: Option<(Vec<u8>, Vec<u8>)>,
+    /// The control group that the supervisor has to put the sandbox into, if there is one.
+    pub(super) group: Option<Group>,
     /// The names that the supervisor has to keep, if it has to.
     pub(super) reserved: Option<Reserved>,
     /// The protected files that the supervisor has to watch, if there are any.
@@ -90,6 +93,7 @@ pub(super) fn prepare(
         control,
         namespaces: 0,
         maps: None,
+        group: None,
         reserved: None,
         watched: Watched::new(plan)?,
         impossible: Vec::new(),
@@ -163,6 +167,10 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             if kinds.contains(&Namespace::Network) { Act::Network } else { Act::Done }
         }
         Step::Identity(identity) => map(identity, ours),
+        Step::Group { folder, memory, processes } => {
+            ours.group = Some(Group::make(folder, Some(*memory), *processes)?);
+            Act::AwaitGroup
+        }
         Step::Keep(keep) => kept(host, keep, slots)?,
         Step::SealRoot => Act::Seal,
         Step::Tmpfs { at, size, mode } => {

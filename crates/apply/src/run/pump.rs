@@ -58,18 +58,36 @@ impl Feed {
 
 impl Drain {
     /// Returns what has to be waited for before more can be taken.
-    pub(super) fn wants(&self) -> Option<BorrowedFd<'_>> {
+    pub(super) fn wants(&self) -> Option<(BorrowedFd<'_>, PollFlags)> {
         match self {
             Self::None => None,
-            Self::Capture(from) | Self::Relay(from, _) => Some(from.as_fd()),
+            Self::Capture(from) | Self::Relay(from, _) => Some((from.as_fd(), PollFlags::IN)),
+            Self::Capped(capped) => capped.wants(),
+        }
+    }
+
+    /// The command was ended: nobody who reads what it wrote is waited for.
+    pub(super) fn hurry(&mut self) {
+        if let Self::Capped(capped) = self {
+            capped.hurry();
+            if capped.is_done() {
+                *self = Self::None;
+            }
         }
     }
 
     /// Takes what the command has written, and returns whether there was anything.
     pub(super) fn pump(&mut self, chunk: &mut [u8], buffer: &mut Buffer) -> bool {
-        let from = match &*self {
+        let from = match &mut *self {
             Self::None => return false,
             Self::Capture(from) | Self::Relay(from, _) => from,
+            Self::Capped(capped) => {
+                let any = capped.pump(chunk, buffer);
+                if capped.is_done() {
+                    *self = Self::None;
+                }
+                return any;
+            }
         };
         let read = match rustix::io::read(from, &mut *chunk) {
             Err(Errno::AGAIN | Errno::INTR) => return false,
@@ -83,7 +101,7 @@ impl Drain {
         match self {
             Self::Relay(_, to) => relay(to.as_fd(), bytes),
             Self::Capture(_) => buffer.push(bytes),
-            Self::None => {}
+            Self::Capped(_) | Self::None => {}
         }
         true
     }

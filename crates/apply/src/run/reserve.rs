@@ -4,7 +4,7 @@
 //! once a janitor is there to remove it, and removed by `rmdir`, which cannot delete anybody's data.
 //! Runs that keep the same name share its folder: each says so by a lock, and the last removes it.
 //! One that is left behind after the supervisor and the janitor were both killed is taken over, and
-//! removed, by the next run that keeps the name.
+//! removed, by the next run that keeps the name, or brought back by the next that is short of spares.
 //!
 //! Where the user has a folder for spares, a placeholder is moved there instead of removed, and from
 //! there instead of made: filesystems move folders much faster than they make and free them.
@@ -19,6 +19,7 @@ use rustix::io::{Errno, Result};
 
 use super::error::{CannotStart, before};
 use super::janitor::Janitor;
+use super::journal;
 use super::spare::{self, Spares};
 use crate::sys::descriptor::lift;
 use crate::sys::lock;
@@ -66,7 +67,13 @@ impl Reserved {
             folders.push(Folder { path: above.into(), open, names: vec![name], device });
         }
         let some = spares.filter(|_| !folders.is_empty());
-        let spares = some.and_then(|spares| Spares::open(spares, paths.len()));
+        let mut spares = some.and_then(|spares| Spares::open(spares, paths.len()));
+        // On other filesystems there are never any, and nothing follows from that.
+        let device = spares.as_ref().map(|spares| spares.device);
+        let mut used = folders.iter().filter(|it| Some(it.device) == device).peekable();
+        if let Some(spares) = spares.as_mut().filter(|_| used.peek().is_some()) {
+            journal::note(spares, used.map(|folder| &*folder.path));
+        }
         Ok(Self { folders, spares, janitor: None })
     }
 
@@ -219,7 +226,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
-    use palisade_testkit::Project;
+    use palisade_testkit::{Project, Turn, in_child};
 
     use super::*;
 
@@ -279,7 +286,8 @@ mod tests {
         let first = [inode("a"), inode("b")];
         drop(reserved);
         assert_eq!(fs::read_dir(project.root()).unwrap().count(), 0);
-        assert_eq!(fs::read_dir(&pool).unwrap().count(), 2);
+        // The third is the list of folders.
+        assert_eq!(fs::read_dir(&pool).unwrap().count(), 3);
 
         // One that is not as it was left is not used.
         fs::write(pool.join(first[0].to_string()).join("odd"), "x").unwrap();
@@ -299,6 +307,46 @@ mod tests {
         let project = Project::new().dir("stale").mode("stale", MODE);
         drop(kept(&project, &["stale"]));
         assert!(!project.path("stale").exists());
+    }
+
+    #[test]
+    fn what_was_left_behind_is_brought_back_from_another_project() {
+        let name = "run::reserve::tests::what_was_left_behind_is_brought_back_from_another_project";
+        // In a process of its own: whoever is forked beside it holds its folders for a moment.
+        use std::os::unix::fs::MetadataExt as _;
+        if in_child(name, r#"exec "$@""#) == Turn::Done {
+            return;
+        }
+        let (one, two, state) = (Project::new().dir("deep"), Project::new(), Project::new());
+        let pool = state.path("spares");
+        let mut left = kept_with(&one, &["a", "deep/b"], Some(&pool));
+        let kept = kept_with(&one, &["c"], Some(&pool));
+        fs::create_dir(one.path("own")).unwrap();
+        fs::set_permissions(one.path("own"), fs::Permissions::from_mode(MODE)).unwrap();
+        // As after both were killed: nobody is left who knows of them.
+        left.janitor = None;
+        left.folders.clear();
+        drop(left);
+        assert!(one.path("a").exists() && one.path("deep/b").exists());
+        // The other janitor was forked from us, and is about to close what is none of its business.
+        for (folder, name) in [("", "a"), ("deep", "deep/b")] {
+            let open = open_folder(&one.path(folder)).unwrap();
+            let inode = fs::metadata(one.path(name)).unwrap().ino();
+            while lock::is_shared(open.as_fd(), inode) != Ok(false) {
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+        }
+        let reserved = kept_with(&two, &["x", "y", "z"], Some(&pool));
+        assert!(!one.path("a").exists() && !one.path("deep/b").exists(), "brought back");
+        assert!(one.path("c").exists(), "somebody keeps it");
+        assert!(one.path("own").exists(), "it looks alike, and is not ours");
+        assert!(["x", "y", "z"].iter().all(|name| two.path(name).is_dir()));
+        drop((reserved, kept));
+        assert!(!one.path("c").exists() && !two.path("x").exists());
+        // It is a list of folders, each once.
+        drop(kept_with(&two, &["x"], Some(&pool)));
+        let list = fs::read(pool.join(".folders")).unwrap();
+        assert_eq!(list.iter().filter(|byte| **byte == 0).count(), 3, "{list:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use palisade_plan::Bounds;
+use palisade_plan::{Bounds, Plan, Step};
 use rustix::process::Pid;
 
 use super::outcome::Bound;
@@ -14,26 +14,61 @@ use super::outcome::Bound;
 /// How often a sandbox is looked at.
 const EVERY: Duration = Duration::from_millis(25);
 
+/// How often it is where the kernel keeps every bound by itself, and only has nobody to tell.
+const SELDOM: Duration = Duration::from_millis(500);
+
+/// How often it is where the kernel does not count processes, as those of root.
+const COUNTED: Duration = Duration::from_millis(100);
+
 /// The most processes that are looked at.
-const MOST: usize = 4096;
+const MOST: usize = 16 << 10;
 
 /// Looks at a sandbox from time to time.
 #[derive(Debug)]
 pub(super) struct Sampler {
     first: Pid,
     bounds: Bounds,
+    counts: Counts,
+    every: Duration,
     next: Instant,
     reached: Vec<Bound>,
 }
 
+/// Who holds the number of processes down.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Counts {
+    /// The kernel does.
+    Kernel,
+    /// We do: it does not count those of root.
+    Us,
+}
+
+impl Counts {
+    pub(super) fn of(plan: &Plan) -> Self {
+        let mut steps = plan.steps().iter();
+        let is_root = steps.any(|it| matches!(it, Step::Identity(it) if it.outer_uid == 0));
+        let mut steps = plan.steps().iter();
+        let grouped = steps.any(|it| matches!(it, Step::Group { processes: Some(_), .. }));
+        if is_root && !grouped { Self::Us } else { Self::Kernel }
+    }
+}
+
 impl Sampler {
     /// Watches the sandbox whose first process this is, if there is a bound to watch.
-    pub(super) fn new(first: Pid, bounds: &Bounds) -> Option<Self> {
-        let Bounds { memory, cpu, open_files, .. } = bounds;
-        (memory.is_some() || cpu.is_some() || open_files.is_some()).then(|| Self {
+    pub(super) fn new(first: Pid, bounds: &Bounds, counts: Counts) -> Option<Self> {
+        let Bounds { memory, cpu, open_files, processes, .. } = bounds;
+        let often = memory.is_some() || cpu.is_some() || open_files.is_some();
+        let every = match counts {
+            Counts::Us if !often => COUNTED,
+            Counts::Kernel if !often => SELDOM,
+            Counts::Us | Counts::Kernel => EVERY,
+        };
+        (often || processes.is_some()).then(|| Self {
             first,
             bounds: *bounds,
-            next: Instant::now() + EVERY,
+            counts,
+            every,
+            next: Instant::now() + every,
             reached: Vec::new(),
         })
     }
@@ -55,6 +90,7 @@ impl Sampler {
         if most.is_some_and(|most| others >= most) {
             self.note(Bound::Processes);
         }
+        let over_count = self.counts == Counts::Us && most.is_some_and(|most| others > most);
         if open_files.is_some_and(|most| processes.iter().any(|one| open(*one) >= most)) {
             self.note(Bound::OpenFiles);
         }
@@ -67,8 +103,10 @@ impl Sampler {
             processes.iter().map(|one| resident(*one)).sum::<u64>() > most
                 && processes.iter().map(|one| proportional(*one)).sum::<u64>() > most
         });
-        self.next = Instant::now() + EVERY;
-        if over_memory { Some(Bound::Memory) } else { over_time.then_some(Bound::Cpu) }
+        self.next = Instant::now() + self.every;
+        let over =
+            [(over_count, Bound::Processes), (over_memory, Bound::Memory), (over_time, Bound::Cpu)];
+        over.into_iter().find_map(|(is_over, bound)| is_over.then_some(bound))
     }
 
     /// Returns the bounds that were met and did not end the command by themselves.

@@ -24,6 +24,8 @@ pub(super) struct Spares {
     /// The filesystem: nothing can be moved to another.
     pub(super) device: u64,
     ready: Vec<CString>,
+    /// How many were looked for.
+    most: usize,
 }
 
 impl Spares {
@@ -43,7 +45,22 @@ impl Spares {
         let names = entries.map(|entry| entry.file_name().to_owned());
         let ready = names.filter(|name| name.to_bytes().first() != Some(&b'.')).take(most);
         let ready = ready.collect();
-        Some(Self { open, device, ready })
+        Some(Self { open, device, ready, most })
+    }
+
+    /// Whether there are fewer than were looked for.
+    pub(super) fn is_short(&self) -> bool {
+        self.ready.len() < self.most
+    }
+
+    /// Takes back what stands at a name in `folder`, to be used at once.
+    pub(super) fn return_one(&mut self, folder: BorrowedFd<'_>, name: &CStr, stat: &Stat) -> bool {
+        let taken = self.take_back(folder, name, stat);
+        if taken {
+            let mut room = [0; 24];
+            self.ready.extend(number(stat.st_ino, &mut room).map(CStr::to_owned));
+        }
+        taken
     }
 
     /// Moves a spare to a name in `folder`, and returns its inode; nothing if there is none, or
@@ -94,7 +111,8 @@ pub(super) fn mark(folder: BorrowedFd<'_>, name: &CStr) {
     rustix::fs::utimensat(folder, name, &times, AtFlags::SYMLINK_NOFOLLOW).ok();
 }
 
-fn is_untouched(stat: &Stat) -> bool {
+/// Returns whether it is a placeholder as we left it: nothing else is dated so.
+pub(super) fn is_untouched(stat: &Stat) -> bool {
     is_placeholder(stat) && stat.st_mtime == LONG_AGO
 }
 

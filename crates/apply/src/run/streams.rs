@@ -6,6 +6,7 @@ use rustix::fs::{FileType, Mode, OFlags};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Gid, Uid};
 
+use super::capped::{Cap, Capped};
 use super::error::{CannotStart, before};
 use super::terminal::{Fresh, Terminal};
 use crate::sys::descriptor::{copy, lift};
@@ -107,13 +108,21 @@ pub(super) enum Drain {
     Capture(OwnedFd),
     /// Into a descriptor.
     Relay(OwnedFd, OwnedFd),
+    /// Into a descriptor, up to a cap.
+    Capped(Box<Capped>),
 }
 
 /// Opens the command's side of each stream, and ours.
 ///
 /// `reader` is the user outside that the command will be: a pipe that it may not open anew, by
 /// `/dev/stdout`, is of little use to it.
-pub(super) fn open(streams: Streams, reader: Option<u32>) -> Result<Opened, CannotStart> {
+///
+/// With a `cap`, what goes into a descriptor is read by us, and passed on up to it.
+pub(super) fn open(
+    streams: Streams,
+    reader: Option<u32>,
+    cap: Option<Cap>,
+) -> Result<Opened, CannotStart> {
     let mut terminals = [false; 3];
     let mut read = None;
     let (zero, feed) = match streams.stdin {
@@ -136,17 +145,17 @@ pub(super) fn open(streams: Streams, reader: Option<u32>) -> Result<Opened, Cann
     };
     let [_, is_one, is_two] = &mut terminals;
     let mut shown = None;
-    let (one, out) = output(streams.stdout, 1, reader, (is_one, &mut shown))?;
-    let (two, err) = output(streams.stderr, 2, reader, (is_two, &mut shown))?;
+    let (one, out) = output((streams.stdout, 1), reader, cap, (is_one, &mut shown))?;
+    let (two, err) = output((streams.stderr, 2), reader, cap, (is_two, &mut shown))?;
     let any = terminals.contains(&true);
-    let terminal = any.then(|| Terminal::new(terminals, read, shown));
+    let terminal = any.then(|| Terminal::new(terminals, read, shown, cap));
     Ok(Opened { standard: [zero, one, two], feed, drains: [out, err], terminal })
 }
 
 fn output(
-    stream: Output,
-    number: u8,
+    (stream, number): (Output, u8),
     reader: Option<u32>,
+    cap: Option<Cap>,
     (is_terminal, shown): (&mut bool, &mut Option<OwnedFd>),
 ) -> Result<(OwnedFd, Drain), CannotStart> {
     Ok(match stream {
@@ -156,10 +165,14 @@ fn output(
             (write, Drain::Capture(read))
         }
         Output::To(fd) => match manner(fd.as_fd(), number)? {
-            Manner::Pass => (copied(fd.as_fd())?, Drain::None),
-            Manner::Relay => {
+            Manner::Pass if cap.is_none() => (copied(fd.as_fd())?, Drain::None),
+            Manner::Pass | Manner::Relay => {
                 let (read, write) = out_of_command(reader)?;
-                (write, Drain::Relay(read, fd))
+                let drain = match cap {
+                    Some(cap) => Drain::Capped(Box::new(Capped::new(read, fd, cap))),
+                    None => Drain::Relay(read, fd),
+                };
+                (write, drain)
             }
             Manner::Terminal => {
                 *is_terminal = true;

@@ -14,13 +14,14 @@ use super::after;
 use super::attend::{Signals, Told};
 use super::error::CannotStart;
 use super::family::Family;
+use super::group::Group;
 use super::guard::Guard;
 use super::kept::Buffer;
 use super::leftover::Leftover;
 use super::message::{Message, receive_with, send};
 use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
 use super::reserve::Reserved;
-use super::sample::Sampler;
+use super::sample::{Counts, Sampler};
 use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
 use super::touched;
@@ -35,6 +36,7 @@ const OUTPUT: u64 = 64 << 10;
 pub struct Running {
     // In this order: names are given back once nobody is left to take them.
     pub(super) sandbox: Sandbox,
+    pub(super) group: Option<Group>,
     pub(super) guard: Option<Guard>,
     pub(super) reserved: Option<Reserved>,
     pub(super) mounts: Option<Leftover>,
@@ -167,7 +169,7 @@ impl Running {
         let mut buffers = [Buffer::new(cap, bounds.keep), Buffer::new(cap, bounds.keep)];
         let mut said = Said::default();
         let mut patience = Patience::default();
-        let mut sampler = Sampler::new(self.sandbox.pid(), &bounds);
+        let mut sampler = Sampler::new(self.sandbox.pid(), &bounds, Counts::of(&self.plan));
         let mut last_output = self.started;
         // Room for output, if any is ours to read.
         let is_read = self.drains.iter().any(|drain| !matches!(drain, Drain::None));
@@ -178,6 +180,7 @@ impl Running {
             if due.is_some_and(|(due, _)| due <= now) && said.over.is_none() {
                 said.over = due.map(|(_, end)| end);
                 self.sandbox.kill();
+                self.drains.iter_mut().for_each(Drain::hurry);
             }
             if let Some(bound) = sampler.as_mut().and_then(|sampler| sampler.look(now)) {
                 said.limit.get_or_insert(bound);
@@ -238,6 +241,9 @@ impl Running {
             }
         }
         let ended = self.sandbox.end();
+        if self.group.take().is_some_and(|group| group.ran_out_of_memory()) {
+            said.limit.get_or_insert(Bound::Memory);
+        }
         let duration = self.started.elapsed();
         self.terminal = None;
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
@@ -335,6 +341,9 @@ impl Running {
         if stdout.truncated() || stderr.truncated() {
             reached.push(Bound::Output);
         }
+        if said.limit.is_none() && met_memory(&bounds, usage) {
+            reached.push(Bound::Memory);
+        }
         let private = self
             .plan
             .steps()
@@ -344,8 +353,10 @@ impl Running {
         if bounds.tmp.is_some() && tmp.as_ref().is_some_and(|tmp| touched::is_full(tmp.as_fd())) {
             reached.push(Bound::Tmp);
         }
+        let limit = said.limit.or_else(|| ended_by(end, &bounds));
+        reached.retain(|bound| Some(*bound) != limit);
         Ok(Outcome {
-            limit: said.limit.or_else(|| ended_by(end, &bounds)),
+            limit,
             end,
             stdout,
             stderr,
@@ -377,7 +388,7 @@ impl Running {
             wanted.extend(self.feed.wants().map(|(fd, flags)| (Watched::Input, fd, flags)));
         }
         for (number, drain) in self.drains.iter().enumerate() {
-            wanted.extend(drain.wants().map(|fd| (Watched::Output(number), fd, PollFlags::IN)));
+            wanted.extend(drain.wants().map(|(fd, flags)| (Watched::Output(number), fd, flags)));
         }
         let names = [Watched::Inner, Watched::Keys, Watched::Screen];
         for (name, wish) in names.into_iter().zip(self.terminal.iter().flat_map(Terminal::wants)) {
@@ -479,6 +490,12 @@ fn ended_by(end: End, bounds: &Bounds) -> Option<Bound> {
         libc::SIGXFSZ => bounds.file_size.map(|_| Bound::FileSize),
         _ => None,
     }
+}
+
+/// Returns whether one process had all the memory that it may have, but for what it can do nothing
+/// with: the kernel then refuses it more, and it ends in its own way.
+fn met_memory(bounds: &Bounds, usage: Usage) -> bool {
+    bounds.memory.is_some_and(|most| usage.peak_memory >= most - most / 16)
 }
 
 fn due(bounds: &Bounds, started: Instant, last: Instant) -> Option<(Instant, End)> {

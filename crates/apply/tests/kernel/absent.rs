@@ -177,7 +177,9 @@ fn a132_spares_hold_names_as_new_placeholders_do() {
         place.order.argv = ["/bin/sh", "-c", script].map(str::to_owned).into();
         let inodes = || {
             let entries = fs::read_dir(&pool).unwrap();
-            let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+            let names = entries.map(|entry| entry.unwrap().file_name());
+            // Beside them lies a list of folders.
+            let mut names: Vec<_> = names.filter(|name| name != ".folders").collect();
             names.sort();
             names
         };

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use palisade_apply::{End, Host};
+use palisade_apply::{Bound, End, Host};
 use palisade_plan::{Idmap, Layer, Privilege, build};
 use palisade_testkit::{Fact, Need, Project, Turn, in_child, need};
 
@@ -147,6 +147,27 @@ fn e060_the_tree_of_control_groups_cannot_be_written() {
     });
 }
 
+/// Runs a body in a process that `shell` prepares, which ends in `exec "$@"`: as whoever runs the
+/// tests and, if that is root, as an ordinary user.
+fn prepared(name: &str, shell: &str, body: impl Fn()) {
+    const PREPARED: &str = "PALISADE_TEST_PREPARED";
+    if std::env::var_os(PREPARED).is_some() {
+        return body();
+    }
+    as_both(name, || {
+        let output = std::process::Command::new("/bin/sh")
+            .args(["-c", shell, "sh"])
+            .arg(std::env::current_exe().unwrap())
+            .args([name, "--exact", "--nocapture", "--test-threads=1"])
+            .env(PREPARED, "yes")
+            .output()
+            .unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("1 passed"), "{text}{errors}");
+    });
+}
+
 #[test]
 fn e058_a_host_whose_one_listener_is_taken_makes_no_difference() {
     let name = "hostile::e058_a_host_whose_one_listener_is_taken_makes_no_difference";
@@ -162,10 +183,9 @@ listener = c.syscall(number, 1, 8, program)
 assert listener > 0, ctypes.get_errno()
 os.set_inheritable(listener, True)
 os.execv(sys.argv[1], sys.argv[1:])' \"$@\"";
-    if in_child(name, shell) == Turn::Done {
-        return;
-    }
-    assert_eq!(out(&Place::new().sh("echo fine; echo x > /etc/x")), "fine\n");
+    prepared(name, shell, || {
+        assert_eq!(out(&Place::new().sh("echo fine; echo x > /etc/x")), "fine\n");
+    });
 }
 
 #[test]
@@ -182,28 +202,30 @@ fn a114_where_the_kernel_refuses_namespaces_nothing_is_started() {
     let name = "hostile::a114_where_the_kernel_refuses_namespaces_nothing_is_started";
     // In a user namespace of its own, in which no further ones may be made.
     let shell = "exec unshare -U -r sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"' sh \"$@\"";
-    if in_child(name, shell) == Turn::Done {
-        return;
-    }
-    let mut place = Place::new();
-    place.order.argv = ["touch", "ran"].map(str::to_owned).into();
-    let host = Host::probe();
-    let facts = host.facts(&place.order.questions());
-    let error = build(&permit(), &place.order, &facts).unwrap_err();
-    assert_eq!(error.code(), "missing-wall", "{error}");
-    assert!(error.to_string().contains("making namespaces failed with errno 28"), "{error}");
-    assert!(!place.project.path("ran").exists());
+    prepared(name, shell, || {
+        let mut place = Place::new();
+        place.order.argv = ["touch", "ran"].map(str::to_owned).into();
+        let host = Host::probe();
+        let facts = host.facts(&place.order.questions());
+        let error = build(&permit(), &place.order, &facts).unwrap_err();
+        assert_eq!(error.code(), "missing-wall", "{error}");
+        let why = "making namespaces fails, the limit of namespaces is reached (ENOSPC)";
+        assert!(error.to_string().contains(why), "{error}");
+        assert!(!place.project.path("ran").exists());
+    });
 }
 
 #[test]
 fn a063_without_an_enforcer_the_command_is_refused() {
-    let mut place = Place::new();
-    place.order.argv = ["touch", "ran"].map(str::to_owned).into();
-    let host = Host::probe();
-    let mut facts = host.facts(&place.order.questions());
-    assert!(build(&permit(), &place.order, &facts).is_ok());
-    facts.kernel.arch = None;
-    assert_eq!(build(&permit(), &place.order, &facts).unwrap_err().code(), "missing-wall");
+    as_both("hostile::a063_without_an_enforcer_the_command_is_refused", || {
+        let mut place = Place::new();
+        place.order.argv = ["touch", "ran"].map(str::to_owned).into();
+        let host = Host::probe();
+        let mut facts = host.facts(&place.order.questions());
+        assert!(build(&permit(), &place.order, &facts).is_ok());
+        facts.kernel.arch = None;
+        assert_eq!(build(&permit(), &place.order, &facts).unwrap_err().code(), "missing-wall");
+    });
 }
 
 #[test]
@@ -226,4 +248,25 @@ fn root_on_filesystems_that_cannot_change_owners_has_masks() {
     assert!(place.project.path("made").exists());
     let held = outcome.enforced.iter().find(|one| one.layer == Layer::Privileges).unwrap();
     assert_eq!(held.strength.word(), "partial");
+}
+
+#[test]
+fn processes_of_root_are_counted_by_us_where_the_kernel_does_not() {
+    if need(Fact::Root) == Need::Skip {
+        return;
+    }
+    let mut place = Place::new();
+    let script = "import os, time\n\
+        for _ in range(300):\n\
+        \x20   if os.fork() == 0: time.sleep(20); os._exit(0)\n\
+        time.sleep(20)\n";
+    place.order.argv = ["/usr/bin/python3", "-c", script].map(str::to_owned).into();
+    place.order.bounds.processes = Some(50);
+    let host = Host::probe();
+    let mut facts = host.facts(&place.order.questions());
+    facts.privilege = Privilege::Root { idmap: Idmap::Refused(22) };
+    let plan = build(&permit(), &place.order, &facts).unwrap();
+    let outcome = host.start(&plan, palisade_apply::Streams::default()).unwrap().wait().unwrap();
+    assert_eq!(outcome.limit, Some(Bound::Processes), "{}", all(&outcome));
+    assert_eq!((outcome.end, outcome.reached.len()), (End::Signalled(9), 0), "named once");
 }

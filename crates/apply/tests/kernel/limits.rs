@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use palisade_apply::End;
-use palisade_plan::Kept;
+use palisade_plan::{Kept, Layer, Strength};
 use palisade_testkit::{Turn, in_child, ordinary_user};
 
 use crate::{Place, all, as_both, out};
@@ -223,5 +223,35 @@ fn a_filled_temporary_folder_is_full_and_the_host_is_not() {
         let outcome = place.sh("head -c 9000000 /dev/zero > /tmp/big; stat -c %s /tmp/big");
         assert!(all(&outcome).contains("No space left"), "{}", all(&outcome));
         assert_eq!(out(&outcome), "4194304\n");
+    });
+}
+
+#[test]
+fn a_bound_of_memory_says_what_holds_it_and_no_group_of_the_machine_is_touched() {
+    let name =
+        "limits::a_bound_of_memory_says_what_holds_it_and_no_group_of_the_machine_is_touched";
+    as_both(name, || {
+        let mut place = Place::new();
+        place.order.bounds.memory = Some(512 << 20);
+        let asked = palisade_apply::Host::probe().facts(&place.order.questions());
+        let outcome = place.sh("cat /proc/self/cgroup | wc -l; echo fine");
+        assert!(out(&outcome).ends_with("fine\n"), "{}", all(&outcome));
+        let limits = outcome.enforced.iter().find(|one| one.layer == Layer::Limits).unwrap();
+        let is_noted = outcome.notes.iter().any(|note| note.code == "control-group");
+        match asked.delegated {
+            None => {
+                assert!(!is_noted, "{:?}", outcome.notes);
+                let Strength::Partial(lacks) = &limits.strength else { panic!("{limits:?}") };
+                assert!(lacks[0].contains("sampled"), "{lacks:?}");
+            }
+            Some(delegated) => {
+                assert!(is_noted, "{:?}", outcome.notes);
+                let left = std::fs::read_dir(delegated.folder).unwrap().flatten();
+                let own = format!("palisade-{}-", std::process::id());
+                let ours =
+                    |it: &std::fs::DirEntry| it.file_name().to_str().unwrap().starts_with(&own);
+                assert!(!left.into_iter().any(|it| ours(&it)), "a group was left");
+            }
+        }
     });
 }

@@ -11,6 +11,7 @@ mod absent;
 mod ahead;
 mod calls;
 mod disks;
+mod executed;
 mod files;
 mod first;
 mod hostile;
@@ -93,6 +94,7 @@ impl Place {
             walls: Walls::Up,
             caches: Caches::Off,
             trace: Trace::Off,
+            notes: Vec::new(),
             // Far above what any test takes: a hung one ends, a slow machine does not matter.
             bounds: Bounds { time: Some(Duration::from_secs(60)), ..Bounds::default() },
         };

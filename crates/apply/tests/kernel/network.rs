@@ -25,10 +25,10 @@ fn tried(place: &Place, port: u16) -> String {
 }
 
 /// Holds a port of the host's loopback, by a program of the host.
-struct Server(std::process::Child, u16);
+pub(crate) struct Server(std::process::Child, pub(crate) u16);
 
 impl Server {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         use std::io::BufRead as _;
         let script = "import socket, time\n\
             s = socket.socket(); s.bind(('127.0.0.1', 0)); s.listen()\n\

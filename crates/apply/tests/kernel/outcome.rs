@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use palisade_apply::{Bound, End, Survivors, Violations};
-use palisade_plan::Trace;
+use palisade_plan::{Bounds, Trace};
 use palisade_testkit::Project;
 
 use crate::{Place, all, as_both, out};
@@ -177,6 +177,14 @@ fn a176_the_limit_that_ended_a_command_is_named() {
             all(&outcome)
         );
         assert_eq!(outcome.survivors, Survivors::None);
+        // One that the kernel refuses more ends in its own way, and the bound that it met is named.
+        let outcome = place.python("x = []\nwhile True: x.append(b'x' * (1 << 20))\n");
+        let named = (outcome.limit, &*outcome.reached);
+        assert!(
+            named == (None, &[Bound::Memory]) || named == (Some(Bound::Memory), &[]),
+            "{named:?} {}",
+            all(&outcome)
+        );
         let outcome = place.sh("while :; do :; done");
         assert_eq!(
             (outcome.limit, outcome.end),
@@ -211,6 +219,16 @@ fn a176_the_limit_that_ended_a_command_is_named() {
         place.order.bounds.file_size = None;
         let outcome = place.sh("head -c 3000000 /dev/zero > /tmp/big");
         assert_eq!(outcome.reached, [Bound::Tmp], "{}", all(&outcome));
+        // Alone too, and looked for less often.
+        place.order.bounds = Bounds { processes: Some(5), ..Bounds::default() };
+        let outcome = place.python(
+            "import os, time\n\
+             try:\n\
+             \x20   while os.fork(): pass\n\
+             except OSError: pass\n\
+             time.sleep(1.5)\n",
+        );
+        assert_eq!(outcome.reached, [Bound::Processes], "{}", all(&outcome));
         place.order.bounds.time = Some(Duration::from_secs(1));
         assert_eq!(place.sh("sleep 100").limit, Some(Bound::Time));
         let fine = place.sh("echo fine");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use palisade_apply::{Input, Output, Streams};
-use palisade_testkit::Project;
+use palisade_testkit::{Project, Turn, ordinary_user};
 
 use crate::{Place, all, as_both, out, started, started_awaited};
 
@@ -17,26 +17,43 @@ fn repository() -> Place {
 #[test]
 fn e033_a_file_that_the_host_replaces_is_protected_again() {
     as_both("replaced::e033_a_file_that_the_host_replaces_is_protected_again", || {
-        let mut place = repository();
-        let script = "read go; until cat .git/config | grep -q new; do sleep 0.01; done; sleep 1; \
-            echo evil >> .git/config; rm .git/config; mv .git/config .git/c; cat .git/config";
-        place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
-        let (read, mut write) = std::io::pipe().unwrap();
-        let stdin = Input::From(read.into());
-        let running = started(&place, Streams { stdin, ..Streams::default() });
-        write.write_all(b"go\n").unwrap();
-        // As git and editors save: a new file, moved over the old one.
-        fs::write(place.project.path(".git/config.lock"), "[new]\n").unwrap();
-        fs::rename(place.project.path(".git/config.lock"), place.project.path(".git/config"))
-            .unwrap();
-        let outcome = running.wait().unwrap();
-        assert_eq!(out(&outcome), "[new]\n", "{}", all(&outcome));
-        assert_eq!(fs::read(place.project.path(".git/config")).unwrap(), b"[new]\n");
-        let codes: Vec<_> = outcome.notes.iter().map(|note| note.code).collect();
-        assert_eq!(codes, ["protected-replaced"], "{:?}", outcome.notes);
-        let text = all(&outcome);
-        assert!(text.contains("Read-only") && text.contains("busy"), "{text}");
+        is_protected_again();
     });
+}
+
+#[test]
+fn a_file_is_protected_again_where_the_kernel_tells_nobody_any_more() {
+    let name = "replaced::a_file_is_protected_again_where_the_kernel_tells_nobody_any_more";
+    // What there is of it is the user's, and the rest of the machine needs root's.
+    if ordinary_user(name) == Turn::Done {
+        return;
+    }
+    let take = || rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC);
+    let taken: Vec<_> = std::iter::from_fn(|| take().ok()).take(100_000).collect();
+    assert_eq!(take().unwrap_err(), rustix::io::Errno::MFILE);
+    is_protected_again();
+    drop(taken);
+}
+
+fn is_protected_again() {
+    let mut place = repository();
+    let script = "read go; until cat .git/config | grep -q new; do sleep 0.01; done; sleep 1; \
+        echo evil >> .git/config; rm .git/config; mv .git/config .git/c; cat .git/config";
+    place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
+    let (read, mut write) = std::io::pipe().unwrap();
+    let stdin = Input::From(read.into());
+    let running = started(&place, Streams { stdin, ..Streams::default() });
+    write.write_all(b"go\n").unwrap();
+    // As git and editors save: a new file, moved over the old one.
+    fs::write(place.project.path(".git/config.lock"), "[new]\n").unwrap();
+    fs::rename(place.project.path(".git/config.lock"), place.project.path(".git/config")).unwrap();
+    let outcome = running.wait().unwrap();
+    assert_eq!(out(&outcome), "[new]\n", "{}", all(&outcome));
+    assert_eq!(fs::read(place.project.path(".git/config")).unwrap(), b"[new]\n");
+    let codes: Vec<_> = outcome.notes.iter().map(|note| note.code).collect();
+    assert_eq!(codes, ["protected-replaced"], "{:?}", outcome.notes);
+    let text = all(&outcome);
+    assert!(text.contains("Read-only") && text.contains("busy"), "{text}");
 }
 
 /// However the moment falls: before, between or after the mounts of the sandbox.

@@ -1,12 +1,13 @@
 //! What developers do all day, with nothing configured: cold, and warm from the project's caches.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use palisade_apply::cache::Store;
 use palisade_apply::{End, Outcome};
 use palisade_plan::Caches;
-use palisade_testkit::{Fact, Need, Project, need};
+use palisade_testkit::{Fact, Need, Project, Turn, need, ordinary_user};
 
 use crate::{Place, all, as_both, out, pattern};
 
@@ -112,7 +113,7 @@ fn make_and_git_work() {
             .file("Makefile", "app: main.c\n\tcc -o app main.c\n");
         let mut work = Work::on(project);
         work.twice("make >/dev/null; ./app", "made\n");
-        let git = std::process::Command::new("git")
+        let git = Command::new("git")
             .args(["init", "-q", "-b", "main"])
             .current_dir(work.place.project.root())
             .env("HOME", work.place.home.root())
@@ -216,20 +217,50 @@ fn go_works() {
     });
 }
 
-/// As whoever runs the tests only: a toolchain below a home is for its owner.
+/// The toolchain of whoever runs the tests, at a place that everybody can read.
+const TOOLCHAIN: &str = "PALISADE_TEST_TOOLCHAIN";
+
 #[test]
 fn cargo_works() {
+    let name = "work::cargo_works";
+    if let Some(toolchain) = std::env::var_os(TOOLCHAIN) {
+        if ordinary_user(name) == Turn::Mine {
+            build(&PathBuf::from(toolchain).join("bin"), None);
+        }
+        return;
+    }
     let (Some(cargo), Some(home)) = (std::env::var_os("CARGO"), std::env::var_os("HOME")) else {
         return;
     };
+    let programs = PathBuf::from(cargo).parent().unwrap().to_owned();
+    build(&programs, Some(home.into()));
+    // A toolchain below a home is for its owner: others see it by a mount that they alone have.
+    if rustix::process::geteuid().is_root() {
+        let output = Command::new("/usr/bin/unshare")
+            .args(["-m", "/bin/sh", "-c", r#"mount --bind "$0" /srv && exec "$@""#])
+            .arg(programs.parent().unwrap())
+            .arg(std::env::current_exe().unwrap())
+            .args([name, "--exact", "--nocapture", "--test-threads=1"])
+            .env(TOOLCHAIN, "/srv")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && said.contains("1 passed"), "{said}{errors}");
+    }
+}
+
+/// Builds with the programs of a folder, cold and warm, in a home that is real or has nothing in it.
+fn build(programs: &Path, home: Option<PathBuf>) {
     let project = Project::new()
         .file("Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n")
         .file("src/main.rs", "fn main() { println!(\"built\") }\n");
     let mut work = Work::on(project);
-    work.place.order.home = Some(home.clone().into());
-    let cargo = PathBuf::from(cargo);
-    let path = format!("{}:/usr/bin:/bin", cargo.parent().unwrap().display());
-    work.place.order.environment =
-        vec![("PATH".into(), path), ("HOME".into(), home.into_string().unwrap())];
+    if let Some(home) = home {
+        work.place.order.home = Some(home);
+    }
+    let home = work.place.order.home.as_ref().and_then(|home| home.to_str()).unwrap().to_owned();
+    let path = format!("{}:/usr/bin:/bin", programs.display());
+    work.place.order.environment = vec![("PATH".into(), path), ("HOME".into(), home)];
     work.twice("touch src/main.rs; cargo build -q; ./target/debug/app", "built\n");
 }

@@ -12,6 +12,7 @@ pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod trust;
 
+use palisade::policy::text::visible;
 use palisade::{Session, Warning};
 use serde_json::{Value as Json, json};
 
@@ -74,6 +75,26 @@ fn warn(ui: &Ui, session: &Session) {
             ui.say(&format!("hint: {hint}"));
         }
     }
+}
+
+/// Says what a person should know of a session in which something is going to run.
+fn warn_running(ui: &Ui, session: &Session) {
+    warn(ui, session);
+    for idle in session.without_effect() {
+        ui.say(&format!("warning: {}", visible(&idle.to_string())));
+    }
+}
+
+/// Tells a program the same.
+fn warnings_running(session: &Session) -> Json {
+    let mut told = warnings(session);
+    if let Some(told) = told.as_array_mut() {
+        let idle = session.without_effect().into_iter();
+        told.extend(
+            idle.map(|idle| json!({ "code": "without-effect", "message": idle.to_string() })),
+        );
+    }
+    told
 }
 
 /// Says what else may have been meant.

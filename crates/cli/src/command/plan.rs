@@ -47,7 +47,7 @@ impl PlanArgs {
         };
         match self.format() {
             Format::Human => {
-                super::warn(ui, sandbox.session());
+                super::warn_running(ui, sandbox.session());
                 for reason in reasons {
                     ui.say(check::carets(reason, &text).trim_end());
                 }
@@ -65,7 +65,7 @@ impl PlanArgs {
                 };
                 told["denied"] = (exit == Exit::Denied).into();
                 told["reasons"] = reasons.iter().map(|reason| check::one(reason, &text)).collect();
-                told["warnings"] = super::warnings(sandbox.session());
+                told["warnings"] = super::warnings_running(sandbox.session());
                 told["executed"] = false.into();
                 ui.json(&told)?;
             }

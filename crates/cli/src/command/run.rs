@@ -109,11 +109,11 @@ impl RunArgs {
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
         let cwd = self.commanding.cwd(&request)?;
         // We end with it: to free it piece by piece is of use to nobody.
-        let sandbox = ManuallyDrop::new(Sandbox::new(&request)?.confirmer(Terminal));
+        let sandbox = ManuallyDrop::new(Sandbox::new(&request)?.once().confirmer(Terminal));
         if self.format() == Format::Human {
-            super::warn(ui, sandbox.session());
+            super::warn_running(ui, sandbox.session());
         }
-        let warnings = super::warnings(sandbox.session());
+        let warnings = super::warnings_running(sandbox.session());
         let command = self.commanding.command()?;
         let text = command.text();
         let outcome = sandbox.run(self.job(command, cwd)?)?;
@@ -164,9 +164,13 @@ impl Given {
     }
 }
 
+/// Codes of notes that are the same at every run, for whoever looks at a plan or an outcome; of what
+/// is not confined we have warned already.
+const EXPECTED: [&str; 4] = ["control-group", "masked", "socket", "unconfined"];
+
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
-    for note in outcome.notes.iter().filter(|note| note.code == "audit") {
+    for note in outcome.notes.iter().filter(|note| !EXPECTED.contains(&note.code)) {
         ui.say(&format!("warning: {}", visible(&note.message)));
     }
     for refused in outcome.violations() {

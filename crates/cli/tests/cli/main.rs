@@ -22,3 +22,5 @@ mod surface;
 mod tool_calls;
 mod trust;
 mod unconfined;
+mod work;
+mod worktree;

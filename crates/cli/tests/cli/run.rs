@@ -160,6 +160,19 @@ fn a026_output_over_the_cap_is_marked_in_the_outcome() {
         assert!(tail["stdout"].as_str().unwrap().ends_with("99\n100\n"), "{tail}");
         let streamed = world.run(&["run", "--shell", noise]);
         assert_eq!(streamed.stdout.lines().count(), 100, "what streams is not cut");
+        // Unless a file says so: then by the same rule, into pipes as into files.
+        let streamed = world.run(&["run", "--policy", "p.yaml", "--shell", noise]);
+        assert_eq!(
+            (streamed.code, &*streamed.stdout, &*streamed.stderr),
+            (Some(4), text, "short\n")
+        );
+        let streamed = world.run(&["run", "--policy", "t.yaml", "--shell", noise]);
+        assert_eq!(streamed.stdout, tail["stdout"].as_str().unwrap());
+        let mut filed = world.command(PALISADE);
+        filed.args(["run", "--policy", "p.yaml", "--shell", noise]);
+        let file = fs::File::create(world.home.path("out")).unwrap();
+        assert_eq!(filed.stdout(file).status().unwrap().code(), Some(4));
+        assert_eq!(fs::read_to_string(world.home.path("out")).unwrap(), text);
     });
 }
 

@@ -127,6 +127,16 @@ impl Sandbox {
         }
     }
 
+    /// Says that this process runs one command and ends with it, which spares it what others need to
+    /// leave nothing behind. Call it before the sandbox is cloned.
+    #[must_use]
+    pub fn once(self) -> Self {
+        match Arc::try_unwrap(self.0) {
+            Ok(inner) => Self(Arc::new(Inner { host: inner.host.for_one(), ..inner })),
+            Err(shared) => Self(shared),
+        }
+    }
+
     /// Returns the project and its policy.
     pub fn session(&self) -> &Session {
         &self.0.session
@@ -293,6 +303,11 @@ impl Sandbox {
         }
         if let Some(time) = job.timeout {
             order.bounds.time = Some(order.bounds.time.map_or(time, |policy| policy.min(time)));
+        }
+        match palisade_apply::worktree::linked(root) {
+            Ok(Some(worktree)) => order.grant_worktree(&worktree),
+            Ok(None) => {}
+            Err(why) => order.refuse_worktree(&root.join(".git"), why),
         }
         let log = policy.audit.path.sourced().and_then(|path| {
             Folder::literal(&path.value.path()).ok().map(|log| log.as_pattern().clone())

@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::dialect::{Lost, Written};
 use palisade_policy::key::{Field, Ignored, Refusals, Row, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
+use palisade_policy::lint::{WithoutEffect, without_effect};
 use palisade_policy::name::{Anchors, Folder};
 use palisade_policy::text::Diagnostic;
 use palisade_policy::{Origin, Policy};
@@ -193,6 +194,11 @@ impl Session {
     /// Returns what the project says that was left out.
     pub fn ignored(&self) -> &[Ignored] {
         &self.resolved.ignored
+    }
+
+    /// Returns the keys of the policy that change nothing for a command that runs.
+    pub fn without_effect(&self) -> Vec<WithoutEffect> {
+        without_effect(self.policy())
     }
 
     /// Returns what a person should know before anything runs.

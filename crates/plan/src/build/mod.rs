@@ -14,9 +14,10 @@ use std::path::PathBuf;
 use palisade_policy::decide::Permit;
 use palisade_policy::policy::{NetworkMode, Require};
 
+use crate::errno::meaning;
 use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched, Trial};
 use crate::order::{Bounds, Order, Trace, Walls};
-use crate::plan::{Enforced, Layer, Plan, Strength};
+use crate::plan::{Enforced, Layer, Note, Plan, Strength};
 use crate::seccomp::{Arch, Nesting};
 use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Reached, Step};
 use files::Files;
@@ -41,6 +42,8 @@ pub enum CannotPlan {
         wall: &'static str,
         /// Why not.
         why: String,
+        /// What lifts it.
+        remedy: &'static str,
     },
     /// A mode of the network that cannot be planned.
     #[error("network mode `{0}` cannot be enforced yet")]
@@ -94,6 +97,9 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
 
     let mut steps = vec![Step::Namespaces(namespaces(order.network)?)];
     steps.push(Step::Identity(identity(facts, owners)));
+    let group = group(order, facts);
+    let grouped = group.as_ref().map(|(_, note)| note.clone());
+    steps.extend(group.map(|(step, _)| step));
     steps.extend(files.keeps.into_iter().map(Step::Keep));
     steps.push(Step::SealRoot);
     steps.extend(files.steps);
@@ -134,7 +140,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
     let after = files.after.filter(|_| facts.searched == Searched::Whole);
-    Ok(Plan { steps, enforced, notes: files.notes, bounds: order.bounds, after })
+    let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).collect();
+    Ok(Plan { steps, enforced, notes, bounds: order.bounds, after })
 }
 
 /// Returns the names of the folders that a store of caches has (see [`Caches`](crate::Caches)).
@@ -146,16 +153,41 @@ pub fn cache_names() -> Vec<String> {
 /// this kind, and nothing is weakened silently: whatever the policy requires, these must stand.
 fn walls(order: &Order, facts: &Facts) -> Result<Arch, CannotPlan> {
     let require = order.require;
-    let missing = |wall, why| Err(CannotPlan::Missing { require, wall, why });
+    let missing = |wall, why, remedy| Err(CannotPlan::Missing { require, wall, why, remedy });
     if let Trial::Refused { what, errno } = &facts.kernel.namespaces {
-        return missing("a sandbox of namespaces", format!("{what} failed with errno {errno}"));
+        let why = format!("{what} fails, {}", meaning(*errno));
+        let remedy = remedy(*errno);
+        return Err(CannotPlan::Missing { require, wall: "a sandbox of namespaces", why, remedy });
     }
     if require == Require::Full && facts.kernel.landlock == 0 && order.nesting == Nesting::Off {
-        return missing("Landlock", "the kernel does not have it".into());
+        let remedy = "use Linux 5.13 or newer, with `landlock` in /sys/kernel/security/lsm";
+        return missing("Landlock", "the kernel does not have it".into(), remedy);
     }
     match facts.kernel.arch {
         Some(arch) => Ok(arch),
-        None => missing("a filter of system calls", "this processor is not known".into()),
+        None => missing("a filter of system calls", "this processor is not known".into(), OTHER),
+    }
+}
+
+const OTHER: &str = "use a machine with an x86-64 or a 64-bit ARM processor";
+
+/// Returns what lifts a refusal of namespaces, by what the kernel said.
+fn remedy(errno: i32) -> &'static str {
+    match errno {
+        // ENOSPC, EUSERS
+        28 | 87 => "raise `user.max_user_namespaces` and its like, or start fewer at once",
+        // ENOSYS
+        38 => "the container's seccomp profile must let `clone3`, `unshare` and `mount` through",
+        // EAGAIN, ENOMEM, EMFILE
+        11 | 12 | 24 => "raise the limits of this user or container, or start fewer at once",
+        // ENOENT
+        2 => "mount /proc",
+        // EPERM, EACCES and whatever else
+        _ => {
+            "allow user namespaces: `kernel.unprivileged_userns_clone=1`, or on Ubuntu \
+             `kernel.apparmor_restrict_unprivileged_userns=0`; a container's profile must allow \
+             `unshare` and `mount`, and leave /proc unmasked"
+        }
     }
 }
 
@@ -265,7 +297,8 @@ fn privileges(owners: Owners, facts: &Facts) -> Strength {
     match (owners, facts.privilege) {
         (Owners::Same, Privilege::Root { idmap: Idmap::Refused(errno) }) => {
             let what = format!(
-                "the command is root outside, but for masks: idmapped mounts fail, errno {errno}"
+                "the command is root outside, but for masks: idmapped mounts fail, {}",
+                meaning(errno)
             );
             Strength::Partial(vec![what])
         }
@@ -275,33 +308,51 @@ fn privileges(owners: Owners, facts: &Facts) -> Strength {
     }
 }
 
+/// Plans a control group, where there can be one and memory is bounded: that is what the kernel
+/// cannot bound for all processes together in any other way.
+fn group(order: &Order, facts: &Facts) -> Option<(Step, Note)> {
+    let delegated = facts.delegated.as_ref().filter(|delegated| delegated.memory)?;
+    let (folder, memory) = (delegated.folder.clone(), order.bounds.memory?);
+    // The reaper is one of them.
+    let processes = order.bounds.processes.filter(|_| delegated.processes);
+    let processes = processes.map(|most| most.saturating_add(1));
+    let what = if processes.is_some() { "memory and processes are" } else { "memory is" };
+    let message = format!("{what} bounded by a control group in `{}`", folder.display());
+    Some((Step::Group { folder, memory, processes }, Note { code: "control-group", message }))
+}
+
 fn limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength) {
-    let (mut limits, mut strength) = bounds(&order.bounds);
+    let (mut limits, mut strength) = (bounds(&order.bounds), Strength::Kernel);
+    let group = group(order, facts).map(|(step, _)| step);
+    if order.bounds.memory.is_some() && group.is_none() {
+        strength.lacks(SAMPLED.into());
+    }
+    let is_counted = matches!(group, Some(Step::Group { processes: Some(_), .. }));
     if let Some(processes) = order.bounds.processes {
         // The reaper is one of them.
         limits.push(Limit::Processes(processes.saturating_add(1)));
-        if owners == Owners::Same && facts.privilege != Privilege::Ordinary {
-            strength.lacks("processes: the kernel does not count those of root".into());
+        if !is_counted && owners == Owners::Same && facts.privilege != Privilege::Ordinary {
+            strength.lacks(
+                "processes: they are sampled; the kernel does not count those of root".into(),
+            );
         }
     }
     (limits, strength)
 }
 
+/// What bounds on memory are where no control group holds them.
+const SAMPLED: &str = "memory: the sum of all processes is sampled; the kernel bounds each";
+
 /// What the kernel bounds for each process.
-fn bounds(bounds: &Bounds) -> (Vec<Limit>, Strength) {
-    let mut strength = Strength::Kernel;
+fn bounds(bounds: &Bounds) -> Vec<Limit> {
     let mut limits = vec![Limit::NoCores];
-    if let Some(memory) = bounds.memory {
-        limits.push(Limit::Data(memory));
-        strength
-            .lacks("memory: the sum of all processes is sampled; the kernel bounds each".into());
-    }
+    limits.extend(bounds.memory.map(Limit::Data));
     if let Some(cpu) = bounds.cpu {
         limits.push(Limit::CpuSeconds(cpu.as_secs().max(1)));
     }
     limits.extend(bounds.file_size.map(Limit::FileSize));
     limits.extend(bounds.open_files.map(Limit::OpenFiles));
-    (limits, strength)
+    limits
 }
 
 /// Returns whether something is a folder once its links are followed.

@@ -10,7 +10,7 @@ use palisade_policy::name::PathPattern;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use super::*;
-use crate::facts::{Kernel, Mount, Place};
+use crate::facts::{Delegated, Kernel, Mount, Place};
 use crate::order::{Caches, Trace};
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
@@ -48,6 +48,7 @@ fn order() -> Order {
         walls: Walls::Up,
         caches: Caches::Off,
         trace: Trace::Off,
+        notes: Vec::new(),
         bounds: Bounds {
             time: Some(Duration::from_secs(30)),
             processes: Some(256),
@@ -105,6 +106,7 @@ fn facts(privilege: Privilege) -> Facts {
         mounts: vec![mount("/", "8:1", "ext4"), mount("/proc", "0:21", "proc")],
         places,
         searched: Searched::Whole,
+        delegated: None,
     }
 }
 
@@ -293,4 +295,35 @@ fn tools_write_to_a_layer_of_the_project_or_elsewhere_but_never_to_the_real_home
     assert_eq!(planned(Caches::Off, &layers, &[]), (plain.into(), "-".into(), "-".into()));
     let (text, ..) = planned(Caches::Shared, &[], &[]);
     assert!(text.contains("/home/dev/.cargo write deep"), "{text}");
+}
+
+#[test]
+fn memory_is_bounded_by_a_control_group_where_one_was_handed_over_and_sampled_elsewhere() {
+    let limits = |plan: &Plan| {
+        let held = plan.enforced().iter().find(|one| one.layer == Layer::Limits).unwrap();
+        held.strength.clone()
+    };
+    let group = |plan: &Plan| plan.steps().iter().any(|step| matches!(step, Step::Group { .. }));
+    let (mut order, mut facts) = (order(), facts(Privilege::Root { idmap: Idmap::Refused(22) }));
+    order.bounds.memory = Some(1 << 30);
+    let plan = build(&permit(), &order, &facts).unwrap();
+    assert!(!group(&plan));
+    let Strength::Partial(lacks) = limits(&plan) else { panic!("{plan}") };
+    assert!(lacks[0].contains("sampled") && lacks[1].contains("processes"), "{lacks:?}");
+
+    let folder = PathBuf::from("/sys/fs/cgroup/user");
+    facts.delegated = Some(Delegated { folder, memory: true, processes: true });
+    let plan = build(&permit(), &order, &facts).unwrap();
+    let step = "group /sys/fs/cgroup/user memory=1073741824 processes=257";
+    assert!(plan.steps().iter().any(|it| it.to_string() == step), "{plan}");
+    assert_eq!(limits(&plan), Strength::Kernel);
+    assert_eq!(plan.notes()[0].code, "control-group");
+    // Before anything else is done: the first process waits for it.
+    assert!(matches!(plan.steps()[2], Step::Group { .. }), "{plan}");
+
+    order.bounds.memory = None;
+    assert!(!group(&build(&permit(), &order, &facts).unwrap()), "nothing that needs one");
+    order.bounds.memory = Some(1 << 30);
+    facts.delegated = facts.delegated.map(|it| Delegated { memory: false, ..it });
+    assert!(!group(&build(&permit(), &order, &facts).unwrap()), "it cannot");
 }

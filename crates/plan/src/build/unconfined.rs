@@ -29,7 +29,10 @@ pub(super) fn plan(order: &Order, by: &str) -> Result<Plan, CannotPlan> {
 
 /// As for any other command, but for what the kernel counts for all processes of a user.
 fn limits(order: &Order) -> (Vec<Limit>, Strength) {
-    let (limits, mut strength) = super::bounds(&order.bounds);
+    let (limits, mut strength) = (super::bounds(&order.bounds), Strength::Kernel);
+    if order.bounds.memory.is_some() {
+        strength.lacks(super::SAMPLED.into());
+    }
     if order.bounds.processes.is_some() {
         strength.lacks("processes: they are not counted where nothing is confined".into());
     }

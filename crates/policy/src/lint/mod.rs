@@ -5,6 +5,7 @@
 
 mod calls;
 mod files;
+mod idle;
 mod lists;
 mod network;
 mod rules;
@@ -14,6 +15,8 @@ use std::path::Path;
 use crate::layer::Origin;
 use crate::name::{Anchors, Folder};
 use crate::policy::Policy;
+
+pub use idle::{WithoutEffect, without_effect};
 
 /// Something that a policy says, or leaves out, and that looks like a mistake.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -73,7 +76,7 @@ struct Finding {
     origin: Option<Origin>,
 }
 
-const CHECKS: [Check; 16] = [
+const CHECKS: [Check; 17] = [
     Check {
         code: "L001-no-rules",
         explanation: "No rule of this policy refuses a command or asks about one: only what the \
@@ -168,6 +171,12 @@ const CHECKS: [Check; 16] = [
         explanation: "Lists that open add up: one that is empty, or repeats what holds already, \
                       takes nothing back of what is open for everyone.",
         find: lists::idle,
+    },
+    Check {
+        code: "L017-key-without-effect",
+        explanation: "A key that changes nothing looks like a limit, or like a door, and is \
+                      neither.",
+        find: idle::idle,
     },
 ];
 

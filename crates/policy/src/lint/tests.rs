@@ -171,6 +171,31 @@ fn rules_that_are_never_asked_are_pointed_out() {
 }
 
 #[test]
+fn keys_without_effect_on_what_runs_are_pointed_out() {
+    #[rustfmt::skip]
+    check_table(&[
+        ("L017", "network: { mode: disabled, deny: [example.com] }",                 true,  "nobody watches"),
+        ("L017", "network: { mode: deny-all, deny: [example.com] }",                 false, "nothing is reached"),
+        ("L017", "{ profile: workspace-write, network: { deny: [example.com] } }",   true,  "this profile says so too"),
+        ("L017", "profile: workspace-write",                                         false, "our own list is no promise of theirs"),
+        ("L017", "network: { mode: disabled, budget: { upload: 1MiB } }",            true,  "nobody counts"),
+        ("L017", "network: { mode: disabled, budget: { upload: none } }",            false, "no limit was set"),
+        ("L017", "network: { mode: disabled, strict: true }",                        true,  "nobody looks"),
+        ("L017", "network: { mode: disabled, ask: [example.com] }",                  true,  "nobody asks"),
+        ("L017", "network: { mode: disabled, http_rules: [{ host: example.com, action: deny }] }", true, "nobody reads"),
+        ("L017", "network: { publish: [3000] }",                                     true,  "not yet"),
+        ("L017", "network: { host_ports: [5432] }",                                  true,  "not yet"),
+        ("L017", "network: { unix: [/run/x.sock] }",                                 true,  "not yet"),
+        ("L017", "network: { mode: deny-all, allow: [example.com] }",                false, "a lint of its own"),
+        ("L017", "confirm: { backend: web }",                                        true,  "nobody is asked"),
+        ("L017", "confirm: { backend: 'program:/bin/ask' }",                         true,  "nobody is asked"),
+        ("L017", "confirm: { backend: deny }",                                       false, "as it says"),
+        ("L017", "audit: { otlp: 'https://example.com/v1' }",                        true,  "nothing is sent"),
+        ("L017", "audit: { path: /var/log/x }",                                      false, "it is written"),
+    ]);
+}
+
+#[test]
 fn a_list_that_closes_nothing_is_pointed_out() {
     #[rustfmt::skip]
     let cases = [

@@ -1,11 +1,14 @@
 //! A thread that the kernel tells when something in the folder of a protected file is moved.
+//!
+//! A user has a hundred or so ways to be told, for all programs together. When there are no more,
+//! the thread looks by itself, often.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use palisade_plan::Note;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -13,6 +16,9 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::look::Looks;
 use super::{Protected, Watch};
 use crate::sys::descriptor::lift;
+
+/// How often the thread looks that nobody tells.
+const OFTEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
 /// The thread at work. Dropping this ends it.
 #[derive(Debug)]
@@ -26,12 +32,18 @@ impl Told {
     pub(super) fn start(
         watch: &Arc<Watch>,
         mut looks: Looks,
-        events: Arc<OwnedFd>,
+        events: Option<Arc<OwnedFd>>,
     ) -> std::io::Result<Self> {
+        let asked = events.map(|events| folders(&events, &watch.files).map(|()| events));
+        let events = match asked.transpose() {
+            Ok(events) => events,
+            // Too many are told already, here or elsewhere.
+            Err(Errno::MFILE | Errno::NOSPC | Errno::NOMEM) => None,
+            Err(errno) => return Err(errno.into()),
+        };
         let watch = Arc::clone(watch);
-        folders(&events, &watch.files)?;
         let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
-        let body = move || tell(&watch, &events, &mut looks, stopped.as_fd());
+        let body = move || tell(&watch, events.as_deref(), &mut looks, stopped.as_fd());
         let thread = thread::Builder::new().name("palisade-guard".into()).spawn(body)?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
@@ -74,22 +86,27 @@ fn folders(events: &OwnedFd, files: &[Protected]) -> Result<(), Errno> {
 
 /// Looks whenever something happens, until it is stopped. What happens is of no interest, only
 /// which files are there afterwards.
-fn tell(watch: &Watch, events: &OwnedFd, looks: &mut Looks, stopped: BorrowedFd<'_>) -> Vec<Note> {
+fn tell(
+    watch: &Watch,
+    events: Option<&OwnedFd>,
+    looks: &mut Looks,
+    stopped: BorrowedFd<'_>,
+) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut room = [0; 4096];
+    let pause = events.is_none().then_some(&OFTEN);
     loop {
-        while rustix::io::read(events, &mut room[..]).is_ok_and(|read| read > 0) {}
+        if let Some(events) = events {
+            while rustix::io::read(events, &mut room[..]).is_ok_and(|read| read > 0) {}
+        }
         notes.extend(looks.look(watch));
-        let mut ready = [
-            PollFd::from_borrowed_fd(events.as_fd(), PollFlags::IN),
-            PollFd::from_borrowed_fd(stopped, PollFlags::IN),
-        ];
-        match poll(&mut ready, None) {
+        let mut ready = vec![PollFd::from_borrowed_fd(stopped, PollFlags::IN)];
+        ready.extend(events.map(|events| PollFd::from_borrowed_fd(events.as_fd(), PollFlags::IN)));
+        match poll(&mut ready, pause) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => return notes,
         }
-        let [_, stop] = ready.map(|one| !one.revents().is_empty());
-        if stop {
+        if ready.first().is_some_and(|stop| !stop.revents().is_empty()) {
             notes.extend(looks.look(watch));
             return notes;
         }

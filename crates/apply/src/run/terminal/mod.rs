@@ -20,7 +20,9 @@ use rustix::termios::{
     tcsetattr, tcsetwinsize,
 };
 
+use super::capped::Cap;
 use super::message::{Message, send_with};
+use super::outcome::Stream;
 use crate::sys::descriptor::lift;
 use filter::Filter;
 use outer::{Outer, size, unshared};
@@ -55,6 +57,9 @@ pub(super) struct Terminal {
     filter: Filter,
     typed: Vec<u8>,
     shown: Vec<u8>,
+    /// How many bytes may still be shown, if that is bounded, and how many were not.
+    left: Option<u64>,
+    dropped: u64,
 }
 
 /// What a person's keys ask of the supervisor, beside being handed over.
@@ -87,6 +92,7 @@ impl Terminal {
         streams: [bool; 3],
         input: Option<OwnedFd>,
         output: Option<OwnedFd>,
+        cap: Option<Cap>,
     ) -> (Fresh, Self) {
         let known = output.as_ref().or(input.as_ref());
         let fresh = Fresh {
@@ -103,6 +109,8 @@ impl Terminal {
             filter: Filter::default(),
             typed: Vec::new(),
             shown: Vec::new(),
+            left: cap.map(|cap| cap.bytes),
+            dropped: 0,
         };
         (fresh, terminal)
     }
@@ -167,11 +175,20 @@ impl Terminal {
             match rustix::io::read(inner, &mut chunk) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 // No process has this terminal open any more.
-                Ok(0) | Err(_) => self.quiet = self.inner.take(),
+                Ok(0) | Err(_) => {
+                    self.quiet = self.inner.take();
+                    let missing = Stream { bytes: Vec::new(), dropped: self.dropped }.marker();
+                    self.shown.extend(
+                        missing
+                            .iter()
+                            .flat_map(|line| b"\r\n".iter().chain(line.as_bytes()).chain(b"\r\n")),
+                    );
+                }
                 Ok(read) => {
                     any = true;
                     let bytes = chunk.get(..read).unwrap_or_default();
                     self.filter.pass(bytes, &mut self.shown);
+                    self.cut();
                 }
             }
         }
@@ -193,6 +210,15 @@ impl Terminal {
             }
         }
         any
+    }
+
+    /// Drops what may not be shown any more. On a screen only the first bytes can be kept.
+    fn cut(&mut self) {
+        let Some(left) = &mut self.left else { return };
+        let kept = usize::try_from(*left).unwrap_or(usize::MAX).min(self.shown.len());
+        self.dropped += (self.shown.len() - kept) as u64;
+        *left -= kept as u64;
+        self.shown.truncate(kept);
     }
 
     /// Moves what a person types; returns what it asks of us.

@@ -1,0 +1,90 @@
+//! Keys that say something, and change nothing for a command that runs.
+
+use std::fmt;
+
+use super::{Context, Finding};
+use crate::key::{Limit, Setting, Sourced};
+use crate::layer::{Layer, Origin};
+use crate::name::ByteSize;
+use crate::policy::{Backend, NetworkMode, Policy};
+
+/// A key that was set and has no effect on a command that runs.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct WithoutEffect {
+    /// The key, with its sections.
+    pub key: &'static str,
+    /// Why it has none, and what holds instead.
+    pub why: &'static str,
+    /// Who set it.
+    pub origin: Origin,
+}
+
+impl fmt::Display for WithoutEffect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` has no effect on what runs: {} ({})", self.key, self.why, self.origin)
+    }
+}
+
+/// Returns the keys of a resolved policy that change nothing for a command that runs. Palisade's own
+/// defaults are not among them.
+pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
+    let network = &policy.network;
+    let mut found = Found(Vec::new());
+    // With no network at all, these hold by themselves.
+    if network.mode.value() == NetworkMode::Disabled {
+        let open = "in mode `disabled` the network is the host's, and nobody watches it";
+        found.list("network.deny", network.deny.entries(), open);
+        found.list("network.ask", network.ask.entries(), open);
+        let strict = network.strict.sourced().filter(|strict| strict.value.0);
+        found.list("network.strict", strict, open);
+        found.bytes("network.budget.upload", &network.budget.upload, open);
+        found.bytes("network.budget.download", &network.budget.download, open);
+        found.bytes("network.budget.per_host", &network.budget.per_host, open);
+        let rules = network.http_rules.lists().iter().find_map(|list| list.rules.first());
+        found.list("network.http_rules", rules, open);
+    }
+    let later = "no version of `palisade run` does this yet; the port cannot be reached";
+    found.list("network.publish", network.publish.entries(), later);
+    found.list("network.host_ports", network.host_ports.entries(), later);
+    let later = "no version of `palisade run` does this yet; the socket cannot be reached";
+    found.list("network.unix", network.unix.entries(), later);
+    let backend = policy.confirm.backend.sourced().filter(|it| match it.value {
+        Backend::Program(_) | Backend::Web | Backend::Webhook(_) => true,
+        Backend::Deny | Backend::Terminal => false,
+    });
+    let later = "nobody can be asked that way yet; every question is answered with no";
+    found.list("confirm.backend", backend, later);
+    let later = "nothing is sent yet; `audit.path` names a file";
+    found.list("audit.otlp", policy.audit.otlp.sourced(), later);
+    found.0
+}
+
+pub(super) fn idle(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
+    let finding = |idle: WithoutEffect| Finding {
+        message: format!("`{}` has no effect on what runs: {}", idle.key, idle.why),
+        fix: format!("take `{}` out, and do not rely on it", idle.key),
+        origin: Some(idle.origin),
+    };
+    without_effect(policy).into_iter().map(finding).collect()
+}
+
+struct Found(Vec<WithoutEffect>);
+
+impl Found {
+    /// Notes a key by the first of its values that somebody has written.
+    fn list<'v, T: 'v>(
+        &mut self,
+        key: &'static str,
+        values: impl IntoIterator<Item = &'v Sourced<T>>,
+        why: &'static str,
+    ) {
+        let mut written = values.into_iter().map(|value| &value.origin);
+        if let Some(origin) = written.find(|origin| origin.layer > Layer::Preset) {
+            self.0.push(WithoutEffect { key, why, origin: origin.clone() });
+        }
+    }
+
+    fn bytes(&mut self, key: &'static str, value: &Setting<Limit<ByteSize>>, why: &'static str) {
+        self.list(key, value.sourced().filter(|limit| limit.value.0.is_some()), why);
+    }
+}
