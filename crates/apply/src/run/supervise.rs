@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use palisade_plan::{Bounds, Plan, Step};
+use palisade_plan::{Plan, Step};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
 use super::after;
 use super::attend::{Signals, Told};
+use super::bounds::{due, ended_by, met_memory};
 use super::error::CannotStart;
 use super::family::Family;
 use super::group::Group;
@@ -473,34 +474,4 @@ fn survivors(family: Family, ended: Option<Ended>) -> Survivors {
         }
         (Family::Namespace | Family::Adopted, Some(_) | None) => Survivors::Unproved,
     }
-}
-
-/// Returns the limit that an end tells of: by itself, or by the number that a shell makes of the
-/// signal that ended its child.
-fn ended_by(end: End, bounds: &Bounds) -> Option<Bound> {
-    let signal = match end {
-        End::TimedOut => return Some(Bound::Time),
-        End::Idle => return Some(Bound::Idle),
-        End::Signalled(signal) => signal,
-        End::Exited(code) => code - 128,
-        End::Stopped | End::NotFound | End::NotStarted(_) => return None,
-    };
-    match signal {
-        libc::SIGXCPU => bounds.cpu.map(|_| Bound::Cpu),
-        libc::SIGXFSZ => bounds.file_size.map(|_| Bound::FileSize),
-        _ => None,
-    }
-}
-
-/// Returns whether one process had all the memory that it may have, but for what it can do nothing
-/// with: the kernel then refuses it more, and it ends in its own way.
-fn met_memory(bounds: &Bounds, usage: Usage) -> bool {
-    bounds.memory.is_some_and(|most| usage.peak_memory >= most - most / 16)
-}
-
-fn due(bounds: &Bounds, started: Instant, last: Instant) -> Option<(Instant, End)> {
-    let time =
-        bounds.time.and_then(|time| started.checked_add(time)).map(|due| (due, End::TimedOut));
-    let idle = bounds.idle.and_then(|idle| last.checked_add(idle)).map(|due| (due, End::Idle));
-    [time, idle].into_iter().flatten().min_by_key(|(due, _)| *due)
 }
