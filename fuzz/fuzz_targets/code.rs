@@ -58,7 +58,9 @@ fn check(text: &str, act: &Act<'_>) {
             | Run::Script(_, arg)
             | Run::Load(arg),
         ) => word(text, arg),
-        Act::Run(Run::Input(_, span) | Run::Elsewhere(span)) => lies(text, *span),
+        Act::Run(Run::Input(_, span) | Run::Elsewhere(span) | Run::ElsewhereInput(span)) => {
+            lies(text, *span);
+        }
     }
 }
 
