@@ -36,8 +36,9 @@ static void note_byte(char byte) {
   if (noted < sizeof notes) notes[noted++] = byte;
 }
 
+/* Bash decodes $'\c}', which can make such a mark. */
 static void note(const char *text) {
-  while (*text) note_byte(*text++);
+  for (; *text; text++) note_byte(*text >= COMMAND && *text <= OTHER ? 0x1f : *text);
 }
 
 static void note_words(char mark, struct word_list *words) {

@@ -228,7 +228,8 @@ impl<'t> Parser<'_, 't> {
         let text = self.raw(from, to);
         let quotes = text.contains(['"', '\'', '`', '\\']);
         let brackets = text.matches('[').count();
-        let odd = brackets != text.matches(']').count() || (brackets > 0 && quotes);
+        let odd =
+            brackets != text.matches(']').count() || (brackets > 0 && (quotes || is_crossed(text)));
         let heredoc = text.contains("<<") && (quotes || text.contains('\n'));
         let comment = text.match_indices('#').any(|(at, _)| {
             let before = text.get(..at).unwrap_or_default();
@@ -308,4 +309,18 @@ impl<'t> Parser<'_, 't> {
         self.before = Before::Separated;
         Ok(Arm { patterns, body })
     }
+}
+
+/// Whether brackets and braces end each other, as in `${[}]`.
+fn is_crossed(text: &str) -> bool {
+    let mut open = Vec::new();
+    text.bytes().any(|byte| match byte {
+        b'[' | b'{' => {
+            open.push(byte);
+            false
+        }
+        b']' => open.pop() != Some(b'['),
+        b'}' => open.pop() != Some(b'{'),
+        _ => false,
+    })
 }

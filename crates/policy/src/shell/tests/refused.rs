@@ -96,6 +96,7 @@ fn what_shells_read_differently_is_refused() {
         "for ((;$(cat <<A\n\"\nA\n);)); do b; done",
         "[[ a =~ ]]() ]]",
         "for ((;$(( #));)); do b; done",
+        "for ((;${[}];)); do b; done",
         "for ((;$((a)#\n);)); do b; done",
         "coproc a[1](b)",
         "coproc a[1]=2 b",
