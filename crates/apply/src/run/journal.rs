@@ -8,7 +8,7 @@
 use std::ffi::{CString, OsStr};
 use std::fs::File;
 use std::io::Read as _;
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -68,19 +68,27 @@ fn bring_back(spares: &mut Spares, folder: &Path) -> Result<()> {
     let open = open_folder(folder)?;
     // Whoever has a turn here is alive, and knows best.
     rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive)?;
-    let entries = Dir::read_from(&open)?.flatten();
+    let brought = bring_back_from(spares, &open);
+    // Not by closing it: a process that another thread has just made has it open, too, and may wait
+    // for somebody who waits for this turn.
+    lock::end_turn(open.as_fd());
+    brought
+}
+
+fn bring_back_from(spares: &mut Spares, open: &OwnedFd) -> Result<()> {
+    let entries = Dir::read_from(open)?.flatten();
     let folders = entries
         .filter(|entry| matches!(entry.file_type(), FileType::Directory | FileType::Unknown));
     let names: Vec<CString> = folders.map(|entry| entry.file_name().to_owned()).collect();
     for name in &names {
-        let stat = rustix::fs::statat(&open, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
+        let stat = rustix::fs::statat(open, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
         let Some(stat) = stat.ok().filter(is_untouched) else { continue };
         // Where it cannot be told whether somebody keeps it, it stays.
         if lock::is_shared(open.as_fd(), stat.st_ino) != Ok(false) {
             continue;
         }
         if !(stat.st_dev == spares.device && spares.return_one(open.as_fd(), name, &stat)) {
-            rustix::fs::unlinkat(&open, name.as_c_str(), AtFlags::REMOVEDIR).ok();
+            rustix::fs::unlinkat(open, name.as_c_str(), AtFlags::REMOVEDIR).ok();
         }
     }
     Ok(())
