@@ -84,9 +84,9 @@ pub use decision::{Guard, Judges};
 #[cfg(target_os = "linux")]
 pub use palisade_apply::cache;
 #[cfg(target_os = "linux")]
-pub use palisade_apply::send_ahead;
-#[cfg(target_os = "linux")]
 pub use palisade_apply::sys::memory::Memory;
+#[cfg(target_os = "linux")]
+pub use palisade_apply::{call_back, send_ahead};
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.

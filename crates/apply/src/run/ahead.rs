@@ -13,8 +13,11 @@ thread_local! {
 
 /// Begins to make the namespaces of the next sandbox that this thread starts, while the thread goes
 /// on. Where they cannot be made ahead, or are not what the plan then says, the start makes its own.
+///
+/// The sandbox has the mounts of the host, and the thread's limits and mask of modes, as they are
+/// now. Whoever starts nothing after all ends it with [`call_back`].
 pub fn send_ahead() {
-    let sent = SENT.take().or_else(|| Ahead::new(maps()).ok());
+    let sent = SENT.take().filter(Ahead::is_ours).or_else(|| Ahead::new(maps()).ok());
     SENT.set(sent);
 }
 
@@ -26,7 +29,7 @@ pub fn call_back() {
 /// Returns what was sent ahead, if a plan asks for just that.
 pub(super) fn take(plan: &Plan) -> Option<Ahead> {
     let sent = SENT.take()?;
-    fits(plan).then_some(sent)
+    (sent.is_ours() && fits(plan)).then_some(sent)
 }
 
 /// The maps that it writes: of ordinary users, who are themselves inside. Who is root is mapped by
@@ -66,5 +69,22 @@ fn is_ours(identity: &Identity) -> bool {
             let Identity { uid: inner, outer_uid, gid: inner_group, outer_gid, .. } = *identity;
             (inner, outer_uid, inner_group, outer_gid) == (uid, uid, gid, gid)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::prepare::flag;
+    use crate::sys::ahead;
+
+    #[test]
+    fn what_is_asked_for_is_what_is_made() {
+        let flags = MADE.iter().fold(0, |all, kind| all | flag(*kind));
+        let others = libc::CLONE_NEWUSER | libc::CLONE_NEWNET;
+        assert_eq!(
+            flags | u64::from(others.cast_unsigned()),
+            u64::from(ahead::MADE.bits() | libc::CLONE_NEWUSER.cast_unsigned())
+        );
     }
 }

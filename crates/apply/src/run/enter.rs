@@ -83,7 +83,7 @@ struct Around<'p> {
     standard: &'p [OwnedFd; 3],
     terminal: Option<&'p Fresh>,
     supervisor: BorrowedFd<'p>,
-    /// Whether the network and the maps were made ahead.
+    /// Whether the network, its loopback and the maps were made ahead.
     ahead: bool,
 }
 

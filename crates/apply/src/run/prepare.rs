@@ -48,7 +48,7 @@ pub(super) struct Prepared {
     pub(super) stack: Stack,
     /// How its descendants hang together.
     pub(super) family: Family,
-    /// Whether the network and the maps were made ahead.
+    /// Whether the network, its loopback and the maps were made ahead.
     pub(super) ahead: bool,
 }
 
@@ -353,7 +353,7 @@ fn handled(version: u32) -> Handled {
     Handled { files, network: 0, scoped }
 }
 
-fn flag(kind: Namespace) -> u64 {
+pub(super) fn flag(kind: Namespace) -> u64 {
     let flag = match kind {
         Namespace::User => libc::CLONE_NEWUSER,
         Namespace::Mount => libc::CLONE_NEWNS,

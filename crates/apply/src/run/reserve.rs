@@ -26,7 +26,7 @@ use crate::sys::lock;
 
 /// The mode of a placeholder: with the mark that the planner knows them by, and open to its owner,
 /// so that a host can put something into it that then stays.
-const MODE: u32 = 0o1755;
+pub(super) const MODE: u32 = 0o1755;
 
 /// Names to be kept, and the folders they are in. Dropping it gives them back.
 #[derive(Debug, Default)]

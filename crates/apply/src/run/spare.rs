@@ -8,11 +8,12 @@ use std::fs::DirBuilder;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{AtFlags, Dir, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Dir, Mode, RenameFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::reserve::{is_placeholder, open_folder};
+use super::reserve::{MODE, is_placeholder, open_folder};
 
 /// The time of an empty one, in seconds: no file is this old.
 const LONG_AGO: i64 = 1;
@@ -63,10 +64,29 @@ impl Spares {
         taken
     }
 
-    /// Moves a spare to a name in `folder`, and returns its inode; nothing if there is none, or
+    /// Makes a spare here, for want of any: none without its mark is ever seen in a project, whenever
+    /// we are killed.
+    fn make(&self) -> Option<CString> {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let own = rustix::process::getpid().as_raw_nonzero();
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = CString::new(format!("new-{own}-{count}")).ok()?;
+        let mode = Mode::from_raw_mode(MODE);
+        rustix::fs::mkdirat(&self.open, name.as_c_str(), mode).ok()?;
+        mark(self.open.as_fd(), &name);
+        Some(name)
+    }
+
+    /// Moves a spare to a name in `folder`, and returns its inode; nothing if there can be none, or
     /// something has that name.
     pub(super) fn put(&mut self, folder: BorrowedFd<'_>, name: &CStr) -> Option<u64> {
-        while let Some(spare) = self.ready.pop() {
+        let mut made = false;
+        loop {
+            let spare = match self.ready.pop() {
+                Some(spare) => spare,
+                None if made => return None,
+                None => self.make().inspect(|_| made = true)?,
+            };
             let stat = rustix::fs::statat(&self.open, spare.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
             let Some(stat) = stat.ok().filter(is_untouched) else { continue };
             let flags = RenameFlags::NOREPLACE;
@@ -80,7 +100,6 @@ impl Spares {
                 }
             }
         }
-        None
     }
 
     /// Moves what stands at a name in `folder` to the spares; `false` if it has to be removed

@@ -11,30 +11,40 @@
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
-use std::os::fd::{AsFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, Result};
-use rustix::process::{Pid, PidfdFlags};
+use rustix::process::{Pid, PidfdFlags, Signal};
 use rustix::thread::UnshareFlags;
 
-use super::process::{Made, Side, Stack, await_end, clone_into, leave, signal};
+use super::descriptor::lift;
+use super::process::{Made, Side, Stack, await_end, clone_noting, leave, signal};
 use super::{check, network, restrict, signal as signals};
 
 /// What it makes beside a user namespace.
-const MADE: UnshareFlags = UnshareFlags::NEWNET
+pub(crate) const MADE: UnshareFlags = UnshareFlags::NEWNET
     .union(UnshareFlags::NEWNS)
     .union(UnshareFlags::NEWIPC)
     .union(UnshareFlags::NEWUTS)
     .union(UnshareFlags::NEWCGROUP);
 
+/// How long it may take to make a process: far longer than it does, unless somebody has stopped it.
+const PATIENCE: Timespec = Timespec { tv_sec: 5, tv_nsec: 0 };
+
+/// What it is asked for instead of namespaces when it is to end.
+const END: u64 = u64::MAX;
+
 /// The process, and what it shares with us. Dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct Ahead {
     made: Made,
-    shared: Box<Shared>,
+    /// Who we were when it was sent: it still is.
+    who: (u32, u32),
+    shared: Arc<Shared>,
     // Freed after the process has ended.
     _stack: Stack,
     // Bound to the thread whose memory it uses.
@@ -63,11 +73,11 @@ struct Shared {
 impl Ahead {
     /// Sends one ahead, which maps users and groups like this if it is to do that itself.
     pub(crate) fn new(maps: Option<[Vec<u8>; 2]>) -> Result<Self> {
-        let bell = || eventfd(0, EventfdFlags::CLOEXEC);
+        let bell = || eventfd(0, EventfdFlags::CLOEXEC).and_then(lift);
         let own = rustix::process::getpid();
-        let shared = Box::new(Shared {
+        let shared = Arc::new(Shared {
             maps,
-            owner: rustix::process::pidfd_open(own, PidfdFlags::empty())?,
+            owner: rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?,
             wanted: bell()?,
             done: bell()?,
             namespaces: AtomicU64::new(0),
@@ -79,7 +89,7 @@ impl Ahead {
         let mut stack = Stack::new();
         let mut pidfd: c_int = -1;
         let flags = libc::CLONE_VM | libc::CLONE_FILES | libc::CLONE_PIDFD | libc::CLONE_NEWUSER;
-        let given = (&raw const *shared).cast_mut().cast::<c_void>();
+        let given = Arc::as_ptr(&shared).cast_mut().cast::<c_void>();
         let _blocked = signals::block_all();
         // SAFETY: the stack and what is shared stay where they are until the process has ended, and
         // it only reads the latter, but for atomics; the kernel writes one int to `pidfd`. A failure
@@ -90,40 +100,56 @@ impl Ahead {
         // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else
         // owns.
         let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        Ok(Self { made: Made { pid, pidfd }, shared, _stack: stack, _here: PhantomData })
+        let made = Made { pid, pidfd };
+        Ok(Self { made, who: who(), shared, _stack: stack, _here: PhantomData })
+    }
+
+    /// Returns whether it is of use to who we are now.
+    pub(crate) fn is_ours(&self) -> bool {
+        self.who == who()
     }
 
     /// Makes a process that runs `body` in these namespaces, as a child of ours: those that there
     /// are, and new ones of other kinds. `body` must not return, and is bound as the child of
-    /// [`clone_into`].
+    /// `clone_into`.
     pub(crate) fn make(&self, namespaces: u64, mut body: &mut dyn FnMut()) -> Result<Made> {
         let shared = &*self.shared;
         let user = u64::from(libc::CLONE_NEWUSER.cast_unsigned());
         let namespaces = namespaces & !(user | u64::from(MADE.bits()));
         shared.namespaces.store(namespaces, Ordering::Release);
         shared.body.store((&raw mut body).cast::<c_void>(), Ordering::Release);
-        ring(shared.wanted.as_fd())?;
-        let [done, _] = either(shared.done.as_fd(), self.made.pidfd.as_fd())?;
-        if !done {
-            return Err(Errno::CHILD);
+        let done = ring(shared.wanted.as_fd())
+            .and_then(|()| either(shared.done.as_fd(), self.made.pidfd.as_fd(), Some(&PATIENCE)));
+        if done.is_ok_and(|[done, _]| done) {
+            match shared.errno.load(Ordering::Acquire) {
+                0 => {}
+                errno => return Err(Errno::from_raw_os_error(errno)),
+            }
+        } else {
+            // It was killed or stopped, and may have made a process just before.
+            self.end();
         }
-        match shared.errno.load(Ordering::Acquire) {
-            0 => {}
-            errno => return Err(Errno::from_raw_os_error(errno)),
-        }
-        let pid = Pid::from_raw(shared.pid.load(Ordering::Acquire)).ok_or(Errno::CHILD)?;
-        // SAFETY: a descriptor that was made for us, in the table that we share, and that the other
-        // side has let go of.
-        let pidfd = unsafe { OwnedFd::from_raw_fd(shared.pidfd.load(Ordering::Acquire)) };
-        Ok(Made { pid, pidfd })
+        Made::noted(&shared.pid, &shared.pidfd)
+    }
+
+    /// Ends it, and waits until it has. Who is somebody else by now may not kill it, so it is told,
+    /// too.
+    fn end(&self) {
+        self.shared.namespaces.store(END, Ordering::Release);
+        ring(self.shared.wanted.as_fd()).ok();
+        signal(self.made.pidfd.as_fd(), libc::SIGKILL).ok();
+        await_end(self.made.pid).ok();
     }
 }
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        signal(self.made.pidfd.as_fd(), libc::SIGKILL).ok();
-        await_end(self.made.pid).ok();
+        self.end();
     }
+}
+
+fn who() -> (u32, u32) {
+    (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw())
 }
 
 /// The process itself.
@@ -131,11 +157,19 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
     // SAFETY: the owner keeps it until we have ended.
     let shared = unsafe { &*shared.cast::<Shared>() };
     rustix::thread::set_name(c"pal-ahead").ok();
+    // Should somebody have stopped us, we would not see that the owner is gone. That this is bound to
+    // the owner's thread is right here: so are we.
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
     let settled = settle(shared.maps.as_ref());
-    while let Ok([true, _]) = either(shared.wanted.as_fd(), shared.owner.as_fd()) {
+    while let Ok([true, false]) = either(shared.wanted.as_fd(), shared.owner.as_fd(), None) {
+        let namespaces = shared.namespaces.load(Ordering::Acquire);
+        if namespaces == END {
+            break;
+        }
         let sibling = u64::from(libc::CLONE_PARENT.cast_unsigned());
-        let namespaces = shared.namespaces.load(Ordering::Acquire) | sibling;
-        match settled.and_then(|()| clone_into(namespaces)) {
+        let made =
+            settled.and_then(|()| clone_noting(namespaces | sibling, &shared.pid, &shared.pidfd));
+        match made {
             Ok(Side::Child) => {
                 let body = shared.body.load(Ordering::Acquire).cast::<&mut dyn FnMut()>();
                 // SAFETY: the address of a variable of `make`, in our copy of the owner's memory,
@@ -143,10 +177,7 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
                 unsafe { (*body)() };
                 leave(125)
             }
-            Ok(Side::Parent(Made { pid, pidfd })) => {
-                shared.pid.store(pid.as_raw_nonzero().get(), Ordering::Release);
-                shared.pidfd.store(pidfd.into_raw_fd(), Ordering::Release);
-            }
+            Ok(Side::Parent(())) => {}
             Err(errno) => shared.errno.store(errno.raw_os_error(), Ordering::Release),
         }
         if ring(shared.done.as_fd()).is_err() {
@@ -171,20 +202,25 @@ fn ring(bell: BorrowedFd<'_>) -> Result<()> {
     rustix::io::write(bell, &1_u64.to_ne_bytes()).map(drop)
 }
 
-/// Waits until a bell rings or a process has ended; returns which. A bell that rang is silent again.
-fn either(bell: BorrowedFd<'_>, process: BorrowedFd<'_>) -> Result<[bool; 2]> {
+/// Waits until a bell rings or a process has ended, but not for longer than this; returns which. A
+/// bell that rang is silent again.
+fn either(
+    bell: BorrowedFd<'_>,
+    process: BorrowedFd<'_>,
+    patience: Option<&Timespec>,
+) -> Result<[bool; 2]> {
     loop {
         let mut watched = [
             PollFd::from_borrowed_fd(bell, PollFlags::IN),
             PollFd::from_borrowed_fd(process, PollFlags::IN),
         ];
-        match poll(&mut watched, None) {
+        match poll(&mut watched, patience) {
             Err(Errno::INTR) => continue,
             Err(errno) => return Err(errno),
             Ok(_) => {}
         }
         let is = watched.map(|one| !one.revents().is_empty());
-        if is == [true, false] || is == [true, true] {
+        if let [true, _] = is {
             rustix::io::read(bell, &mut [0; 8])?;
         }
         return Ok(is);

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{self, MaybeUninit};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, Result};
@@ -47,23 +48,43 @@ pub(crate) struct Ended {
 /// The child has a copy of this thread and of no other: until it executes or ends, it must not
 /// allocate, take a lock, or return from the function that called this.
 pub(crate) fn clone_into(namespaces: u64) -> Result<Side<Made>> {
-    let mut pidfd: i32 = -1;
+    let (pid, pidfd) = (AtomicI32::new(0), AtomicI32::new(-1));
+    match clone_noting(namespaces, &pid, &pidfd)? {
+        Side::Child => Ok(Side::Child),
+        Side::Parent(()) => Made::noted(&pid, &pidfd).map(Side::Parent),
+    }
+}
+
+impl Made {
+    /// Returns the process that the kernel has noted here ([`clone_noting`]).
+    pub(super) fn noted(pid: &AtomicI32, pidfd: &AtomicI32) -> Result<Self> {
+        let pid = Pid::from_raw(pid.load(Ordering::Acquire)).ok_or(Errno::CHILD)?;
+        // SAFETY: a process was made, so the kernel has put a new descriptor here that nobody else
+        // owns.
+        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd.load(Ordering::Acquire)) };
+        Ok(Self { pid, pidfd })
+    }
+}
+
+/// Makes a process as [`clone_into`] does. Its number and a descriptor are noted by the kernel, before
+/// the process runs: should this one be ended just then, others can still tell that it was made.
+pub(super) fn clone_noting(
+    namespaces: u64,
+    pid: &AtomicI32,
+    pidfd: &AtomicI32,
+) -> Result<Side<()>> {
     // SAFETY: an all-zero `clone_args` is a valid one: it asks for nothing.
     let mut arguments: libc::clone_args = unsafe { mem::zeroed() };
-    arguments.flags = namespaces | libc::CLONE_PIDFD as u64 | u64::from(CLEAR_HANDLERS_LOW) << 32;
-    arguments.pidfd = (&raw mut pidfd) as u64;
+    let noted = (libc::CLONE_PIDFD | libc::CLONE_PARENT_SETTID).cast_unsigned();
+    arguments.flags = namespaces | u64::from(noted) | u64::from(CLEAR_HANDLERS_LOW) << 32;
+    arguments.pidfd = pidfd.as_ptr().expose_provenance() as u64;
+    arguments.parent_tid = pid.as_ptr().expose_provenance() as u64;
     let size = size_of::<libc::clone_args>();
-    // SAFETY: the kernel reads `size` bytes of `arguments` and writes one int to `pidfd`, both on
-    // this stack and alive until the call returns. Without CLONE_VM the child works on a copy of
-    // our memory, so two returns from one call see two stacks. Wrong flags come back as an error.
+    // SAFETY: the kernel reads `size` bytes of `arguments` and writes one int each to `pid` and
+    // `pidfd`, all alive until the call returns. Without CLONE_VM the child works on a copy of our
+    // memory, so two returns from one call see two stacks. Wrong flags come back as an error.
     let returned = unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size) };
-    let pid = check(returned)?;
-    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else {
-        return Ok(Side::Child);
-    };
-    // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else owns.
-    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-    Ok(Side::Parent(Made { pid, pidfd }))
+    Ok(if check(returned)? == 0 { Side::Child } else { Side::Parent(()) })
 }
 
 /// `CLONE_CLEAR_SIGHAND`, bit 32.

@@ -39,6 +39,18 @@ fn sent() -> Vec<i32> {
     }
 }
 
+/// The namespaces of a process, once it has all of its own.
+fn namespaces(pid: i32) -> String {
+    let link = |pid: &str, kind: &str| fs::read_link(format!("/proc/{pid}/ns/{kind}")).unwrap();
+    let pid = pid.to_string();
+    let until = Instant::now() + Duration::from_secs(20);
+    while ["user", "net", "mnt", "uts"].iter().any(|kind| link(&pid, kind) == link("self", kind)) {
+        assert!(Instant::now() < until, "it makes nothing");
+    }
+    let links = ["user", "net", "mnt", "uts"].map(|kind| link(&pid, kind));
+    links.map(|link| format!("{}\n", link.display())).concat()
+}
+
 #[test]
 fn what_is_made_ahead_is_what_the_start_makes() {
     as_both("ahead::what_is_made_ahead_is_what_the_start_makes", || {
@@ -50,6 +62,11 @@ fn what_is_made_ahead_is_what_the_start_makes() {
         assert_eq!(sent().len(), 1, "and only once");
         let with = run(&place, SEEN);
         assert_eq!(out(&with), out(&without));
+        send_ahead();
+        let made = namespaces(sent()[0]);
+        let links =
+            "readlink /proc/self/ns/user /proc/self/ns/net /proc/self/ns/mnt /proc/self/ns/uts";
+        assert_eq!(out(&run(&place, links)), made, "it is the same one");
         assert_eq!(with.enforced, without.enforced);
         assert!(sent().is_empty(), "it is gone with the start");
     });
@@ -73,6 +90,52 @@ fn a_start_does_without_it() {
         assert_eq!(out(&other), "ran\n");
         call_back();
         assert!(sent().is_empty(), "nobody needs it any more");
+    });
+}
+
+#[test]
+fn one_that_is_killed_at_any_time_does_not_make_the_command_run_twice() {
+    as_both("ahead::one_that_is_killed_at_any_time_does_not_make_the_command_run_twice", || {
+        let mut place = Place::new();
+        place.order.argv = ["/bin/sh", "-c", "echo ran >> log"].map(str::to_owned).into();
+        let host = Host::probe();
+        for turn in 0..100 {
+            send_ahead();
+            let pid = rustix::process::Pid::from_raw(sent()[0]).unwrap();
+            let facts = host.facts(&place.order.questions());
+            let plan = build(&permit(), &place.order, &facts).unwrap();
+            let killer = std::thread::spawn(move || {
+                std::thread::sleep(Duration::from_micros(turn * 20));
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).ok();
+            });
+            let started = host.start_awaited(&plan, Streams::default());
+            let outcome = started.and_then(palisade_apply::Running::wait).unwrap();
+            assert_eq!(outcome.exit_code(), 0, "{turn}");
+            killer.join().unwrap();
+            let log = fs::read_to_string(place.project.path("log")).unwrap();
+            assert_eq!(log, "ran\n", "{turn}");
+            fs::remove_file(place.project.path("log")).unwrap();
+        }
+    });
+}
+
+#[test]
+fn one_that_is_stopped_ends_with_its_thread() {
+    as_both("ahead::one_that_is_stopped_ends_with_its_thread", || {
+        let thread = std::thread::spawn(move || {
+            send_ahead();
+            let pid = sent()[0];
+            // Its maps and namespaces come after it is bound to this thread.
+            namespaces(pid);
+            let pid = rustix::process::Pid::from_raw(pid).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+            rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).unwrap()
+        });
+        // The end of a thread calls it back, and stopped ones can be killed.
+        let watch = thread.join().unwrap();
+        let mut ready = [rustix::event::PollFd::new(&watch, rustix::event::PollFlags::IN)];
+        let patience = rustix::event::Timespec { tv_sec: 20, tv_nsec: 0 };
+        assert_eq!(rustix::event::poll(&mut ready, Some(&patience)), Ok(1), "it has ended");
     });
 }
 
