@@ -378,8 +378,8 @@ fn holds(rule: &Rule, seen: &Seen) -> bool {
 /// Adds a command made of several words.
 fn run_words<'t>(rest: Rest, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
     let (mut first, mut words) = (first, words);
-    // `nvm exec 18 cmd`: no program has a number for a name.
-    while rest == Rest::Argv
+    // `nvm exec 18 cmd`, `parallel --max-lines 1 cmd`: no program has a number for a name.
+    while matches!(rest, Rest::Argv | Rest::Parallel)
         && is_version(&first.text)
         && let Some((next, behind)) = words.split_first()
     {
