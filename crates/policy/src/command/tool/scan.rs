@@ -314,7 +314,7 @@ impl Iterator for Scan<'_, '_> {
 
 impl Chain<'_> {
     /// Finds an option by its full name.
-    fn exact(&self, name: &str) -> Option<&'static Opt> {
+    pub(super) fn exact(&self, name: &str) -> Option<&'static Opt> {
         let mut chain = self;
         loop {
             let found = exact(chain.grammar.names(), name);
