@@ -82,6 +82,7 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::Verbosity => file::verbosity(arg, acts),
         Inner::Sourced => file::sourced(arg, acts),
         Inner::Posted => file::posted(arg, acts),
+        Inner::Clock => clock(arg, acts),
         Inner::Mongo => {
             database::statement(arg, acts);
             acts.push(Act::Run(Run::Code(Language::Node, arg.clone())));
@@ -149,6 +150,13 @@ fn mode(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
 
 fn is_octal(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `010100002020.30` sets the clock, `+%F` prints it.
+fn clock(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
+    if arg.text.starts_with(|c: char| c.is_ascii_digit()) {
+        acts.push(Act::Raise(Concern::System, arg.span));
+    }
 }
 
 fn process(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
