@@ -336,4 +336,4 @@ const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTr
     NodeScript ShellOption WgetSetting Mongo Compiler Plugin Package Report NpmSetting PerlModule \
     RubyLibrary Debugger Passed Splitting Compiled Task Keyed KeyedRead Property Switch Pair \
     MediaFilter MediaTarget SplitNames Query Library RsyncFilter Status Verbosity Sourced Posted \
-    Clock";
+    Clock Compressor";

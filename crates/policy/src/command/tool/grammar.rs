@@ -300,6 +300,8 @@ pub(super) enum Inner {
     Posted,
     /// What is printed, or the time that the clock is set to (`date`).
     Clock,
+    /// A program that packs and unpacks (`sort --compress-program`).
+    Compressor,
 }
 
 /// What holds when certain options and operands are there.
