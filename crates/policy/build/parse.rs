@@ -335,4 +335,5 @@ const INNERS: &str = "AtFile FormFile Mode GitSetting GitKey GitUrl GitRef GitTr
     Output Header Cookie WriteOut PhpSetting Backup Renaming Products Expanded Loading CargoWords \
     NodeScript ShellOption WgetSetting Mongo Compiler Plugin Package Report NpmSetting PerlModule \
     RubyLibrary Debugger Passed Splitting Compiled Task Keyed KeyedRead Property Switch Pair \
-    MediaFilter MediaTarget SplitNames Query Library RsyncFilter Status Verbosity Sourced Posted";
+    MediaFilter MediaTarget SplitNames Query Library RsyncFilter Status Verbosity Sourced Posted \
+    Clock Compressor";

@@ -371,7 +371,7 @@ fn reads_input(name: &str, args: &[Arg<'_>]) -> bool {
         !arg.text.starts_with('-') && !arg.text.bytes().all(|byte| byte.is_ascii_digit())
     };
     let recurses = |arg: &Arg<'_>| {
-        arg.text.starts_with("--rec") || arg.text.starts_with("--deref") || {
+        ["--rec", "--der", "--di"].iter().any(|start| arg.text.starts_with(start)) || {
             arg.text.starts_with('-')
                 && !arg.text.starts_with("--")
                 && arg.text.contains(['r', 'R'])

@@ -40,7 +40,7 @@ impl Walk<'_> {
 
 /// Whether a command reads the folders that it is given with all that lies below them.
 fn reads_trees(name: &str, args: &[Arg<'_>]) -> bool {
-    let has = |option: &str| args.iter().any(|arg| arg.text == option);
+    let has = |option: &str| args.iter().any(|arg| is_short_for(&arg.text, option));
     let flag = |letters: &[u8]| args.iter().any(|arg| has_letter(&arg.text, letters));
     match name {
         "cp" | "gcp" => flag(b"rRa") || has("--recursive") || has("--archive"),
@@ -55,7 +55,10 @@ fn reads_trees(name: &str, args: &[Arg<'_>]) -> bool {
         "rsync" => flag(b"ra") || has("--recursive") || has("--archive"),
         "scp" | "diff" => flag(b"r") || has("--recursive"),
         "egrep" | "fgrep" | "ggrep" | "grep" | "ugrep" | "zgrep" => {
-            flag(b"rR") || has("--recursive") || has("--dereference-recursive")
+            flag(b"rR")
+                || has("--recursive")
+                || has("--dereference-recursive")
+                || enters_folders(args)
         }
         // These leave out names that begin with a dot, unless they are told otherwise.
         "ack" | "ag" | "rg" => flag(b"u.") || has("--hidden") || has("--unrestricted"),
@@ -63,4 +66,25 @@ fn reads_trees(name: &str, args: &[Arg<'_>]) -> bool {
         "borg" | "duplicity" | "pax" | "restic" | "rgrep" => true,
         _ => false,
     }
+}
+
+/// Whether a word is an option, or enough of its beginning for a tool to know it.
+fn is_short_for(text: &str, option: &str) -> bool {
+    text == option || text.len() > 3 && text.starts_with("--") && option.starts_with(text)
+}
+
+/// `grep -d recurse`, `--directories=recurse`, and what is short for them.
+fn enters_folders(args: &[Arg<'_>]) -> bool {
+    let is_recurse = |value: &str| value.len() > 2 && "recurse".starts_with(value);
+    let names = |text: &str| {
+        is_short_for(text, "--directories") || has_letter(text, b"d") && text.ends_with('d')
+    };
+    let glued = |arg: &Arg<'_>| {
+        let parts = arg.text.split_once('=');
+        parts.is_some_and(|(name, value)| names(name) && is_recurse(value))
+    };
+    args.iter().any(glued)
+        || args.windows(2).any(
+            |pair| matches!(pair, [name, value] if names(&name.text) && is_recurse(&value.text)),
+        )
 }

@@ -298,6 +298,10 @@ pub(super) enum Inner {
     Sourced,
     /// `file://path`, whose content is sent, or text (`aws`).
     Posted,
+    /// What is printed, or the time that the clock is set to (`date`).
+    Clock,
+    /// A program that packs and unpacks (`sort --compress-program`).
+    Compressor,
 }
 
 /// What holds when certain options and operands are there.

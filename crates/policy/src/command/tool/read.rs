@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::general;
-use super::grammar::{Effect, Grammar, Habit, Inner, Rest, Role, Rule, Slot, Term, Value};
+use super::grammar::{Effect, Grammar, Habit, Inner, Opt, Rest, Role, Rule, Slot, Term, Value};
 use super::inner;
 use super::landing::Landing;
 use super::parallel;
@@ -11,7 +11,7 @@ use super::scan::{Chain, Piece, Place, Scan};
 use super::splice;
 use super::table;
 use super::variable;
-use crate::command::{Act, Arg, Concern, Holed as _, Run};
+use crate::command::{Act, Arg, Concern, Holed as _, Language, Run};
 use crate::text::{Span, byte};
 
 /// Adds what `args` do to `acts`. `at` is where the command's name stands.
@@ -137,7 +137,7 @@ impl<'t> Reader<'_, 't> {
             ahead.push(piece);
             match piece {
                 Piece::Option { option, at, value } => {
-                    seen.options |= option.bit;
+                    seen.options |= option.bit | self.included(option, value);
                     if option.bit != 0 {
                         seen.span = self.args.get(at).map(|arg| arg.span);
                     }
@@ -162,6 +162,16 @@ impl<'t> Reader<'_, 't> {
         let active = grammar.rules().iter().filter(|rule| holds(rule, &seen));
         seen.active = active.map(|rule| &rule.effect).collect();
         seen
+    }
+
+    /// `gawk -f inplace` reads the same library as `-i inplace`: what it is told to read is written.
+    fn included(&self, option: &Opt, value: Option<Place>) -> u64 {
+        let is_library = option.slot.role == Role::Script(Language::Awk)
+            && value.and_then(|place| self.args.get(place.at)?.text.get(place.from..)).is_some_and(
+                |file| matches!(byte::behind_last(file, b'/'), "inplace" | "inplace.awk"),
+            );
+        let same = is_library.then(|| self.chain.exact("-i")).flatten();
+        same.map_or(0, |option| option.bit)
     }
 
     fn operand_slot(&self, seen: &Seen, index: usize) -> Slot {
@@ -378,8 +388,8 @@ fn holds(rule: &Rule, seen: &Seen) -> bool {
 /// Adds a command made of several words.
 fn run_words<'t>(rest: Rest, first: Arg<'t>, words: &[Arg<'t>], acts: &mut Vec<Act<'t>>) {
     let (mut first, mut words) = (first, words);
-    // `nvm exec 18 cmd`: no program has a number for a name.
-    while rest == Rest::Argv
+    // `nvm exec 18 cmd`, `parallel --max-lines 1 cmd`: no program has a number for a name.
+    while matches!(rest, Rest::Argv | Rest::Parallel)
         && is_version(&first.text)
         && let Some((next, behind)) = words.split_first()
     {

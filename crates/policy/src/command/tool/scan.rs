@@ -314,7 +314,7 @@ impl Iterator for Scan<'_, '_> {
 
 impl Chain<'_> {
     /// Finds an option by its full name.
-    fn exact(&self, name: &str) -> Option<&'static Opt> {
+    pub(super) fn exact(&self, name: &str) -> Option<&'static Opt> {
         let mut chain = self;
         loop {
             let found = exact(chain.grammar.names(), name);
@@ -347,7 +347,11 @@ impl Chain<'_> {
             .iter()
             .take_while(|known| known.text().starts_with(name))
             .filter_map(|known| self.grammar.option(known))
-            .max_by_key(|option| (option.slot.concern.is_some(), option.slot.role.weight()))
+            .max_by_key(|option| {
+                // One that leaves the next word alone does not hide what that word is.
+                let leaves = matches!(option.value, Value::Absent | Value::Glued);
+                (option.slot.concern.is_some(), option.slot.role.weight(), leaves)
+            })
             .or_else(|| self.enclosing()?.long(name))
     }
 

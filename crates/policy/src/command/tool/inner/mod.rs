@@ -82,6 +82,8 @@ pub(super) fn read<'t>(inner: Inner, arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
         Inner::Verbosity => file::verbosity(arg, acts),
         Inner::Sourced => file::sourced(arg, acts),
         Inner::Posted => file::posted(arg, acts),
+        Inner::Clock => clock(arg, acts),
+        Inner::Compressor => compressor(arg, acts),
         Inner::Mongo => {
             database::statement(arg, acts);
             acts.push(Act::Run(Run::Code(Language::Node, arg.clone())));
@@ -149,6 +151,24 @@ fn mode(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
 
 fn is_octal(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `010100002020.30` sets the clock, `+%F` prints it.
+fn clock(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
+    if arg.text.starts_with(|c: char| c.is_ascii_digit()) {
+        acts.push(Act::Raise(Concern::System, arg.span));
+    }
+}
+
+/// Of programs that pack it is known what they do with what they are given.
+fn compressor<'t>(arg: &Arg<'t>, acts: &mut Vec<Act<'t>>) {
+    const PLAIN: &[&str] =
+        &["bzip2", "gzip", "lz4", "lzma", "lzop", "pbzip2", "pigz", "pixz", "pzstd", "xz", "zstd"];
+    let name = arg.text.strip_prefix("/usr/bin/").unwrap_or(&arg.text);
+    if !PLAIN.contains(&name) {
+        acts.push(Act::Raise(Concern::Spawns, arg.span));
+    }
+    acts.push(Act::Run(Run::Program(arg.clone())));
 }
 
 fn process(arg: &Arg<'_>, acts: &mut Vec<Act<'_>>) {
