@@ -6,6 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::child::has_letter;
 use super::scope::Value;
+use super::sought;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Holed as _};
 use crate::jail::{Last, Place, Route, Standing};
@@ -175,8 +176,7 @@ impl Walk<'_> {
     /// Returns what a search from the home folder, or from above it, finds: what is hidden there,
     /// unless it looks for other names.
     pub(super) fn finds_secrets(&self, args: &[Arg<'_>]) -> Option<Value> {
-        let starts = args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
-        self.secrets_below(starts).filter(|_| !names_others(args))
+        self.secrets_below(sought::starts(args)).filter(|_| !names_others(args))
     }
 
     /// The same for `fd`, which passes over names that begin with a dot unless it is told not to.
@@ -232,13 +232,11 @@ impl Walk<'_> {
         };
         let files = match name {
             "find" | "gfind" => {
-                let plain = args.windows(2).any(
-                    |pair| matches!(pair, [test, kind] if test.text == "-type" && kind.text == "f"),
-                );
-                let widens = |text: &str| {
-                    matches!(text, "-L" | "-H" | "-follow" | "-o" | "-or" | "!" | "-not")
-                };
-                plain && !args.iter().any(|arg| widens(&arg.text))
+                let follows = has("-L") || has("-H") || has("-follow");
+                !follows
+                    && sought::only(args, &sought::HANDS, |test, value| {
+                        test == "-type" && value.text == "f"
+                    })
             }
             "grep" | "egrep" | "fgrep" => flag(b'r') && !flag(b'R') && straight(),
             "rg" => !flag(b'L') && !has("--follow") && straight(),
@@ -406,17 +404,10 @@ fn only_name(args: &[Arg<'_>]) -> Option<String> {
     args.get(at + 1).and_then(Arg::as_known).map(str::to_owned)
 }
 
-/// Whether a search is for names that no secret has, in each of its branches.
+/// Whether a search hands on only names that no secret has.
 fn names_others(args: &[Arg<'_>]) -> bool {
-    let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
-    let mut branches = words.split(|word| matches!(*word, "-o" | "-or" | ","));
-    branches.all(|branch| {
-        branch.windows(3).any(|three| match three {
-            [before, "-name" | "-iname", name] => {
-                !matches!(*before, "!" | "-not") && !name.has_hole() && !may_be_secret(name)
-            }
-            _ => false,
-        }) || matches!(branch, ["-name" | "-iname", name, ..] if !may_be_secret(name))
+    sought::only(args, &sought::HANDS, |test, value| {
+        matches!(test, "-name" | "-iname") && !value.text.has_hole() && !may_be_secret(&value.text)
     })
 }
 

@@ -176,3 +176,42 @@ fn e013_a_patch_on_the_input_of_git_is_read() {
         ],
     );
 }
+
+#[test]
+fn a_search_is_narrowed_only_by_what_holds_for_all_it_finds() {
+    assert_stopped(
+        &confined(),
+        &[
+            r"find . ! \( -name x \) -delete",
+            r"find . -not \( -name x \) -delete",
+            r"find . ! \( -name x -o -name y \) -delete",
+            r"find . -type f ! \( -name x \) -delete",
+            r"find . \( ! \( -name x \) \) -delete",
+            r"find . \( -type f -o -name x \) -delete",
+            r"find . ! \( -name x -delete \) -delete",
+            r"find . -exec echo + -name x \; -delete",
+            r"find . -name x , -delete",
+            r"find . ! \( -name x \) -exec rm -rf {} +",
+            r"find . ! \( -name x \) | xargs rm -rf",
+            r"find ~ ! \( -name '*.py' \) -exec cat {} +",
+            r"find / ! \( -name '*.py' \) -exec cat {} +",
+            r"find ~ ! \( -name '*.py' \) | xargs cat",
+            r"find / ! \( -name '*.py' -o -name '*.c' \) | xargs cat",
+            r"find ~ -exec cat {} + -name '*.py'",
+            r"find -L ~ -name id_rsa | xargs cat",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            r"find . -not \( -path ./.git -prune \) -name '*.pyc' -delete",
+            r"find . -type f \( -name '*.o' -o -name '*.a' \) -delete",
+            r"find . \( -name node_modules -o -name .git \) -prune -o -name '*.pyc' -delete",
+            r"find . ! ! -name '*.pyc' -delete",
+            r"find . ! \( ! -name '*.pyc' \) -delete",
+            r"find . -type d \( -name __pycache__ -o -name .cache \) -exec rm -rf {} +",
+            r"find . ! \( -name x -o -name y \) -exec grep -n z {} +",
+            r"find ~ \( -name '*.h' -o -name '*.c' \) -print | xargs grep x",
+        ],
+    );
+}
