@@ -279,7 +279,7 @@ fn is_shut(mode: &str) -> bool {
 /// Whether a search does something only with what has a certain name, or with nothing in it.
 fn is_narrowed(args: &[Arg<'_>], deeds: &[&str]) -> bool {
     sought::only(args, deeds, |test, value| {
-        test == "-empty" || tests_name(test) && is_certain(&value.text)
+        test == "-empty" || tests_name(test) && is_certain(&sought::pattern(test, &value.text))
     })
 }
 

@@ -400,14 +400,17 @@ fn only_name(args: &[Arg<'_>]) -> Option<String> {
     if words.iter().any(|word| matches!(*word, "-o" | "-or" | "!" | "-not" | ",")) {
         return None;
     }
-    let at = words.iter().position(|word| *word == "-name")?;
-    args.get(at + 1).and_then(Arg::as_known).map(str::to_owned)
+    let at = words.iter().position(|word| *word == "-name" || sought::STARTS.contains(word))?;
+    let name = args.get(at + 1).and_then(Arg::as_known);
+    name.filter(|name| words.get(at) == Some(&"-name") && !name.contains('\\')).map(str::to_owned)
 }
 
 /// Whether a search hands on only names that no secret has.
 fn names_others(args: &[Arg<'_>]) -> bool {
     sought::only(args, &sought::HANDS, |test, value| {
-        matches!(test, "-name" | "-iname") && !value.text.has_hole() && !may_be_secret(&value.text)
+        matches!(test, "-name" | "-iname")
+            && !value.text.has_hole()
+            && !may_be_secret(&sought::pattern(test, &value.text))
     })
 }
 

@@ -46,6 +46,13 @@ pub(super) fn only<'a>(
     is_read && !search.strays && (!prints || ends.met)
 }
 
+/// A pattern of names as it is matched: in small letters where their case does not count, and a
+/// backslash makes a letter only that letter.
+pub(super) fn pattern(test: &str, value: &str) -> String {
+    let plain = value.replace('\\', "");
+    if test.starts_with("-i") { plain.to_lowercase() } else { plain }
+}
+
 /// Whether what gets past an expression passed a test: where it is true, and where it is not.
 #[derive(Clone, Copy, Debug)]
 struct Ends {

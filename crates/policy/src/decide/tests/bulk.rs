@@ -215,3 +215,34 @@ fn a_search_is_narrowed_only_by_what_holds_for_all_it_finds() {
         ],
     );
 }
+
+#[test]
+fn a_search_finds_names_in_another_case_and_behind_backslashes() {
+    assert_stopped(
+        &confined(),
+        &[
+            "find . -iname .GIT -exec rm -rf {} +",
+            "find . -iname .Git -delete",
+            "find . -ipath './.GIT/*' -delete",
+            "find . -iregex './.GIT/.*' -delete",
+            r"find . -name '.gi\t' -exec rm -rf {} +",
+            r"find . -path './.gi\t/*' -delete",
+            r"find sub -name '.gi\t' -exec rm -rf {} +",
+            "find ~ -iname ID_RSA -exec cat {} +",
+            "find ~ -iname '*.PEM' | xargs cat",
+            r"find ~ -name 'id\_rsa' -exec cat {} +",
+            r"find ~ -name 'id\_rsa' | xargs cat",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "find . -iname '*.PYC' -delete",
+            "find . -iname '*.bak' -exec rm {} +",
+            r"find . -name '\#*\#' -delete",
+            r"find . -regex '.*\.\(pyc\|pyo\)' -delete",
+            "find / -iname '*.H' -exec grep -n x {} +",
+            "find . -iname 'README*' -exec cat {} +",
+        ],
+    );
+}
