@@ -54,6 +54,8 @@ pub(super) struct Feed {
     names: Option<String>,
     rounds: Rounds,
     spread: Spread,
+    /// Where a search starts that runs the command in the folder of what it found.
+    pub(super) folders: Vec<String>,
 }
 
 /// How often a command is started for what it is fed.
@@ -143,7 +145,8 @@ impl Walk<'_> {
                 let (mark, rounds) = (Some("{}".into()), Rounds::Once);
                 let is_part = name.ends_with("find") && self.takes_part(args);
                 let spread = if is_part { Spread::Part } else { Spread::Whole };
-                Feed { mark, items, end, lists, names, rounds, spread }
+                let folders = sought::folders(args);
+                Feed { mark, items, end, lists, names, rounds, spread, folders }
             }
             _ => {
                 let mark = mark(args);
@@ -168,7 +171,7 @@ impl Walk<'_> {
                 let each = mark.is_some() || args.iter().any(some);
                 let rounds = if each { Rounds::Each } else { Rounds::Once };
                 let (lists, names, spread) = (self.lists, None, self.listed);
-                Feed { mark, items, end, lists, names, rounds, spread }
+                Feed { mark, items, end, lists, names, rounds, spread, folders: Vec::new() }
             }
         }
     }
@@ -267,6 +270,11 @@ impl Feed {
             spread: self.spread,
             others: self.items.iter().skip(1).map(|item| item.text.clone()).collect(),
         })
+    }
+
+    /// Returns the same for a command that runs in the folder of what is fed.
+    pub(super) fn beside(&self) -> Self {
+        Self { items: vec![below(".")], ..self.clone() }
     }
 
     /// Returns the command with what it is fed: once for each item that is known and has its place.

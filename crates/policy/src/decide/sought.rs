@@ -1,8 +1,12 @@
 //! What a search is for: the expression of `find`, read as it reads it.
 
+use std::rc::Rc;
 use std::slice::Iter;
 
+use super::feed::Feed;
+use super::walk::Walk;
 use crate::command::Arg;
+use crate::text::Span;
 
 /// Words of a search that do something with what it found.
 pub(super) const STARTS: [&str; 4] = ["-exec", "-execdir", "-ok", "-okdir"];
@@ -15,6 +19,42 @@ const PUTS: [&str; 5] = ["-delete", "-fls", "-fprint", "-fprint0", "-fprintf"];
 
 /// Most parentheses within each other that are read.
 const DEEPEST: usize = 32;
+
+impl Walk<'_> {
+    /// Judges a command that a search starts in the folder of what it found, where relative names
+    /// are others: as if that were the folder it searches.
+    pub(super) fn beside(&mut self, feed: &Feed, argv: &[Arg<'_>], span: Span) {
+        let outer = Rc::clone(&self.scope);
+        for folder in &feed.folders {
+            let ground = self.judge.ground();
+            let there = |cwd: &String| ground.place(folder, cwd, &self.sight()).path;
+            let cwds: Vec<String> = outer.cwds().iter().map(there).collect();
+            if cwds != outer.cwds() {
+                Rc::make_mut(&mut self.scope).enter(cwds);
+                self.fed_with(&feed.beside(), argv, span);
+                self.scope = Rc::clone(&outer);
+            }
+        }
+    }
+}
+
+/// Returns the folders that a search goes through, if it starts commands in them.
+pub(super) fn folders(args: &[Arg<'_>]) -> Vec<String> {
+    let has = |words: &[&str]| args.iter().any(|arg| words.contains(&&*arg.text));
+    if !has(&["-execdir", "-okdir"]) {
+        return Vec::new();
+    }
+    let known = starts(args).filter_map(Arg::as_known).map(str::to_owned);
+    // What lies in git's folder is found from above as well.
+    let enters_git = !has(&["-prune", "!", "-not"])
+        && args.windows(2).any(|pair| match pair {
+            [test, value] => {
+                test.text.ends_with("path") && pattern("-ipath", &value.text).contains(".git/")
+            }
+            _ => false,
+        });
+    known.chain(enters_git.then(|| ".git".to_owned())).collect()
+}
 
 /// Returns where a search starts.
 pub(super) fn starts<'a, 't>(args: &'a [Arg<'t>]) -> impl Iterator<Item = &'a Arg<'t>> {

@@ -136,7 +136,11 @@ impl Walk<'_> {
     fn searched(&mut self, args: &[Arg<'_>], span: Span) {
         let deletes =
             args.iter().any(|arg| matches!(&*arg.text, "-delete" | "rm" | "shred" | "unlink"));
-        if !deletes || args.iter().any(|arg| arg.text == "-prune") {
+        // Passed over, and something else is done with the others.
+        let passes = args.windows(2).any(|pair| {
+            matches!(pair, [prune, or] if prune.text == "-prune" && matches!(&*or.text, "-o" | "-or" | ")"))
+        });
+        if !deletes || passes {
             return;
         }
         let names = args.iter().enumerate().any(|(at, arg)| {

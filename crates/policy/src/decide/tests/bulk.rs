@@ -246,3 +246,33 @@ fn a_search_finds_names_in_another_case_and_behind_backslashes() {
         ],
     );
 }
+
+#[test]
+fn a_command_that_a_search_starts_beside_what_it_found_is_judged_there() {
+    assert_stopped(
+        &confined(),
+        &[
+            r"find /etc -name passwd -execdir tee passwd \;",
+            r"find /etc -name passwd -execdir sh -c 'echo x > passwd' \;",
+            r"find ~ -name .bashrc -execdir cat .netrc \;",
+            r"find ~ -name .bashrc -execdir ./x \;",
+            r"find src ~ -name .bashrc -okdir cat .netrc \;",
+            r"find .git -maxdepth 1 -name hooks -execdir cp ../a.py hooks/pre-commit \;",
+            r"find . -path './.git/hooks' -execdir cp ../a.py hooks/pre-commit \;",
+            r"find sub -name .git -prune -exec rm -rf {} +",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "find src -name '*.py' -execdir black {} +",
+            r"find . -name Makefile -execdir make clean \;",
+            r"find a b c d e f -name package.json -execdir npm test \;",
+            r"find src -name '*.txt' -execdir mv {} {}.bak \;",
+            r"find src -name x -execdir touch y \;",
+            r"find /usr/src -name '*.html' -execdir grep -H x {} \;",
+            r"find . -path '*/.git' -prune -o -name '*.orig' -execdir rm {} +",
+            r"find . -name .git -type d -execdir git status \;",
+        ],
+    );
+}
