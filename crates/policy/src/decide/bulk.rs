@@ -30,6 +30,9 @@ impl Walk<'_> {
         };
         let lost = match plain {
             "find" | "gfind" => {
+                if has("-delete") && (has("-L") || has("-follow")) {
+                    self.deletes_behind_links(args, span);
+                }
                 let is_narrowed = || is_narrowed(args, &["-delete"]);
                 has("-delete") && !is_narrowed() && self.starts_at_root(args)
             }
@@ -86,6 +89,15 @@ impl Walk<'_> {
         };
         if unpacks {
             self.members(args);
+        }
+    }
+
+    /// A search that follows links deletes what lies behind them, wherever that is. Links of which
+    /// it finds the names themselves lead nowhere.
+    fn deletes_behind_links(&mut self, args: &[Arg<'_>], span: Span) {
+        let is_link = |test: &str, value: &Arg<'_>| test == "-type" && value.text == "l";
+        if !sought::only(args, &["-delete"], is_link) {
+            self.ask("pattern-may-climb", "deletes what links lead to", span);
         }
     }
 

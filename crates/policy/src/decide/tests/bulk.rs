@@ -276,3 +276,19 @@ fn a_command_that_a_search_starts_beside_what_it_found_is_judged_there() {
         ],
     );
 }
+
+#[test]
+fn a_search_that_follows_links_deletes_nothing_unasked() {
+    assert_stopped(
+        &confined(),
+        &["find -L . -name '*.pyc' -delete", "find src -follow -name '*.pyc' -delete"],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "find -L build -type l -delete",
+            "find -L . -name '*.pyc'",
+            "find -P . -name '*.pyc' -delete",
+        ],
+    );
+}
