@@ -3,6 +3,7 @@
 
 use super::child::is_flag;
 use super::feed::Spread;
+use super::sought;
 use super::verdict::{Axis, Reason};
 use super::walk::Walk;
 use crate::command::{Act, Arg, Certainty, Concern, Run};
@@ -29,6 +30,9 @@ impl Walk<'_> {
         };
         let lost = match plain {
             "find" | "gfind" => {
+                if has("-delete") && (has("-L") || has("-follow")) {
+                    self.deletes_behind_links(args, span);
+                }
                 let is_narrowed = || is_narrowed(args, &["-delete"]);
                 has("-delete") && !is_narrowed() && self.starts_at_root(args)
             }
@@ -85,6 +89,15 @@ impl Walk<'_> {
         };
         if unpacks {
             self.members(args);
+        }
+    }
+
+    /// A search that follows links deletes what lies behind them, wherever that is. Links of which
+    /// it finds the names themselves lead nowhere.
+    fn deletes_behind_links(&mut self, args: &[Arg<'_>], span: Span) {
+        let is_link = |test: &str, value: &Arg<'_>| test == "-type" && value.text == "l";
+        if !sought::only(args, &["-delete"], is_link) {
+            self.ask("pattern-may-climb", "deletes what links lead to", span);
         }
     }
 
@@ -213,7 +226,7 @@ impl Walk<'_> {
 
     /// Whether what a search finds for the programs it starts is a part of the project.
     pub(super) fn takes_part(&self, args: &[Arg<'_>]) -> bool {
-        is_narrowed(args, &["-exec", "-execdir", "-ok", "-okdir"]) || !self.starts_at_root(args)
+        is_narrowed(args, &sought::STARTS) || !self.starts_at_root(args)
     }
 
     /// Returns how much of the project the names are that a command prints.
@@ -221,8 +234,7 @@ impl Walk<'_> {
         match name {
             "find" | "gfind" => {
                 const PRINTS: [&str; 2] = ["-print", "-print0"];
-                let words = of_search(args, &PRINTS).chain(["-print"]);
-                if narrows(words, &PRINTS) { Spread::Part } else { Spread::Whole }
+                if is_narrowed(args, &PRINTS) { Spread::Part } else { Spread::Whole }
             }
             // These hand on what they are given, or less, unless they look elsewhere.
             "grep" | "head" | "sort" | "tail" | "uniq" if reads_input(name, args) => self.listed,
@@ -253,9 +265,7 @@ impl Walk<'_> {
     }
 
     fn starts_at_root(&self, args: &[Arg<'_>]) -> bool {
-        let skipped = args.iter().skip_while(|arg| matches!(&*arg.text, "-H" | "-L" | "-P"));
-        let mut starts =
-            skipped.take_while(|arg| !arg.text.starts_with(['-', '(', '!'])).peekable();
+        let mut starts = sought::starts(args).peekable();
         if starts.peek().is_none() {
             return self.is_root(&Arg::known(".", Span::default()));
         }
@@ -280,35 +290,9 @@ fn is_shut(mode: &str) -> bool {
 
 /// Whether a search does something only with what has a certain name, or with nothing in it.
 fn is_narrowed(args: &[Arg<'_>], deeds: &[&str]) -> bool {
-    narrows(of_search(args, deeds), deeds)
-}
-
-/// The same for the words of a search alone.
-fn narrows<'a>(words: impl Iterator<Item = &'a str>, deeds: &[&str]) -> bool {
-    // What was seen of the branch at hand: what stands behind the deed comes too late.
-    let (mut is_narrow, mut is_done) = (false, false);
-    let (mut before, mut asks_name) = ("", false);
-    for word in words {
-        if matches!(word, "-o" | "-or" | ",") {
-            (is_narrow, is_done, before, asks_name) = (false, false, "", false);
-            continue;
-        }
-        if is_done {
-            continue;
-        }
-        is_narrow |= asks_name && is_certain(word);
-        if deeds.contains(&word) {
-            if !is_narrow {
-                return false;
-            }
-            is_done = true;
-        }
-        let negated = matches!(before, "!" | "-not");
-        asks_name = tests_name(word) && !negated;
-        is_narrow |= word == "-empty" && !negated;
-        before = word;
-    }
-    true
+    sought::only(args, deeds, |test, value| {
+        test == "-empty" || tests_name(test) && is_certain(&sought::pattern(test, &value.text))
+    })
 }
 
 /// Whether a pattern of names in a search is not met by all of them, nor by git's folder.
@@ -345,24 +329,6 @@ fn tests_name(word: &str) -> bool {
             | "-regex"
             | "-iregex"
     )
-}
-
-/// Returns the words of a search without those of the programs that it starts, but for what it is
-/// asked about.
-fn of_search<'a>(args: &'a [Arg<'_>], deeds: &[&str]) -> impl Iterator<Item = &'a str> {
-    let mut rest = args.iter().map(|arg| &*arg.text);
-    std::iter::from_fn(move || {
-        loop {
-            let word = rest.next()?;
-            let starts = matches!(word, "-exec" | "-execdir" | "-ok" | "-okdir");
-            if starts {
-                rest.by_ref().find(|word| matches!(*word, ";" | "+"));
-            }
-            if !starts || deeds.contains(&word) {
-                return Some(word);
-            }
-        }
-    })
 }
 
 /// Whether a filter is given no file and no folder to read.

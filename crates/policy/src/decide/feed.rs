@@ -6,6 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::child::has_letter;
 use super::scope::Value;
+use super::sought;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Holed as _};
 use crate::jail::{Last, Place, Route, Standing};
@@ -53,6 +54,8 @@ pub(super) struct Feed {
     names: Option<String>,
     rounds: Rounds,
     spread: Spread,
+    /// Where a search starts that runs the command in the folder of what it found.
+    pub(super) folders: Vec<String>,
 }
 
 /// How often a command is started for what it is fed.
@@ -142,7 +145,8 @@ impl Walk<'_> {
                 let (mark, rounds) = (Some("{}".into()), Rounds::Once);
                 let is_part = name.ends_with("find") && self.takes_part(args);
                 let spread = if is_part { Spread::Part } else { Spread::Whole };
-                Feed { mark, items, end, lists, names, rounds, spread }
+                let folders = sought::folders(args);
+                Feed { mark, items, end, lists, names, rounds, spread, folders }
             }
             _ => {
                 let mark = mark(args);
@@ -167,7 +171,7 @@ impl Walk<'_> {
                 let each = mark.is_some() || args.iter().any(some);
                 let rounds = if each { Rounds::Each } else { Rounds::Once };
                 let (lists, names, spread) = (self.lists, None, self.listed);
-                Feed { mark, items, end, lists, names, rounds, spread }
+                Feed { mark, items, end, lists, names, rounds, spread, folders: Vec::new() }
             }
         }
     }
@@ -175,8 +179,7 @@ impl Walk<'_> {
     /// Returns what a search from the home folder, or from above it, finds: what is hidden there,
     /// unless it looks for other names.
     pub(super) fn finds_secrets(&self, args: &[Arg<'_>]) -> Option<Value> {
-        let starts = args.iter().take_while(|arg| !arg.text.starts_with(['-', '(', '!']));
-        self.secrets_below(starts).filter(|_| !names_others(args))
+        self.secrets_below(sought::starts(args)).filter(|_| !names_others(args))
     }
 
     /// The same for `fd`, which passes over names that begin with a dot unless it is told not to.
@@ -232,13 +235,11 @@ impl Walk<'_> {
         };
         let files = match name {
             "find" | "gfind" => {
-                let plain = args.windows(2).any(
-                    |pair| matches!(pair, [test, kind] if test.text == "-type" && kind.text == "f"),
-                );
-                let widens = |text: &str| {
-                    matches!(text, "-L" | "-H" | "-follow" | "-o" | "-or" | "!" | "-not")
-                };
-                plain && !args.iter().any(|arg| widens(&arg.text))
+                let follows = has("-L") || has("-H") || has("-follow");
+                !follows
+                    && sought::only(args, &sought::HANDS, |test, value| {
+                        test == "-type" && value.text == "f"
+                    })
             }
             "grep" | "egrep" | "fgrep" => flag(b'r') && !flag(b'R') && straight(),
             "rg" => !flag(b'L') && !has("--follow") && straight(),
@@ -269,6 +270,11 @@ impl Feed {
             spread: self.spread,
             others: self.items.iter().skip(1).map(|item| item.text.clone()).collect(),
         })
+    }
+
+    /// Returns the same for a command that runs in the folder of what is fed.
+    pub(super) fn beside(&self) -> Self {
+        Self { items: vec![below(".")], ..self.clone() }
     }
 
     /// Returns the command with what it is fed: once for each item that is known and has its place.
@@ -402,21 +408,17 @@ fn only_name(args: &[Arg<'_>]) -> Option<String> {
     if words.iter().any(|word| matches!(*word, "-o" | "-or" | "!" | "-not" | ",")) {
         return None;
     }
-    let at = words.iter().position(|word| *word == "-name")?;
-    args.get(at + 1).and_then(Arg::as_known).map(str::to_owned)
+    let at = words.iter().position(|word| *word == "-name" || sought::STARTS.contains(word))?;
+    let name = args.get(at + 1).and_then(Arg::as_known);
+    name.filter(|name| words.get(at) == Some(&"-name") && !name.contains('\\')).map(str::to_owned)
 }
 
-/// Whether a search is for names that no secret has, in each of its branches.
+/// Whether a search hands on only names that no secret has.
 fn names_others(args: &[Arg<'_>]) -> bool {
-    let words: Vec<&str> = args.iter().map(|arg| &*arg.text).collect();
-    let mut branches = words.split(|word| matches!(*word, "-o" | "-or" | ","));
-    branches.all(|branch| {
-        branch.windows(3).any(|three| match three {
-            [before, "-name" | "-iname", name] => {
-                !matches!(*before, "!" | "-not") && !name.has_hole() && !may_be_secret(name)
-            }
-            _ => false,
-        }) || matches!(branch, ["-name" | "-iname", name, ..] if !may_be_secret(name))
+    sought::only(args, &sought::HANDS, |test, value| {
+        matches!(test, "-name" | "-iname")
+            && !value.text.has_hole()
+            && !may_be_secret(&sought::pattern(test, &value.text))
     })
 }
 

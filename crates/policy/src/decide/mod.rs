@@ -46,6 +46,7 @@ mod scope;
 mod sent;
 mod sight;
 mod simple;
+mod sought;
 mod speech;
 mod split;
 mod stray;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::Style;
 use super::concern;
 use super::disk::Source;
-use super::feed::below;
+use super::feed::{Feed, below};
 use super::host::is_connection;
 use super::launched::input_within;
 use super::path::Deed;
@@ -80,15 +80,8 @@ impl Walk<'_> {
             Run::Fed(argv) => {
                 let span = covering(argv);
                 let feed = self.feed.take().unwrap_or_default();
-                let fed = std::mem::replace(&mut self.fed, feed.fed());
-                self.feeding += 1;
-                for filled in feed.fills(argv, span) {
-                    self.deeper(span, |walk| {
-                        walk.call(&filled, span, &Input::Pipe);
-                    });
-                }
-                self.feeding -= 1;
-                self.fed = fed;
+                self.fed_with(&feed, argv, span);
+                self.beside(&feed, argv, span);
                 self.feed = Some(feed);
             }
             Run::Shell(text) | Run::Program(text) => self.nested(text, input),
@@ -122,6 +115,19 @@ impl Walk<'_> {
                 }
             },
         }
+    }
+
+    /// Judges a command with what it is fed.
+    pub(super) fn fed_with(&mut self, feed: &Feed, argv: &[Arg<'_>], span: Span) {
+        let fed = std::mem::replace(&mut self.fed, feed.fed());
+        self.feeding += 1;
+        for filled in feed.fills(argv, span) {
+            self.deeper(span, |walk| {
+                walk.call(&filled, span, &Input::Pipe);
+            });
+        }
+        self.feeding -= 1;
+        self.fed = fed;
     }
 
     pub(super) fn code(&mut self, language: Language, code: &Arg<'_>, input: &Input) {

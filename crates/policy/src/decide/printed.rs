@@ -4,6 +4,7 @@ use super::child::Speech;
 use super::feed::below;
 use super::format::{Reader, escaped, formatted, hides};
 use super::scope::Value;
+use super::sought;
 use super::turned::turned;
 use super::walk::{Input, Walk};
 use crate::command::cover::base64;
@@ -211,12 +212,12 @@ fn listed(name: &str, args: &[Arg<'_>]) -> Option<Value> {
                 text.starts_with('-') && acts.iter().any(|act| text.starts_with(act))
                     || text.has_hole()
             };
-            let starts = texts().take_while(|text| !text.starts_with(['-', '(', '!'])).count();
-            match (starts, args.first()) {
+            let mut starts = sought::starts(args);
+            match (starts.next(), starts.next()) {
                 _ if texts().any(prints) => None,
-                (0, _) => Some(below(".")),
-                (1, Some(start)) => Some(below(&start.text)),
-                (_, _) => None,
+                (None, _) => Some(below(".")),
+                (Some(start), None) => Some(below(&start.text)),
+                (Some(_), Some(_)) => None,
             }
         }
         "git" => {

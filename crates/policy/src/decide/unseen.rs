@@ -1,5 +1,6 @@
 //! Words that only running tells, where a tool takes them for code or for what is to be deleted.
 
+use super::sought;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run, SHELLS};
 use crate::shell::{Piece, Word};
@@ -135,13 +136,19 @@ impl Walk<'_> {
     fn searched(&mut self, args: &[Arg<'_>], span: Span) {
         let deletes =
             args.iter().any(|arg| matches!(&*arg.text, "-delete" | "rm" | "shred" | "unlink"));
-        if !deletes || args.iter().any(|arg| arg.text == "-prune") {
+        // Passed over, and something else is done with the others.
+        let passes = args.windows(2).any(|pair| {
+            matches!(pair, [prune, or] if prune.text == "-prune" && matches!(&*or.text, "-o" | "-or" | ")"))
+        });
+        if !deletes || passes {
             return;
         }
         let names = args.iter().enumerate().any(|(at, arg)| {
             let negated = at.checked_sub(2).and_then(|before| args.get(before));
-            arg.text.contains(".git")
-                && !arg.text.contains(".gitignore")
+            // In any case of letters: some tests do not tell them apart, and some disks.
+            let text = sought::pattern("-iname", &arg.text);
+            text.contains(".git")
+                && !text.contains(".gitignore")
                 && !negated.is_some_and(|word| matches!(&*word.text, "-not" | "!"))
         });
         if names {

@@ -176,3 +176,119 @@ fn e013_a_patch_on_the_input_of_git_is_read() {
         ],
     );
 }
+
+#[test]
+fn a_search_is_narrowed_only_by_what_holds_for_all_it_finds() {
+    assert_stopped(
+        &confined(),
+        &[
+            r"find . ! \( -name x \) -delete",
+            r"find . -not \( -name x \) -delete",
+            r"find . ! \( -name x -o -name y \) -delete",
+            r"find . -type f ! \( -name x \) -delete",
+            r"find . \( ! \( -name x \) \) -delete",
+            r"find . \( -type f -o -name x \) -delete",
+            r"find . ! \( -name x -delete \) -delete",
+            r"find . -exec echo + -name x \; -delete",
+            r"find . -name x , -delete",
+            r"find . ! \( -name x \) -exec rm -rf {} +",
+            r"find . ! \( -name x \) | xargs rm -rf",
+            r"find ~ ! \( -name '*.py' \) -exec cat {} +",
+            r"find / ! \( -name '*.py' \) -exec cat {} +",
+            r"find ~ ! \( -name '*.py' \) | xargs cat",
+            r"find / ! \( -name '*.py' -o -name '*.c' \) | xargs cat",
+            r"find ~ -exec cat {} + -name '*.py'",
+            r"find -L ~ -name id_rsa | xargs cat",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            r"find . -not \( -path ./.git -prune \) -name '*.pyc' -delete",
+            r"find . -type f \( -name '*.o' -o -name '*.a' \) -delete",
+            r"find . \( -name node_modules -o -name .git \) -prune -o -name '*.pyc' -delete",
+            r"find . ! ! -name '*.pyc' -delete",
+            r"find . ! \( ! -name '*.pyc' \) -delete",
+            r"find . -type d \( -name __pycache__ -o -name .cache \) -exec rm -rf {} +",
+            r"find . ! \( -name x -o -name y \) -exec grep -n z {} +",
+            r"find ~ \( -name '*.h' -o -name '*.c' \) -print | xargs grep x",
+        ],
+    );
+}
+
+#[test]
+fn a_search_finds_names_in_another_case_and_behind_backslashes() {
+    assert_stopped(
+        &confined(),
+        &[
+            "find . -iname .GIT -exec rm -rf {} +",
+            "find . -iname .Git -delete",
+            "find . -ipath './.GIT/*' -delete",
+            "find . -iregex './.GIT/.*' -delete",
+            r"find . -name '.gi\t' -exec rm -rf {} +",
+            r"find . -path './.gi\t/*' -delete",
+            r"find sub -name '.gi\t' -exec rm -rf {} +",
+            "find ~ -iname ID_RSA -exec cat {} +",
+            "find ~ -iname '*.PEM' | xargs cat",
+            r"find ~ -name 'id\_rsa' -exec cat {} +",
+            r"find ~ -name 'id\_rsa' | xargs cat",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "find . -iname '*.PYC' -delete",
+            "find . -iname '*.bak' -exec rm {} +",
+            r"find . -name '\#*\#' -delete",
+            r"find . -regex '.*\.\(pyc\|pyo\)' -delete",
+            "find / -iname '*.H' -exec grep -n x {} +",
+            "find . -iname 'README*' -exec cat {} +",
+        ],
+    );
+}
+
+#[test]
+fn a_command_that_a_search_starts_beside_what_it_found_is_judged_there() {
+    assert_stopped(
+        &confined(),
+        &[
+            r"find /etc -name passwd -execdir tee passwd \;",
+            r"find /etc -name passwd -execdir sh -c 'echo x > passwd' \;",
+            r"find ~ -name .bashrc -execdir cat .netrc \;",
+            r"find ~ -name .bashrc -execdir ./x \;",
+            r"find src ~ -name .bashrc -okdir cat .netrc \;",
+            r"find .git -maxdepth 1 -name hooks -execdir cp ../a.py hooks/pre-commit \;",
+            r"find . -path './.git/hooks' -execdir cp ../a.py hooks/pre-commit \;",
+            r"find sub -name .git -prune -exec rm -rf {} +",
+        ],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "find src -name '*.py' -execdir black {} +",
+            r"find . -name Makefile -execdir make clean \;",
+            r"find a b c d e f -name package.json -execdir npm test \;",
+            r"find src -name '*.txt' -execdir mv {} {}.bak \;",
+            r"find src -name x -execdir touch y \;",
+            r"find /usr/src -name '*.html' -execdir grep -H x {} \;",
+            r"find . -path '*/.git' -prune -o -name '*.orig' -execdir rm {} +",
+            r"find . -name .git -type d -execdir git status \;",
+        ],
+    );
+}
+
+#[test]
+fn a_search_that_follows_links_deletes_nothing_unasked() {
+    assert_stopped(
+        &confined(),
+        &["find -L . -name '*.pyc' -delete", "find src -follow -name '*.pyc' -delete"],
+    );
+    assert_allowed(
+        &confined(),
+        &[
+            "find -L build -type l -delete",
+            "find -L . -name '*.pyc'",
+            "find -P . -name '*.pyc' -delete",
+        ],
+    );
+}
