@@ -72,6 +72,7 @@ impl Walk<'_> {
         }
         let run_alone = argv.is_empty();
         self.carried = if are_written { Vec::new() } else { self.carried_by(&simple.words) };
+        self.late = if are_written { Vec::new() } else { self.made_late(&simple.words) };
         // Redirections alone.
         if run_alone && simple.assignments.is_empty() {
             return None;

@@ -12,6 +12,7 @@ mod escapes;
 mod guessed;
 mod input;
 mod kept;
+mod late;
 mod launch;
 mod limits;
 mod mention;
