@@ -6,6 +6,7 @@ mod closed;
 mod code;
 mod confined;
 mod covered;
+mod default;
 mod disk;
 mod environment;
 mod escapes;
