@@ -171,6 +171,7 @@ impl Walk<'_> {
             self.names_secret(&Value::known(value), span);
             self.defaults.keep(name, Some(value.into()));
         }
+        self.names_secret_near(&word, span);
         self.names_secret(&Value::known(word), span);
     }
 
