@@ -57,6 +57,7 @@ impl Walk<'_> {
             for word in &words {
                 self.hidden_subscript(&word.text, word.span);
                 self.names_secret(&Value::from(word), word.span);
+                self.fits_secret(word);
             }
             let one_each = |word: &Arg<'_>| match word.certainty {
                 Certainty::Known | Certainty::Partial => !word.text.contains(MARK),

@@ -293,6 +293,7 @@ impl Walk<'_> {
             Input::Text(value, ..) if value.certainty == Certainty::Pattern => value.clone(),
             Input::Text(value, at) => {
                 self.hidden_subscript(&value.text, at.span);
+                self.defaults.read(args, value);
                 for word in value.text.split([' ', '\t', '\n', ':', ',']) {
                     let certainty = value.certainty;
                     self.names_secret(&Value { text: word.to_owned(), certainty }, at.span);

@@ -118,7 +118,7 @@ impl Walk<'_> {
             self.add(text, (piece, pieces.peek().copied()), span, &mut making, args);
         }
         if let Some(word) = making.otherwise() {
-            self.may_be(word, span);
+            self.may_be(word, making.certainty, span);
         }
         if !making.is_empty() {
             args.push(making.finish(span));

@@ -14,8 +14,12 @@ pub(super) enum Reader {
 
 /// Returns what a format and its words become, where all of them are known.
 pub(super) fn formatted(args: &[Arg<'_>], reader: Reader) -> Option<Value> {
+    let (args, is_marked) = match args {
+        [mark, rest @ ..] if mark.text == "--" => (rest, true),
+        _ => (args, false),
+    };
     let (format, words) = args.split_first()?;
-    let format = format.as_known().filter(|format| !format.starts_with('-'))?;
+    let format = format.as_known().filter(|format| is_marked || !format.starts_with('-'))?;
     let words: Option<Vec<&str>> = words.iter().map(Arg::as_known).collect();
     let mut words = words?.into_iter().peekable();
     let mut text = String::new();

@@ -27,6 +27,7 @@ mod harm;
 mod host;
 mod implicit;
 mod kept;
+mod late;
 mod launched;
 mod matched;
 mod mention;

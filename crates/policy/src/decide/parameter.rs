@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::array::first_of;
 use super::scope::{Origin, Value};
 use super::walk::Walk;
-use crate::command::Holed as _;
+use crate::command::{Certainty, Holed as _};
 use crate::shell::{Operation, Parameter, Piece, Word};
 
 impl Walk<'_> {
@@ -86,6 +86,8 @@ impl Walk<'_> {
             let value = self.value(text, word);
             self.variable(&parameter.name, &value, word.span);
             Rc::make_mut(&mut self.scope).forget(&parameter.name);
+            let known = Some(value).filter(|value| value.certainty == Certainty::Known);
+            self.defaults.keep(&parameter.name, known.map(|value| value.text.into()));
         }
     }
 

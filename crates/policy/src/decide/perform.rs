@@ -151,14 +151,16 @@ impl Walk<'_> {
             | Language::Patch
             | Language::Other => false,
         };
-        if code.text.has_hole() && !small {
+        let is_torn = code.text.has_hole();
+        let is_open = || self.is_made_late(code.span) && code::has_open_hole(language, &code.text);
+        if is_torn && (!small || is_open()) {
             self.ask("dynamic-code", "runs code that is only known at run time", code.span);
             return;
         }
         self.imports(language, code);
         self.deeper(code.span, |walk| {
             let mut acts = Vec::new();
-            let text = match code.text.has_hole() {
+            let text = match is_torn {
                 true => Cow::Owned(code.text.replace(HOLE, "0")),
                 false => Cow::Borrowed(&*code.text),
             };

@@ -142,7 +142,17 @@ fn echoed(args: &[Arg<'_>], escapes: Escapes) -> Option<Value> {
     };
     let options = args.iter().take_while(|arg| is_option(&arg.text)).count();
     let told = args.iter().take(options).any(|arg| arg.text.contains('e'));
-    let words: Option<Vec<&str>> = args.iter().skip(options).map(Arg::as_known).collect();
+    let words = args.get(options..).unwrap_or_default();
+    if let [pattern] = words
+        && pattern.certainty == Certainty::Pattern
+        && pattern.text.contains(['*', '?', '['])
+        && !pattern.text.contains([' ', '\\'])
+    {
+        // Every name that fits it.
+        let certainty = Certainty::Pattern;
+        return Some(Value { text: pattern.text.clone().into_owned(), certainty });
+    }
+    let words: Option<Vec<&str>> = words.iter().map(Arg::as_known).collect();
     let text = words?.join(" ");
     match (text.contains('\\'), escapes) {
         (false, Escapes::Unclear) if told => None,

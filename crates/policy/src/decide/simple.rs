@@ -50,6 +50,7 @@ impl Walk<'_> {
     ) -> AfterFailure {
         let mut argv = Vec::with_capacity(simple.words.len());
         let mut are_written = true;
+        let outer_words = std::mem::take(&mut self.defaults.words);
         // In plain ASCII no blank hides.
         let is_plain = text.get(span.start()..span.end()).is_some_and(str::is_ascii);
         for word in &simple.words {
@@ -70,8 +71,11 @@ impl Walk<'_> {
                 self.named_from_elsewhere(&argv, word.span);
             }
         }
+        let words = std::mem::replace(&mut self.defaults.words, outer_words);
+        self.call_otherwise(&argv, &words, span, input);
         let run_alone = argv.is_empty();
         self.carried = if are_written { Vec::new() } else { self.carried_by(&simple.words) };
+        self.late = if are_written { Vec::new() } else { self.made_late(&simple.words) };
         // Redirections alone.
         if run_alone && simple.assignments.is_empty() {
             return None;

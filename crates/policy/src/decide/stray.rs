@@ -7,7 +7,7 @@ use super::verdict::Reason;
 use super::walk::Walk;
 use crate::command::cover::uncovered;
 use crate::command::{Act, Arg, Certainty, HOLE, Holed as _};
-use crate::text::Span;
+use crate::text::{Span, byte};
 
 /// Folders in which a name without a slash is that of a secret.
 const SECRET_FOLDERS: [&str; 3] = ["/", "/etc", "~"];
@@ -54,6 +54,36 @@ impl Walk<'_> {
         self.covers_secret(value, span);
         if value.text.starts_with(['/', '~']) && !value.text.has_hole() {
             self.is_secret(&value.text, span);
+        }
+    }
+
+    /// Asks about a text that is such a name from the folder at hand: `../.netrc`.
+    pub(super) fn names_secret_near(&mut self, text: &str, span: Span) {
+        if !text.starts_with("..") || self.judge.style == Style::Runner {
+            return; // nearly always
+        }
+        let path = Arg::known(text, span);
+        let near = |cwd: &String| self.path_from(&path, Deed::Read, cwd);
+        let found: Vec<Reason> = self.scope.cwds().iter().filter_map(near).collect();
+        for reason in found {
+            let answer = reason.answer.min(self.asking());
+            self.report(Reason { answer, ..reason });
+        }
+    }
+
+    /// Asks about a pattern that fits the name of something hidden, if it tells how that begins.
+    pub(super) fn fits_secret(&mut self, pattern: &Arg<'_>) {
+        let last = byte::behind_last(&pattern.text, b'/');
+        if pattern.certainty != Certainty::Pattern
+            || self.judge.style == Style::Runner
+            || !pattern.text.starts_with('/')
+            || last.trim_start_matches('.').starts_with(['*', '?', '['])
+        {
+            return; // nearly always
+        }
+        if let Some(reason) = self.path_from(pattern, Deed::Read, "/") {
+            let answer = reason.answer.min(self.asking());
+            self.report(Reason { answer, ..reason });
         }
     }
 

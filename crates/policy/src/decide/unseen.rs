@@ -1,5 +1,6 @@
 //! Words that only running tells, where a tool takes them for code or for what is to be deleted.
 
+use super::child::is_flag;
 use super::sought;
 use super::walk::{Input, Walk};
 use crate::command::{Act, Arg, Certainty, Concern, HOLE, Run, SHELLS};
@@ -55,6 +56,7 @@ impl Walk<'_> {
                 if interpreter.ends_with("sh") && SHELLS.contains(&interpreter)
                     || matches!(interpreter, "python" | "perl" | "ruby" | "node" | "php") =>
             {
+                self.aliases(args);
                 // It may turn out to be the option that says that code follows.
                 let first = args.iter().position(|arg| !arg.text.starts_with('-'));
                 let first = first.and_then(|at| Some((args.get(at)?, args.len() > at + 1)));
@@ -66,6 +68,20 @@ impl Walk<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// `bash -ic 'alias x=rm …'`: where a person is to type, words are no longer the commands that
+    /// they name.
+    fn aliases(&mut self, args: &[Arg<'_>]) {
+        let defines = |arg: &&Arg<'_>| {
+            let mut behind = arg.text.split("alias").skip(1);
+            behind.any(|rest| rest.starts_with(char::is_whitespace) && rest.contains('='))
+        };
+        if args.iter().any(|arg| is_flag(&arg.text, 'i'))
+            && let Some(arg) = args.iter().find(defines)
+        {
+            self.raise(Concern::Evaluates, arg.span);
         }
     }
 

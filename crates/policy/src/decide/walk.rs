@@ -66,6 +66,8 @@ pub(super) struct Walk<'j> {
     pub(super) listed: Spread,
     /// Words of the command at hand that hold what a file holds.
     pub(super) carried: Vec<(Span, Carriage)>,
+    /// Words of the command at hand that hold what the text has others say as it runs.
+    pub(super) late: Vec<Span>,
     /// Whether the pipeline at hand holds what a file holds, and whether that is what the commands
     /// at hand are fed.
     pub(super) spilled: Contents,
@@ -144,6 +146,7 @@ impl<'j> Walk<'j> {
             lists: Lists::Anything,
             listed: Spread::Whole,
             carried: Vec::new(),
+            late: Vec::new(),
             spilled: Contents::Any,
             poured_in: Contents::Any,
             left_out: None,

@@ -7,7 +7,7 @@ use super::scan::{Calls, Dialect};
 use super::sink::Sink;
 use super::stream::{Range, Stream};
 use super::token::{Escapes, Holes, Kind, Lexer, Quote, Token, Unread};
-use crate::command::{Act, Arg, Concern, Language, Run};
+use crate::command::{Act, Arg, Concern, HOLE, Language, Run};
 
 const DIALECT: Dialect = Dialect {
     language: Language::Awk,
@@ -61,6 +61,25 @@ fn only_prints(code: &str) -> bool {
         let is_part = |byte| matches!(byte, b' ' | b',' | b'$' | b'N' | b'F' | b'0'..=b'9');
         matches!(printed.as_bytes().first(), None | Some(b' ' | b'$'))
             && printed.bytes().all(is_part)
+    })
+}
+
+/// Whether a part that is not known stands behind the end of something: what begins there may be a
+/// statement. Behind a sign it is a part of a value, and in quotes it is text.
+pub(super) fn has_open_hole(code: &str) -> bool {
+    const MARK: &str = "hole_in_code";
+    const TAKE_VALUES: [&str; 6] = ["print", "printf", "return", "in", "exit", "getline"];
+    // Blanks keep it apart from a name or a number that it is joined to.
+    let marked = code.replace(HOLE, &format!(" {MARK} "));
+    let Ok(lexer) = Lexer::read(&marked, special) else { return true };
+    let opens = |before: Option<&Token<'_>>| match before {
+        None => true,
+        Some(before) if before.name().is_some_and(|name| TAKE_VALUES.contains(&name)) => false,
+        Some(before) => before.is_break() || before.is("{") || before.ends_value(),
+    };
+    Stream::all(lexer.streams).iter().any(|stream| {
+        let holes = (0..stream.tokens.len()).filter(|at| stream.is(*at, MARK));
+        holes.into_iter().any(|at| opens(stream.before(at)))
     })
 }
 

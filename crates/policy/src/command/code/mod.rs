@@ -97,6 +97,27 @@ pub fn acts<'t>(
     }
 }
 
+/// Whether a part of awk or sed code that is not known stands where a statement, a command or a flag
+/// may stand, and not where a number, a pattern or a text does.
+pub fn has_open_hole(language: Language, code: &str) -> bool {
+    match language {
+        Language::Awk => awk::has_open_hole(code),
+        Language::Sed => sed::has_open_hole(code),
+        // Nobody runs it here.
+        Language::Source => false,
+        Language::Shell
+        | Language::Python
+        | Language::Node
+        | Language::Perl
+        | Language::Ruby
+        | Language::Php
+        | Language::Sql
+        | Language::Editor
+        | Language::Patch
+        | Language::Other => code.has_hole(),
+    }
+}
+
 /// How deep code may be nested in itself.
 const DEPTH: usize = 32;
 

@@ -2,7 +2,8 @@
 
 use super::sink::Sink;
 use super::token::Unread;
-use crate::command::{Act, Concern, Run};
+use crate::command::{Act, Concern, HOLE, Run};
+use crate::text::Span;
 
 /// Reads a sed script.
 pub(super) fn read<'t>(code: &'t str, mut out: Sink<'t, '_>) {
@@ -14,6 +15,24 @@ pub(super) fn read<'t>(code: &'t str, mut out: Sink<'t, '_>) {
         }
     }
     out.finish();
+}
+
+/// Most parts that are not known and are looked at one by one.
+const MOST_HOLES: usize = 16;
+
+/// Whether a part that is not known stands where a command or a flag may: an `e` there runs what
+/// comes out. In front of a command it is an address, and elsewhere a pattern or a text.
+pub(super) fn has_open_hole(code: &str) -> bool {
+    let holes = || code.match_indices(HOLE);
+    let runs = |at: usize| {
+        let (before, behind) = code.split_at_checked(at).unwrap_or_default();
+        let behind = behind.strip_prefix(HOLE).unwrap_or(behind);
+        let tried = [&before.replace(HOLE, "0"), "e", &behind.replace(HOLE, "0")].concat();
+        let mut acts = Vec::new();
+        read(&tried, Sink::new(Span::default(), None, &mut acts));
+        acts.iter().any(|act| matches!(act, Act::Raise(Concern::Spawns, _)))
+    };
+    holes().nth(MOST_HOLES).is_some() || holes().any(|(at, _)| runs(at))
 }
 
 struct Reader<'t> {

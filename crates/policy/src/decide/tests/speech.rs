@@ -189,3 +189,17 @@ fn e010_a_text_that_makes_bash_keep_to_the_standard_is_read_in_both_ways() {
     ];
     assert_allowed(&judge, &allowed);
 }
+
+#[test]
+fn a_shell_that_expands_aliases_is_told_none() {
+    let judge = confined();
+    let stopped = [
+        "bash -O expand_aliases -c $'alias x=rm\\nx -rf ~'",
+        "bash -ic $'alias x=rm\\nx -rf ~'",
+        "bash -i -c $'alias x=rm\\nx -rf ~'",
+    ];
+    assert_stopped(&judge, &stopped);
+    let allowed =
+        ["bash -ic 'npm test'", "bash -O extglob -c 'ls src'", "bash -ic 'alias ll'", "alias x=ls"];
+    assert_allowed(&judge, &allowed);
+}

@@ -88,3 +88,27 @@ fn a_secret_is_named_however_its_name_is_put_together() {
         ],
     );
 }
+
+#[test]
+fn a_pattern_or_a_default_that_leads_to_something_hidden_is_asked_about() {
+    let judge = judge_at("/home/dev/app", "version: 1\n", &NoLookup);
+    let stopped = [
+        "a=(~/.netr?); cat \"${a[0]}\"",
+        "cat $(echo ~/.netr?)",
+        "cat \"$(echo ~/.netr?)\"",
+        "cat ${X:-../.netrc}",
+        "cat ${X:-../.ssh/id_rsa}",
+        "read x <<< ../.netrc; cat $x",
+    ];
+    assert_stopped(&judge, &stopped);
+    let allowed = [
+        "a=(src/*.py); cat \"${a[0]}\"",
+        "a=(*.py); cat \"${a[0]}\"",
+        "a=(~/*); echo ${#a[@]}",
+        "cat $(echo src/*.py)",
+        "for f in $(echo *.py); do cat $f; done",
+        "cat ${X:-../other/a.txt}",
+        "read x <<< ../other/a.txt; cat $x",
+    ];
+    assert_allowed(&judge, &allowed);
+}
