@@ -175,6 +175,9 @@ impl Host {
         }
         let guard = ours.watched.map(|watched| watched.guard(pid, watcher)).transpose()?;
         drop(prepared);
+        // Before the command can run: until it is gone it counts against the bound of processes. It
+        // goes by itself, and nearly always has.
+        drop(ahead);
         if let Some((uids, gids)) = &ours.maps {
             write_maps(pid, uids, gids).map_err(before("map users"))?;
             send(ours.control.as_fd(), Message::Go).map_err(before("start the sandbox"))?;
@@ -191,8 +194,6 @@ impl Host {
         if guard.is_some() {
             send(ours.control.as_fd(), Message::Go).ok();
         }
-        // Now, that nobody waits for us.
-        drop(ahead);
         Ok(Running {
             sandbox,
             guard,

@@ -161,29 +161,27 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
     // the owner's thread is right here: so are we.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
     let settled = settle(shared.maps.as_ref());
-    while let Ok([true, false]) = either(shared.wanted.as_fd(), shared.owner.as_fd(), None) {
-        let namespaces = shared.namespaces.load(Ordering::Acquire);
-        if namespaces == END {
-            break;
-        }
-        let sibling = u64::from(libc::CLONE_PARENT.cast_unsigned());
-        let made =
-            settled.and_then(|()| clone_noting(namespaces | sibling, &shared.pid, &shared.pidfd));
-        match made {
-            Ok(Side::Child) => {
-                let body = shared.body.load(Ordering::Acquire).cast::<&mut dyn FnMut()>();
-                // SAFETY: the address of a variable of `make`, in our copy of the owner's memory,
-                // which nobody else uses.
-                unsafe { (*body)() };
-                leave(125)
-            }
-            Ok(Side::Parent(())) => {}
-            Err(errno) => shared.errno.store(errno.raw_os_error(), Ordering::Release),
-        }
-        if ring(shared.done.as_fd()).is_err() {
-            break;
-        }
+    let asked = either(shared.wanted.as_fd(), shared.owner.as_fd(), None);
+    let namespaces = shared.namespaces.load(Ordering::Acquire);
+    if asked != Ok([true, false]) || namespaces == END {
+        leave(0)
     }
+    let sibling = u64::from(libc::CLONE_PARENT.cast_unsigned());
+    let made =
+        settled.and_then(|()| clone_noting(namespaces | sibling, &shared.pid, &shared.pidfd));
+    match made {
+        Ok(Side::Child) => {
+            let body = shared.body.load(Ordering::Acquire).cast::<&mut dyn FnMut()>();
+            // SAFETY: the address of a variable of `make`, in our copy of the owner's memory, which
+            // nobody else uses.
+            unsafe { (*body)() };
+            leave(125)
+        }
+        Ok(Side::Parent(())) => {}
+        Err(errno) => shared.errno.store(errno.raw_os_error(), Ordering::Release),
+    }
+    // At once: as long as we are there, the kernel counts us among the sandbox's processes.
+    ring(shared.done.as_fd()).ok();
     leave(0)
 }
 
