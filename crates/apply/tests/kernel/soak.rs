@@ -51,14 +51,6 @@ fn run(host: &Host, plan: &Plan) {
     assert_eq!(outcome.end, End::Exited(0), "{:?}", outcome.notes);
 }
 
-fn run_at_once(host: &Host, plan: &Plan, count: usize) {
-    std::thread::scope(|scope| {
-        for _ in 0..count {
-            scope.spawn(|| run(host, plan));
-        }
-    });
-}
-
 #[test]
 fn many_runs_leave_nothing() {
     const NAME: &str = "soak::many_runs_leave_nothing";
@@ -73,16 +65,16 @@ fn many_runs_leave_nothing() {
     for _ in 0..20 {
         run(&host, &plan);
     }
-    // Threads leave room behind that the next ones use: what must not grow is seen after them.
-    let at_once = number("PALISADE_TEST_AT_ONCE", 200, 24);
-    run_at_once(&host, &plan, at_once);
     let (before, memory) = settled(None);
     for _ in 0..number("PALISADE_TEST_RUNS", 10_000, 150) {
         run(&host, &plan);
     }
-    for _ in 0..3 {
-        run_at_once(&host, &plan, at_once);
-    }
+    let at_once = number("PALISADE_TEST_AT_ONCE", 200, 24);
+    std::thread::scope(|scope| {
+        for _ in 0..at_once {
+            scope.spawn(|| run(&host, &plan));
+        }
+    });
     let (after, more) = settled(Some(&before));
     assert_eq!(after, before);
     assert!(more < memory + (8 << 10), "{memory} KiB before, {more} after");
