@@ -17,6 +17,8 @@ use crate::sys::restrict::Instruction;
 pub(super) enum Act {
     /// Done outside, before or by making the process.
     Done,
+    /// Part of a /dev that may have been made ahead.
+    Furniture(Box<Self>),
     /// Makes a network namespace of its own.
     Network,
     /// Says who is who itself.

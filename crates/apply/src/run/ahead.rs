@@ -4,7 +4,17 @@ use std::cell::Cell;
 
 use palisade_plan::{Identity, MappedBy, Namespace, Plan, Step};
 
+use super::furnish::{self, furnish};
 use crate::sys::ahead::Ahead;
+
+/// What a sandbox need not make any more.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Made {
+    /// The network, its loopback and the maps.
+    pub(super) namespaces: bool,
+    /// What is in /dev.
+    pub(super) furniture: bool,
+}
 
 thread_local! {
     /// What this thread has sent ahead.
@@ -17,7 +27,7 @@ thread_local! {
 /// The sandbox has the mounts of the host, and the thread's limits and mask of modes, as they are
 /// now. Whoever starts nothing after all ends it with [`call_back`].
 pub fn send_ahead() {
-    let sent = SENT.take().filter(Ahead::is_ours).or_else(|| Ahead::new(maps()).ok());
+    let sent = SENT.take().filter(Ahead::is_ours).or_else(|| Ahead::new(maps(), furnish).ok());
     SENT.set(sent);
 }
 
@@ -26,10 +36,16 @@ pub fn call_back() {
     drop(SENT.take());
 }
 
+/// Returns what one that was sent ahead makes. Only who knows who it is can make files.
+pub(super) fn made(sent: &Ahead) -> Made {
+    Made { namespaces: true, furniture: sent.is_mapped() }
+}
+
 /// Returns what was sent ahead, if a plan asks for just that.
 pub(super) fn take(plan: &Plan) -> Option<Ahead> {
     let sent = SENT.take()?;
-    (sent.is_ours() && fits(plan)).then_some(sent)
+    let furnished = !sent.is_mapped() || furnish::fits(plan);
+    (sent.is_ours() && fits(plan) && furnished).then_some(sent)
 }
 
 /// The maps that it writes: of ordinary users, who are themselves inside. Who is root is mapped by

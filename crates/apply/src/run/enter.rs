@@ -5,19 +5,22 @@
 //! step, and ends the sandbox.
 
 use std::ffi::{CStr, CString};
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use palisade_plan::Reached;
 use palisade_plan::seccomp::Nesting;
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
 use rustix::thread::UnshareFlags;
 
 use super::act::Act;
+use super::ahead::Made;
 use super::family::{self, Family};
+use super::furnish;
 use super::message::{Message, receive, send, send_with};
+use super::overlay::{cache, hide};
 use super::prepare::Prepared;
 use super::reaper;
 use super::terminal::{self, Fresh};
@@ -83,8 +86,8 @@ struct Around<'p> {
     standard: &'p [OwnedFd; 3],
     terminal: Option<&'p Fresh>,
     supervisor: BorrowedFd<'p>,
-    /// Whether the network, its loopback and the maps were made ahead.
-    ahead: bool,
+    /// What was made ahead.
+    ahead: Made,
 }
 
 /// Does one step.
@@ -92,7 +95,9 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
     let Around { slots, control, standard, terminal, supervisor, ahead } = around;
     match act {
         Act::Done | Act::Split => Ok(()),
-        Act::Network | Act::Map { .. } | Act::Loopback if *ahead => Ok(()),
+        Act::Network | Act::Map { .. } | Act::Loopback if ahead.namespaces => Ok(()),
+        Act::Furniture(_) if ahead.furniture => Ok(()),
+        Act::Furniture(act) => perform(act, around),
         Act::Network => restrict::new_namespaces(UnshareFlags::NEWNET),
         Act::Descriptors => descriptors(standard, *terminal, *control),
         Act::Map { uids, gids } => restrict::map_self(uids, gids),
@@ -108,7 +113,10 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             *slot = forget(tree);
             Ok(())
         }
-        Act::Seal => mount::change_path(c"/", READ_ONLY | NO_SUID | NO_DEVICES, Reach::All),
+        Act::Seal => {
+            mount::change_path(c"/", READ_ONLY | NO_SUID | NO_DEVICES, Reach::All)?;
+            if ahead.furniture { furnish::unseal() } else { Ok(()) }
+        }
         Act::Mount { kind, at, flags, data } => mount::fresh(kind, at, *flags, data),
         Act::Folders(folders) => make_folders(folders),
         Act::File(folders, at) => {
@@ -261,42 +269,6 @@ fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<()> {
     }
 }
 
-/// Mounts the folder in `tree` at `at`, under a layer that says which names do not exist.
-fn hide(
-    tree: &OwnedFd,
-    at: &CStr,
-    mode: u32,
-    names: &[CString],
-    between: &[(CString, u32)],
-) -> Result<()> {
-    // An overlay takes only what lies in this namespace, and a tree with other owners comes from
-    // outside: it is put in place first, where the overlay then covers it.
-    mount::attach(tree.as_fd(), at)?;
-    let tree = rustix::fs::open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
-    let layer = mount::detached_memory()?;
-    rustix::fs::chmodat(layer.as_fd(), c".", Mode::from_raw_mode(mode), AtFlags::empty())?;
-    for (folder, mode) in between {
-        rustix::fs::mkdirat(layer.as_fd(), folder.as_c_str(), Mode::from_raw_mode(*mode))?;
-    }
-    for name in names {
-        mount::whiteout(layer.as_fd(), name)?;
-    }
-    for (folder, _) in between.iter().rev() {
-        same_times(&tree, &layer, folder)?;
-    }
-    same_times(&tree, &layer, c".")?;
-    let mut text = Text::new();
-    text.push(b"lowerdir=/proc/self/fd/")?;
-    text.push_number(layer.as_raw_fd())?;
-    text.push(b":/proc/self/fd/")?;
-    text.push_number(tree.as_raw_fd())?;
-    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
-    // Somewhere, where the overlay then covers it too: letting go of a mount that is nowhere makes
-    // the kernel wait for all of its processors.
-    mount::attach(layer.as_fd(), at)?;
-    mount::fresh(c"overlay", at, flags, text.as_c_str()?)
-}
-
 fn cover_file(at: &CStr) -> Result<()> {
     // A device on a mount without devices can be opened for nothing.
     let cover = mount::clone_tree(c"/dev/null", Reach::One)?;
@@ -331,40 +303,6 @@ fn show(at: &CStr, made: &CStr, text: &[u8]) -> Result<()> {
     rustix::fs::unlink(made)
 }
 
-/// Mounts what is at `at` under the layer in `tree`, which takes what is written.
-fn cache(tree: &OwnedFd, at: &CStr, upper: &CStr, work: &CStr) -> Result<()> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let lower = rustix::fs::open(at, flags, Mode::empty())?;
-    // The layer must lie in this namespace. Here it is covered at once, and nobody finds it.
-    mount::attach(tree.as_fd(), at)?;
-    let upper = rustix::fs::open(upper, flags, Mode::empty())?;
-    let work = rustix::fs::open(work, flags, Mode::empty())?;
-    let mut text = Text::new();
-    for (name, layer) in
-        [(&b"lowerdir"[..], &lower), (&b",upperdir"[..], &upper), (&b",workdir"[..], &work)]
-    {
-        text.push(name)?;
-        text.push(b"=/proc/self/fd/")?;
-        text.push_number(layer.as_raw_fd())?;
-    }
-    // Marks of an ordinary user: others are for root alone.
-    text.push(b",userxattr")?;
-    mount::fresh(c"overlay", at, MountFlags::NOSUID | MountFlags::NODEV, text.as_c_str()?)
-}
-
-/// Gives a folder of the layer the times of the one it stands before.
-fn same_times(tree: &OwnedFd, layer: &OwnedFd, folder: &CStr) -> Result<()> {
-    use rustix::fs::{Timespec, Timestamps};
-    let stat = rustix::fs::statat(tree, folder, AtFlags::SYMLINK_NOFOLLOW)?;
-    let time =
-        |seconds, nanos| Timespec { tv_sec: seconds, tv_nsec: i64::try_from(nanos).unwrap_or(0) };
-    let times = Timestamps {
-        last_access: time(stat.st_atime, stat.st_atime_nsec),
-        last_modification: time(stat.st_mtime, stat.st_mtime_nsec),
-    };
-    rustix::fs::utimensat(layer, folder, &times, AtFlags::SYMLINK_NOFOLLOW)
-}
-
 /// Makes folders, from the top down; mostly only the last is missing.
 fn make_folders(folders: &[CString]) -> Result<()> {
     let make = |folder: &CString| match rustix::fs::mkdir(folder.as_c_str(), 0o755.into()) {
@@ -381,49 +319,6 @@ fn make_folders(folders: &[CString]) -> Result<()> {
 fn take(slots: &mut [i32], slot: usize) -> Result<OwnedFd> {
     let slot = slots.get_mut(slot).ok_or(Errno::INVAL)?;
     remember(std::mem::replace(slot, -1))
-}
-
-/// A short text on the stack.
-struct Text {
-    bytes: [u8; 160],
-    length: usize,
-}
-
-impl Text {
-    fn new() -> Self {
-        Self { bytes: [0; 160], length: 0 }
-    }
-
-    fn push(&mut self, text: &[u8]) -> Result<()> {
-        let end = self.length + text.len();
-        // One byte stays zero, to end the text.
-        if end >= self.bytes.len() {
-            return Err(Errno::NAMETOOLONG);
-        }
-        let room = self.bytes.get_mut(self.length..end).ok_or(Errno::NAMETOOLONG)?;
-        room.copy_from_slice(text);
-        self.length = end;
-        Ok(())
-    }
-
-    fn push_number(&mut self, number: i32) -> Result<()> {
-        let mut digits = [b'0'; 10];
-        let mut rest = number.unsigned_abs();
-        let mut used = 0;
-        for digit in digits.iter_mut().rev() {
-            *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
-            rest /= 10;
-            used += 1;
-            if rest == 0 {
-                break;
-            }
-        }
-        self.push(digits.get(10 - used..).unwrap_or_default())
-    }
-
-    fn as_c_str(&self) -> Result<&CStr> {
-        CStr::from_bytes_until_nul(&self.bytes).map_err(|_| Errno::INVAL)
-    }
 }
 
 /// The reaper's numbers for what it keeps.
@@ -481,16 +376,5 @@ mod tests {
             let _done =
                 ordinary_user("run::enter::tests::e056_a_wall_that_does_not_hold_is_found_out");
         }
-    }
-
-    #[test]
-    fn numbers_are_written_without_memory() {
-        for number in [0, 7, 10, 1024, i32::MAX] {
-            let mut text = Text::new();
-            text.push(b"fd/").unwrap();
-            text.push_number(number).unwrap();
-            assert_eq!(text.as_c_str().unwrap().to_str().unwrap(), format!("fd/{number}"));
-        }
-        assert_eq!(Text::new().push(&[b'x'; 160]), Err(Errno::NAMETOOLONG));
     }
 }

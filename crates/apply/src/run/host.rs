@@ -270,18 +270,18 @@ impl Host {
 
 /// Makes the first process of a sandbox, in the namespaces that were made ahead, if some were.
 fn made(
-    ahead: Option<&Ahead>,
+    sent: Option<&Ahead>,
     prepared: &mut Prepared,
     namespaces: u64,
 ) -> rustix::io::Result<Made> {
     let _blocked = signal::block_all();
-    if let Some(ahead) = ahead {
-        prepared.ahead = true;
-        if let Ok(made) = ahead.make(namespaces, &mut || enter(prepared)) {
+    if let Some(sent) = sent {
+        prepared.ahead = ahead::made(sent);
+        if let Ok(made) = sent.make(namespaces, &mut || enter(prepared)) {
             return Ok(made);
         }
         // What is wrong is told by the step that does it.
-        prepared.ahead = false;
+        prepared.ahead = ahead::Made::default();
     }
     match clone_into(namespaces)? {
         Side::Child => enter(prepared),

@@ -4,8 +4,8 @@
 //! | --- | --- |
 //! | `host`, `trial`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
 //! | `prepare`, `streams`, `reserve`, `group` | in the supervisor, before: everything that can be allocated |
-//! | `ahead` | beside the supervisor, before: what takes long |
-//! | `enter` | in the new process: a straight line |
+//! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
+//! | `enter`, `overlay` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
 //! | `supervise`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
@@ -20,6 +20,7 @@ mod enter;
 mod error;
 mod family;
 mod folders;
+mod furnish;
 mod group;
 mod guard;
 mod host;
@@ -30,6 +31,7 @@ mod leftover;
 mod message;
 mod mounts;
 mod outcome;
+mod overlay;
 mod prepare;
 mod pump;
 mod reaper;

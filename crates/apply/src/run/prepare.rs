@@ -14,8 +14,10 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{PidfdFlags, Resource};
 
 use super::act::Act;
+use super::ahead::Made;
 use super::error::{CannotStart, before};
 use super::family::Family;
+use super::furnish;
 use super::group::Group;
 use super::guard::Watched;
 use super::host::Host;
@@ -48,8 +50,8 @@ pub(super) struct Prepared {
     pub(super) stack: Stack,
     /// How its descendants hang together.
     pub(super) family: Family,
-    /// Whether the network, its loopback and the maps were made ahead.
-    pub(super) ahead: bool,
+    /// What was made ahead.
+    pub(super) ahead: Made,
 }
 
 /// What the supervisor keeps.
@@ -101,7 +103,8 @@ pub(super) fn prepare(
     let mut slots = Slots::new();
     let mut acts = Vec::with_capacity(plan.steps().len());
     for step in plan.steps() {
-        acts.push(ready(host, step, &mut ours, &mut slots)?);
+        let act = ready(host, step, &mut ours, &mut slots)?;
+        acts.push(if furnish::does(step) { Act::Furniture(Box::new(act)) } else { act });
     }
     let outside = vec![ours.control.as_raw_fd()];
     let slots = slots.take();
@@ -117,7 +120,7 @@ pub(super) fn prepare(
         supervisor,
         stack,
         family,
-        ahead: false,
+        ahead: Made::default(),
     };
     Ok((prepared, ours))
 }
@@ -186,8 +189,8 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         Step::FreshTerminals => Act::Mount {
             kind: c"devpts",
             at: c"/dev/pts".into(),
-            flags: MountFlags::NOSUID | MountFlags::NOEXEC,
-            data: c"newinstance,ptmxmode=0666,mode=0620".into(),
+            flags: furnish::TERMINAL_FLAGS,
+            data: furnish::FRESH_TERMINALS.into(),
         },
         Step::MakeFolder(path) => Act::Folders(folders(path)?),
         Step::MakeFile(path) => {

@@ -77,7 +77,7 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
         .and_then(lift)?,
         stack: Stack::new(),
         family: Family::Namespace,
-        ahead: false,
+        ahead: super::ahead::Made::default(),
     };
     let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET;
     let made = {

@@ -57,6 +57,8 @@ pub(crate) struct Ahead {
 struct Shared {
     /// The maps that it writes itself, if it is to: of users and of groups.
     maps: Option<[Vec<u8>; 2]>,
+    /// What else it makes then.
+    furnish: fn() -> Result<()>,
     /// A pidfd of the owner.
     owner: OwnedFd,
     /// The owner rings: make a process.
@@ -71,12 +73,14 @@ struct Shared {
 }
 
 impl Ahead {
-    /// Sends one ahead, which maps users and groups like this if it is to do that itself.
-    pub(crate) fn new(maps: Option<[Vec<u8>; 2]>) -> Result<Self> {
+    /// Sends one ahead, which maps users and groups like this if it is to do that itself, and then
+    /// furnishes its mounts. That must allocate nothing, and call no C function that can fail.
+    pub(crate) fn new(maps: Option<[Vec<u8>; 2]>, furnish: fn() -> Result<()>) -> Result<Self> {
         let bell = || eventfd(0, EventfdFlags::CLOEXEC).and_then(lift);
         let own = rustix::process::getpid();
         let shared = Arc::new(Shared {
             maps,
+            furnish,
             owner: rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?,
             wanted: bell()?,
             done: bell()?,
@@ -107,6 +111,11 @@ impl Ahead {
     /// Returns whether it is of use to who we are now.
     pub(crate) fn is_ours(&self) -> bool {
         self.who == who()
+    }
+
+    /// Returns whether it maps users and groups itself, and furnishes its mounts.
+    pub(crate) fn is_mapped(&self) -> bool {
+        self.shared.maps.is_some()
     }
 
     /// Makes a process that runs `body` in these namespaces, as a child of ours: those that there
@@ -160,7 +169,7 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
     // Should somebody have stopped us, we would not see that the owner is gone. That this is bound to
     // the owner's thread is right here: so are we.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL)).ok();
-    let settled = settle(shared.maps.as_ref());
+    let settled = settle(shared);
     let asked = either(shared.wanted.as_fd(), shared.owner.as_fd(), None);
     let namespaces = shared.namespaces.load(Ordering::Acquire);
     if asked != Ok([true, false]) || namespaces == END {
@@ -186,13 +195,16 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
 }
 
 /// Makes what takes long.
-fn settle(maps: Option<&[Vec<u8>; 2]>) -> Result<()> {
+fn settle(shared: &Shared) -> Result<()> {
     // Before there are mounts of its own: another thread may clone a process just now, which then has
     // these files too for a moment, and mounts with files that are written cannot be sealed.
-    if let Some([uids, gids]) = maps {
+    if let Some([uids, gids]) = &shared.maps {
         restrict::map_self(uids, gids)?;
     }
     restrict::new_namespaces(MADE)?;
+    if shared.maps.is_some() {
+        (shared.furnish)()?;
+    }
     network::loopback_up()
 }
 

@@ -51,20 +51,33 @@ pub(crate) fn change_tree(
     let empty_path = libc::AT_EMPTY_PATH.cast_unsigned();
     let namespace = owners.map_or(0, |owners| u64::from(owners.as_raw_fd().cast_unsigned()));
     let set = if owners.is_some() { set | IDMAP } else { set };
-    set_attributes(tree.as_raw_fd(), c"", empty_path, set, namespace, reach)
+    let change = Change { set, clear: 0, namespace };
+    set_attributes(tree.as_raw_fd(), c"", empty_path, change, reach)
 }
 
 /// Sets attributes of the mount at `path` and makes it private.
 pub(crate) fn change_path(path: &CStr, set: u64, reach: Reach) -> Result<()> {
-    set_attributes(libc::AT_FDCWD, path, 0, set, 0, reach)
+    set_attributes(libc::AT_FDCWD, path, 0, Change { set, clear: 0, namespace: 0 }, reach)
+}
+
+/// Sets attributes of the mount at `path`, takes others off, and makes it private.
+pub(crate) fn reopen_path(path: &CStr, set: u64, clear: u64, reach: Reach) -> Result<()> {
+    set_attributes(libc::AT_FDCWD, path, 0, Change { set, clear, namespace: 0 }, reach)
+}
+
+/// What becomes of a mount.
+struct Change {
+    set: u64,
+    clear: u64,
+    /// The number of the user namespace that says who owns its files, if one does.
+    namespace: u64,
 }
 
 fn set_attributes(
     folder: i32,
     path: &CStr,
     flags: u32,
-    set: u64,
-    namespace: u64,
+    change: Change,
     reach: Reach,
 ) -> Result<()> {
     let recursive = match reach {
@@ -72,7 +85,7 @@ fn set_attributes(
         Reach::All => 0x8000_u32, // AT_RECURSIVE
     };
     // struct mount_attr: attr_set, attr_clr, propagation, userns_fd.
-    let attributes: [u64; 4] = [set, 0, libc::MS_PRIVATE, namespace];
+    let attributes: [u64; 4] = [change.set, change.clear, libc::MS_PRIVATE, change.namespace];
     // SAFETY: the kernel reads a C string and 32 bytes of `attributes`, both alive until the call
     // returns, and writes nothing. Wrong descriptors, paths and flags come back as errors.
     let returned = unsafe {

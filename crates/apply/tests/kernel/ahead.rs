@@ -9,8 +9,8 @@ use palisade_plan::policy::policy::NetworkMode;
 
 use crate::{Place, as_both, out, permit};
 
-/// What a command sees of its namespaces, its user and its network.
-const SEEN: &str = "id -u; id -g; cat /proc/self/uid_map | tr -s ' '; hostname; \
+/// What a command sees of its namespaces, its user, its network and its mounts.
+const SEEN: &str = "cut -d' ' -f4- /proc/self/mountinfo | sed 's,/fd/[0-9]*,,g' | sort; ls -ln --time-style=+ /dev; id -u; id -g; cat /proc/self/uid_map | tr -s ' '; hostname; \
     cat /proc/net/dev | grep -c :; ls /proc/sysvipc; \
     cat /sys/class/net/lo/operstate 2>/dev/null; ps -e 2>/dev/null | wc -l";
 
