@@ -1,4 +1,4 @@
-//! Links the command at a fixed address: see ADR 0019.
+//! Links the command at a fixed address (ADR 0019), with what a start needs side by side (ADR 0026).
 
 fn main() {
     let is = |variable: &str, value: &str| std::env::var(variable).is_ok_and(|it| it == value);
@@ -6,7 +6,12 @@ fn main() {
     if is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu") {
         announce("cargo::rustc-link-arg-bins=-no-pie");
     }
+    if is("CARGO_CFG_TARGET_ENV", "musl") {
+        let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+        announce(&format!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/order.ld"));
+    }
     announce("cargo::rerun-if-changed=build.rs");
+    announce("cargo::rerun-if-changed=order.ld");
 }
 
 /// Tells cargo, which reads a build script's standard output.

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::elf::{self, Linking};
@@ -17,6 +18,33 @@ pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, F
         return Err(Failure::argument("dist", unknown));
     }
     let tree = Tree::open()?;
+    let (built, libc) = build(&tree, Symbols::Stripped, out)?;
+    let size = fs::metadata(&built).map_or(0, |file| file.len());
+    let shipped = tree.root().join(BINARY);
+    let folder = shipped.parent().map_or(Ok(()), fs::create_dir_all);
+    // Copied beside and renamed: a binary that is running cannot be written over.
+    let fresh = shipped.with_extension("new");
+    folder
+        .and_then(|()| fs::copy(&built, &fresh))
+        .and_then(|_| fs::rename(&fresh, &shipped))
+        .map_err(|error| Failure::io(format!("cannot write {BINARY}"), &error))?;
+    writeln!(out, "{BINARY}: {size} bytes, static, {libc}")?;
+    Ok(Ending::Clean)
+}
+
+/// Whether a binary tells the names of its functions.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Symbols {
+    Stripped,
+    Kept,
+}
+
+/// Builds the binary; returns where it is, and with which C library.
+pub(crate) fn build(
+    tree: &Tree,
+    symbols: Symbols,
+    out: &mut dyn Write,
+) -> Result<(PathBuf, String), Failure> {
     let host = host_triple()?;
     let musl = musl_triple(&host);
     let (libc, triple) = match program::ensure_target(&musl) {
@@ -29,30 +57,25 @@ pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, F
     let mut cargo = Command::new("cargo");
     // An explicit target keeps the flags away from procedural macros, which must be dynamic.
     cargo.args(["build", "--release", "-p", "palisade-cli", "--target", &triple]);
-    // At a fixed address there is nothing to relocate at every start (ADR 0019).
-    let flags = "-C target-feature=+crt-static -C relocation-model=static";
+    if symbols == Symbols::Kept {
+        cargo.env("CARGO_PROFILE_RELEASE_STRIP", "none");
+    }
+    // At a fixed address there is nothing to relocate at every start (ADR 0019), and what a start
+    // needs lies together (ADR 0026): functions are told apart by names without hashes.
+    let flags = "-C target-feature=+crt-static -C relocation-model=static \
+        -C symbol-mangling-version=v0";
     cargo.current_dir(tree.root()).env("RUSTFLAGS", flags);
-    let build = tree.root().join("target");
-    program::succeed(cargo.env("CARGO_TARGET_DIR", &build))?;
+    let target = tree.root().join("target");
+    program::succeed(cargo.env("CARGO_TARGET_DIR", &target))?;
 
-    let built = build.join(&triple).join("release/palisade");
+    let built = target.join(&triple).join("release/palisade");
     let bytes = fs::read(&built)
         .map_err(|error| Failure::io(format!("cannot read {}", built.display()), &error))?;
     match elf::linking(&bytes) {
-        Linking::Static => {}
-        Linking::Dynamic => return Err(Failure::new("the binary asks for a dynamic linker")),
-        Linking::Unknown => return Err(Failure::new("the binary is not a 64-bit ELF file")),
+        Linking::Static => Ok((built, format!("{libc} ({triple})"))),
+        Linking::Dynamic => Err(Failure::new("the binary asks for a dynamic linker")),
+        Linking::Unknown => Err(Failure::new("the binary is not a 64-bit ELF file")),
     }
-    let shipped = tree.root().join(BINARY);
-    let folder = shipped.parent().map_or(Ok(()), fs::create_dir_all);
-    // Copied beside and renamed: a binary that is running cannot be written over.
-    let fresh = shipped.with_extension("new");
-    folder
-        .and_then(|()| fs::copy(&built, &fresh))
-        .and_then(|_| fs::rename(&fresh, &shipped))
-        .map_err(|error| Failure::io(format!("cannot write {BINARY}"), &error))?;
-    writeln!(out, "{BINARY}: {} bytes, static, {libc} ({triple})", bytes.len())?;
-    Ok(Ending::Clean)
 }
 
 fn host_triple() -> Result<String, Failure> {

@@ -13,6 +13,7 @@ mod elf;
 mod failure;
 mod finding;
 mod fuzz;
+mod order;
 mod program;
 mod red;
 mod rows;
@@ -37,7 +38,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 8] = [
+const TASKS: [Task; 9] = [
     Task {
         name: "arch",
         usage: &[("[--json]", "edges between crates, purity, sizes, packages, hygiene")],
@@ -65,6 +66,11 @@ const TASKS: [Task; 8] = [
         name: "dist",
         usage: &[("", "static release binary at target/dist/palisade")],
         run: dist::run,
+    },
+    Task {
+        name: "order",
+        usage: &[("", "which functions lie together in that binary: crates/cli/order.ld")],
+        run: order::run,
     },
     Task {
         name: "startup",
