@@ -2,89 +2,100 @@
 //!
 //! It stands in the host's mounts and in a session of its own, so that what ends the supervisor
 //! does not end it too. All it can do is end the sandbox and remove empty folders.
+//!
+//! It works in the supervisor's memory, which outlives the supervisor for it, and has descriptors of
+//! its own. It does without the C library and without memory to ask for (`sys::beside`).
 
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::PidfdFlags;
 
-use super::reserve::Folder;
-use super::spare::Spares;
-use crate::sys::descriptor::{close_between, lift};
-use crate::sys::process::{LeaveOnDrop, Made, Side, await_end, clone_into, leave, signal};
-use crate::sys::signal as signals;
+use super::reserve::Names;
+use crate::sys::beside::Beside;
+use crate::sys::descriptor::{close_between, copy, lift};
+use crate::sys::process::signal;
 
 /// A janitor at work. Dropping this sends it home.
 #[derive(Debug)]
-pub(super) struct Janitor(Made);
+pub(super) struct Janitor(Beside<Task>);
+
+/// What it has to do.
+#[derive(Debug)]
+struct Task {
+    names: Arc<Names>,
+    /// Who depends on the names.
+    sandbox: OwnedFd,
+    /// Whose end it waits for.
+    supervisor: OwnedFd,
+    /// Rings when it is to go home.
+    home: OwnedFd,
+    /// The numbers of what it does not close, in order.
+    kept: Vec<i32>,
+}
 
 impl Janitor {
-    /// Starts one for the names in `folders`, which `sandbox` depends on. It holds on to what takes
-    /// long to let go of.
+    /// Starts one for `names`, which `sandbox` depends on. It holds on to what takes long to let go
+    /// of.
     pub(super) fn start(
-        folders: &[Folder],
-        spares: Option<&Spares>,
+        names: &Arc<Names>,
         sandbox: BorrowedFd<'_>,
         held: [Option<BorrowedFd<'_>>; 2],
     ) -> Result<Self> {
         let own = rustix::process::getpid();
         let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?;
-        let mut kept: Vec<i32> = folders.iter().map(|folder| folder.open.as_raw_fd()).collect();
-        kept.extend(spares.map(|spares| spares.open.as_raw_fd()));
+        let home = eventfd(0, EventfdFlags::CLOEXEC).and_then(lift)?;
+        // It must stay open until the janitor has ended, whatever becomes of the sandbox's.
+        let sandbox = copy(sandbox)?;
+        let mut kept: Vec<i32> = names.descriptors().map(|open| open.as_raw_fd()).collect();
         kept.extend(held.into_iter().flatten().map(|held| held.as_raw_fd()));
-        kept.extend([supervisor.as_raw_fd(), sandbox.as_raw_fd()]);
+        kept.extend([&supervisor, &home, &sandbox].map(AsRawFd::as_raw_fd));
         kept.sort_unstable();
-        let _blocked = signals::block_all();
-        match clone_into(0)? {
-            Side::Child => wait((folders, spares), &kept, supervisor.as_fd(), sandbox),
-            Side::Parent(made) => Ok(Self(made)),
-        }
+        let task = Task { names: Arc::clone(names), sandbox, supervisor, home, kept };
+        Beside::start(task, wait).map(Self)
     }
-}
 
-impl Janitor {
-    /// Sends it home, without waiting until it is there.
+    /// Sends it home, without waiting until it is there. Who is somebody else by now may not kill
+    /// it, so it is told, too.
     pub(super) fn dismiss(&self) {
-        signal(self.0.pidfd.as_fd(), libc::SIGKILL).ok();
+        rustix::io::write(&self.0.with().home, &1_u64.to_ne_bytes()).ok();
+        self.0.kill();
     }
 }
 
 impl Drop for Janitor {
     fn drop(&mut self) {
         self.dismiss();
-        await_end(self.0.pid).ok();
     }
 }
 
-/// The janitor itself. It allocates nothing: it is a copy of one thread of many.
-fn wait(
-    (folders, spares): (&[Folder], Option<&Spares>),
-    kept: &[i32],
-    supervisor: BorrowedFd<'_>,
-    sandbox: BorrowedFd<'_>,
-) -> ! {
-    let _guard = LeaveOnDrop;
+/// The janitor itself.
+fn wait(task: &Task) {
     rustix::process::setsid().ok();
     rustix::process::chdir(c"/").ok();
     rustix::thread::set_name(c"pal-janitor").ok();
     // Whoever waits for the end of a pipe of ours must not wait for us.
     let mut first = 0;
-    for number in kept {
+    for number in &task.kept {
         close_between(first, number - 1).ok();
         first = number + 1;
     }
     close_between(first, i32::MAX).ok();
-    ended(supervisor);
+    let [gone, home] = either(task.supervisor.as_fd(), task.home.as_fd());
+    if home || !gone {
+        return;
+    }
     // It ends by itself, but only its end shows that nobody writes any more.
-    signal(sandbox, libc::SIGKILL).ok();
-    ended(sandbox);
-    folders.iter().for_each(|folder| folder.give_back(spares));
-    leave(0)
+    signal(task.sandbox.as_fd(), libc::SIGKILL).ok();
+    either(task.sandbox.as_fd(), task.sandbox.as_fd());
+    task.names.give_back();
 }
 
-/// Waits until a process has ended.
-fn ended(process: BorrowedFd<'_>) {
-    let mut watched = [PollFd::from_borrowed_fd(process, PollFlags::IN)];
+/// Waits until one of two can be read; returns which.
+fn either(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> [bool; 2] {
+    let mut watched = [one, other].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
     while poll(&mut watched, None) == Err(Errno::INTR) {}
+    watched.map(|fd| !fd.revents().is_empty())
 }

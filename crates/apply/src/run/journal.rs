@@ -49,14 +49,14 @@ pub(super) fn note<'f>(spares: &mut Spares, folders: impl Iterator<Item = &'f Pa
         known.push(0);
     }
     let flags = OFlags::WRONLY | OFlags::CREATE | how | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let list = rustix::fs::openat(&spares.open, NAME, flags, Mode::from_raw_mode(0o600));
+    let list = rustix::fs::openat(&spares.pool.open, NAME, flags, Mode::from_raw_mode(0o600));
     // In one piece: others may be writing too.
     list.and_then(|list| rustix::io::write(list, &known)).ok();
 }
 
 fn read(spares: &Spares) -> Result<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let list = rustix::fs::openat(&spares.open, NAME, flags, Mode::empty())?;
+    let list = rustix::fs::openat(&spares.pool.open, NAME, flags, Mode::empty())?;
     let mut text = Vec::new();
     let most = u64::try_from(2 * LONGEST).unwrap_or(u64::MAX);
     File::from(list).take(most).read_to_end(&mut text).map_err(|_| Errno::IO)?;
@@ -87,7 +87,7 @@ fn bring_back_from(spares: &mut Spares, open: &OwnedFd) -> Result<()> {
         if lock::is_shared(open.as_fd(), stat.st_ino) != Ok(false) {
             continue;
         }
-        if !(stat.st_dev == spares.device && spares.return_one(open.as_fd(), name, &stat)) {
+        if !(stat.st_dev == spares.pool.device && spares.return_one(open.as_fd(), name, &stat)) {
             rustix::fs::unlinkat(open, name.as_c_str(), AtFlags::REMOVEDIR).ok();
         }
     }

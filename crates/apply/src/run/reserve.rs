@@ -13,6 +13,7 @@ use std::ffi::CString;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
@@ -20,8 +21,8 @@ use rustix::io::{Errno, Result};
 use super::error::{CannotStart, before};
 use super::janitor::Janitor;
 use super::journal;
-use super::spare::{self, Spares};
-use crate::sys::descriptor::lift;
+use super::spare::{self, Pool, Spares};
+use crate::sys::descriptor::{close, lift};
 use crate::sys::lock;
 
 /// The mode of a placeholder: with the mark that the planner knows them by, and open to its owner,
@@ -31,17 +32,24 @@ pub(super) const MODE: u32 = 0o1755;
 /// Names to be kept, and the folders they are in. Dropping it gives them back.
 #[derive(Debug, Default)]
 pub(super) struct Reserved {
-    folders: Vec<Folder>,
+    names: Arc<Names>,
     spares: Option<Spares>,
     janitor: Option<Janitor>,
 }
 
+/// What has to be known to give names back.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    folders: Vec<Folder>,
+    spares: Option<Arc<Pool>>,
+}
+
 /// Names in one folder.
 #[derive(Debug)]
-pub(super) struct Folder {
+struct Folder {
     path: PathBuf,
-    pub(super) open: OwnedFd,
-    pub(super) names: Vec<CString>,
+    open: OwnedFd,
+    names: Vec<CString>,
     device: u64,
 }
 
@@ -69,19 +77,21 @@ impl Reserved {
         let some = spares.filter(|_| !folders.is_empty());
         let mut spares = some.and_then(|spares| Spares::open(spares, paths.len()));
         // On other filesystems there are never any, and nothing follows from that.
-        let device = spares.as_ref().map(|spares| spares.device);
+        let pool = spares.as_ref().map(|spares| Arc::clone(&spares.pool));
+        let device = pool.as_ref().map(|pool| pool.device);
         let mut used = folders.iter().filter(|it| Some(it.device) == device).peekable();
         if let Some(spares) = spares.as_mut().filter(|_| used.peek().is_some()) {
             journal::note(spares, used.map(|folder| &*folder.path));
         }
-        Ok(Self { folders, spares, janitor: None })
+        Ok(Self { names: Arc::new(Names { folders, spares: pool }), spares, janitor: None })
     }
 
     /// Whether all placeholders are spares, which are moved also while something is mounted on them.
     /// To remove one would take the mount down first, and wait for that each time.
     pub(super) fn moves_all(&self) -> bool {
-        let device = self.spares.as_ref().map(|spares| spares.device);
-        self.folders.iter().all(|folder| Some(folder.device) == device)
+        let Names { folders, spares } = &*self.names;
+        let device = spares.as_ref().map(|spares| spares.device);
+        folders.iter().all(|folder| Some(folder.device) == device)
     }
 
     /// Whether somebody is there to give the names back, should we be killed.
@@ -96,8 +106,8 @@ impl Reserved {
         sandbox: BorrowedFd<'_>,
         held: [Option<BorrowedFd<'_>>; 2],
     ) -> std::result::Result<(), CannotStart> {
-        if !self.folders.is_empty() {
-            let janitor = Janitor::start(&self.folders, self.spares.as_ref(), sandbox, held);
+        if !self.names.folders.is_empty() {
+            let janitor = Janitor::start(&self.names, sandbox, held);
             self.janitor = Some(janitor.map_err(before("start the janitor"))?);
         }
         Ok(())
@@ -108,8 +118,9 @@ impl Reserved {
         if self.janitor.is_none() {
             return Ok(());
         }
-        for folder in &self.folders {
-            let mut spares = self.spares.as_mut().filter(|spares| spares.device == folder.device);
+        for folder in &self.names.folders {
+            let mut spares =
+                self.spares.as_mut().filter(|spares| spares.pool.device == folder.device);
             let kept = lock::take_turn(folder.open.as_fd()).and_then(|()| {
                 let mut names = folder.names.iter();
                 let kept = names.try_for_each(|name| folder.put(name, spares.as_deref_mut()));
@@ -130,7 +141,7 @@ impl Reserved {
     fn end(&mut self) -> Option<Janitor> {
         let janitor = self.janitor.take()?;
         // Before the janitor goes: should we be killed here, it still knows what is left.
-        self.folders.iter().for_each(|folder| folder.give_back(self.spares.as_ref()));
+        self.names.give_back();
         janitor.dismiss();
         Some(janitor)
     }
@@ -139,6 +150,19 @@ impl Reserved {
 impl Drop for Reserved {
     fn drop(&mut self) {
         drop(self.end());
+    }
+}
+
+impl Names {
+    /// Returns the descriptors that are needed to give them back.
+    pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let spares = self.spares.iter().map(|spares| spares.open.as_fd());
+        self.folders.iter().map(|folder| folder.open.as_fd()).chain(spares)
+    }
+
+    /// Gives them back. It allocates nothing, and does without the C library.
+    pub(super) fn give_back(&self) {
+        self.folders.iter().for_each(|folder| folder.give_back(self.spares.as_deref()));
     }
 }
 
@@ -164,8 +188,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes what nobody else keeps. It allocates nothing.
-    pub(super) fn give_back(&self, spares: Option<&Spares>) {
+    /// Removes what nobody else keeps.
+    fn give_back(&self, spares: Option<&Pool>) {
         let folder = self.open.as_fd();
         let spares = spares.filter(|spares| spares.device == self.device);
         if lock::take_turn(folder).is_err() {
@@ -208,11 +232,14 @@ pub(super) fn open_folder(path: &Path) -> Result<OwnedFd> {
 fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = rustix::fs::openat(folder, name.as_c_str(), flags, Mode::empty())?;
-    let is = rustix::fs::fstat(&open)?;
-    if (is.st_dev, is.st_ino) == (was.st_dev, was.st_ino) {
-        rustix::fs::fchmod(&open, Mode::from_raw_mode(is.st_mode & 0o755))?;
-    }
-    Ok(())
+    let unmarked = rustix::fs::fstat(&open).and_then(|is| {
+        if (is.st_dev, is.st_ino) != (was.st_dev, was.st_ino) {
+            return Ok(());
+        }
+        rustix::fs::fchmod(&open, Mode::from_raw_mode(is.st_mode & 0o755))
+    });
+    close(open);
+    unmarked
 }
 
 pub(super) fn is_placeholder(stat: &Stat) -> bool {
@@ -325,7 +352,7 @@ mod tests {
         fs::set_permissions(one.path("own"), fs::Permissions::from_mode(MODE)).unwrap();
         // As after both were killed: nobody is left who knows of them.
         left.janitor = None;
-        left.folders.clear();
+        left.names = Arc::default();
         drop(left);
         assert!(one.path("a").exists() && one.path("deep/b").exists());
         // The other janitor was forked from us, and is about to close what is none of its business.

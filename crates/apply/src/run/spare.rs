@@ -8,6 +8,7 @@ use std::fs::DirBuilder;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rustix::fs::{AtFlags, Dir, Mode, RenameFlags, Stat, Timespec, Timestamps};
@@ -21,12 +22,18 @@ const LONG_AGO: i64 = 1;
 /// A folder of spares, and some of what is in it.
 #[derive(Debug)]
 pub(super) struct Spares {
-    pub(super) open: OwnedFd,
-    /// The filesystem: nothing can be moved to another.
-    pub(super) device: u64,
+    pub(super) pool: Arc<Pool>,
     ready: Vec<CString>,
     /// How many were looked for.
     most: usize,
+}
+
+/// The folder itself, which a janitor knows too.
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) open: OwnedFd,
+    /// The filesystem: nothing can be moved to another.
+    pub(super) device: u64,
 }
 
 impl Spares {
@@ -46,7 +53,7 @@ impl Spares {
         let names = entries.map(|entry| entry.file_name().to_owned());
         let ready = names.filter(|name| name.to_bytes().first() != Some(&b'.')).take(most);
         let ready = ready.collect();
-        Some(Self { open, device, ready, most })
+        Some(Self { pool: Arc::new(Pool { open, device }), ready, most })
     }
 
     /// Whether there are fewer than were looked for.
@@ -56,7 +63,7 @@ impl Spares {
 
     /// Takes back what stands at a name in `folder`, to be used at once.
     pub(super) fn return_one(&mut self, folder: BorrowedFd<'_>, name: &CStr, stat: &Stat) -> bool {
-        let taken = self.take_back(folder, name, stat);
+        let taken = self.pool.take_back(folder, name, stat);
         if taken {
             let mut room = [0; 24];
             self.ready.extend(number(stat.st_ino, &mut room).map(CStr::to_owned));
@@ -72,25 +79,25 @@ impl Spares {
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = CString::new(format!("new-{own}-{count}")).ok()?;
         let mode = Mode::from_raw_mode(MODE);
-        rustix::fs::mkdirat(&self.open, name.as_c_str(), mode).ok()?;
-        mark(self.open.as_fd(), &name);
+        rustix::fs::mkdirat(&self.pool.open, name.as_c_str(), mode).ok()?;
+        mark(self.pool.open.as_fd(), &name);
         Some(name)
     }
 
     /// Moves a spare to a name in `folder`, and returns its inode; nothing if there can be none, or
     /// something has that name.
     pub(super) fn put(&mut self, folder: BorrowedFd<'_>, name: &CStr) -> Option<u64> {
-        let mut made = false;
+        let (pool, mut made) = (Arc::clone(&self.pool), false);
         loop {
             let spare = match self.ready.pop() {
                 Some(spare) => spare,
                 None if made => return None,
                 None => self.make().inspect(|_| made = true)?,
             };
-            let stat = rustix::fs::statat(&self.open, spare.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
+            let stat = rustix::fs::statat(&pool.open, spare.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
             let Some(stat) = stat.ok().filter(is_untouched) else { continue };
             let flags = RenameFlags::NOREPLACE;
-            match rustix::fs::renameat_with(&self.open, spare.as_c_str(), folder, name, flags) {
+            match rustix::fs::renameat_with(&pool.open, spare.as_c_str(), folder, name, flags) {
                 Ok(()) => return Some(stat.st_ino),
                 // Another run was faster.
                 Err(Errno::NOENT) => {}
@@ -101,7 +108,9 @@ impl Spares {
             }
         }
     }
+}
 
+impl Pool {
     /// Moves what stands at a name in `folder` to the spares; `false` if it has to be removed
     /// instead. It allocates nothing.
     pub(super) fn take_back(&self, folder: BorrowedFd<'_>, name: &CStr, stat: &Stat) -> bool {

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 
 use rustix::io::{Errno, Result};
 
-use super::check;
+use super::{check, raw};
 
 /// Descriptors that a sandbox is prepared with lie above the numbers it will use.
 pub(crate) const LOWEST: i32 = 10;
@@ -35,13 +35,10 @@ pub(crate) fn close_between(first: i32, last: i32) -> Result<()> {
     if last < first {
         return Ok(());
     }
-    let flags: u32 = 0;
+    let [first, last] = [first, last].map(|number| number.unsigned_abs() as usize);
     // SAFETY: the call takes integers. The child that calls this uses none of the values that
     // owned these descriptors, and ends without running their destructors.
-    let returned = unsafe {
-        libc::syscall(libc::SYS_close_range, first.cast_unsigned(), last.cast_unsigned(), flags)
-    };
-    check(returned).map(drop)
+    unsafe { raw::call(libc::SYS_close_range, [first, last, 0, 0, 0]) }.map(drop)
 }
 
 /// Makes `number` mean what `fd` means, without closing at execve(2). In a child only: what
@@ -68,6 +65,12 @@ pub(crate) fn lift(fd: OwnedFd) -> Result<OwnedFd> {
 /// Copies a descriptor to a number above those that a sandbox uses; it closes at execve(2).
 pub(crate) fn copy(fd: BorrowedFd<'_>) -> Result<OwnedFd> {
     rustix::io::fcntl_dupfd_cloexec(fd, LOWEST)
+}
+
+/// Closes a descriptor, as dropping it does, but without the C library.
+pub(crate) fn close(fd: OwnedFd) {
+    // SAFETY: it was ours, and nobody uses its number any more.
+    unsafe { rustix::io::close(forget(fd)) };
 }
 
 /// Gives a child's own number up as a descriptor that nobody closes.

@@ -5,23 +5,27 @@
 //! that has inherited it.
 
 use std::os::fd::{AsRawFd as _, BorrowedFd};
-use std::time::Duration;
 
 use rustix::fs::FlockOperation;
 use rustix::io::{Errno, Result};
+use rustix::thread::{ClockId, Timespec, clock_nanosleep_relative};
 
-use super::check;
+use super::raw;
 
 /// How long a turn is waited for, in steps of a millisecond. Whoever has one is done at once, unless
 /// it means to hold others up.
 const PATIENCE: u32 = 500;
+const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 /// Waits for a turn with the folder.
 pub(crate) fn take_turn(folder: BorrowedFd<'_>) -> Result<()> {
     for _ in 0..PATIENCE {
         match rustix::fs::flock(folder, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::INTR) => {}
-            Err(Errno::WOULDBLOCK) => std::thread::sleep(Duration::from_millis(1)),
+            // Not by the standard library: janitors do without the C library.
+            Err(Errno::WOULDBLOCK) => {
+                drop(clock_nanosleep_relative(ClockId::Monotonic, &STEP));
+            }
             outcome => return outcome,
         }
     }
@@ -67,10 +71,11 @@ fn set(folder: BorrowedFd<'_>, what: i32, kind: i32, (first, count): (u64, i64))
     lock.l_whence = small(libc::SEEK_SET)?;
     lock.l_start = i64::try_from(first & (u64::MAX >> 2)).map_err(|_| Errno::INVAL)?;
     lock.l_len = count;
+    let [number, what] = [folder.as_raw_fd(), what].map(|it| it.unsigned_abs() as usize);
+    let address = (&raw mut lock).expose_provenance();
     // SAFETY: the kernel reads and, for F_OFD_GETLK, writes one `flock` on this stack. The
     // descriptor is borrowed; one that cannot be locked comes back as an error.
-    let returned = unsafe { libc::fcntl(folder.as_raw_fd(), what, &raw mut lock) };
-    check(libc::c_long::from(returned))?;
+    unsafe { raw::call(libc::SYS_fcntl, [number, what, address, 0, 0]) }?;
     Ok(lock.l_type)
 }
 

@@ -10,6 +10,8 @@ pub mod identity;
 #[cfg(target_os = "linux")]
 pub(crate) mod ahead;
 #[cfg(target_os = "linux")]
+pub(crate) mod beside;
+#[cfg(target_os = "linux")]
 pub(crate) mod descriptor;
 #[cfg(target_os = "linux")]
 pub(crate) mod environment;
@@ -27,6 +29,8 @@ pub(crate) mod network;
 pub(crate) mod notify;
 #[cfg(target_os = "linux")]
 pub(crate) mod process;
+#[cfg(target_os = "linux")]
+mod raw;
 #[cfg(target_os = "linux")]
 pub(crate) mod restrict;
 #[cfg(target_os = "linux")]

@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::Pid;
 
-use super::check;
+use super::{check, raw};
 
 /// Which side of a fork this is.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ impl Stack {
         Self::of(256 << 10)
     }
 
-    fn of(bytes: usize) -> Self {
+    pub(super) fn of(bytes: usize) -> Self {
         Self(Box::new_uninit_slice(bytes / size_of::<u128>()))
     }
 
@@ -271,11 +271,9 @@ pub(crate) fn reap() -> Result<Option<(i32, i32)>> {
 
 /// Sends a signal to the process behind `pidfd`.
 pub(crate) fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> Result<()> {
-    let (none, flags) = (ptr::null::<libc::siginfo_t>(), 0_u32);
+    let [pidfd, signal] = [pidfd.as_raw_fd(), signal].map(|number| number.unsigned_abs() as usize);
+    let (none, flags) = (0, 0);
     // SAFETY: the pointer is null, so the kernel touches no memory of ours; the descriptor is
     // borrowed. A process that is gone, or no pidfd, comes back as an error.
-    let returned = unsafe {
-        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, none, flags)
-    };
-    check(returned).map(drop)
+    unsafe { raw::call(libc::SYS_pidfd_send_signal, [pidfd, signal, none, flags, 0]) }.map(drop)
 }

@@ -267,6 +267,41 @@ fn a_doubly_killed_run_is_swept_by_the_next() {
     });
 }
 
+#[test]
+fn a_janitor_outlives_the_thread_that_started_it() {
+    let name = "killed::a_janitor_outlives_the_thread_that_started_it";
+    if let Some(root) = std::env::var_os(SUPERVISOR) {
+        // Larger than what the C library keeps of ended threads: its memory is gone with it.
+        let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(move || {
+            let mut place = place(Path::new(&root));
+            place.order.argv = ["/bin/sleep", "47.12"].map(str::to_owned).into();
+            let host = Host::probe();
+            let plan = build(&permit(), &place.order, &host.facts(&place.order.questions()));
+            (host.start(&plan.unwrap(), Streams::default()).unwrap(), place)
+        });
+        let (running, place) = thread.unwrap().join().unwrap();
+        fs::write(std::env::temp_dir().join("started"), "").unwrap();
+        running.wait().unwrap();
+        drop(place);
+        return;
+    }
+    as_both(name, || {
+        let (project, scratch) = (project(), Project::new());
+        let (root, before) = (project.root().to_owned(), tree(project.root()));
+        let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let mut supervisor = child(name, &root, &scratch);
+        let begun = Instant::now();
+        while !scratch.path("started").exists() {
+            assert!(begun.elapsed() < PATIENCE, "it never started");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(project.path(".bashrc").exists(), "a name is kept");
+        supervisor.kill().unwrap();
+        supervisor.wait().unwrap();
+        gone(&root, &before, &mounts, "after the end of the thread");
+    });
+}
+
 /// Returns the janitor among the children of a supervisor.
 fn janitor_of(supervisor: u32) -> Option<rustix::process::Pid> {
     let threads = fs::read_dir(format!("/proc/{supervisor}/task")).ok()?.flatten();

@@ -1,0 +1,85 @@
+//! A process beside us that works in our memory, as a thread does, and does not end with us.
+//!
+//! To make one takes a fraction of what a copy of our memory takes, and nobody pays for that copy
+//! afterwards: where memory is copied, each page that is written next is a fault, and an interrupt to
+//! every processor that another of our threads runs on.
+
+use std::ffi::{c_int, c_void};
+use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
+use std::sync::Arc;
+
+use rustix::io::{Errno, Result};
+use rustix::process::Pid;
+
+use super::process::{Made, Stack, await_end, leave, signal};
+use super::{check, signal as signals};
+
+/// The process. Dropping this ends it, and waits until it has.
+#[derive(Debug)]
+pub(crate) struct Beside<T> {
+    made: Made,
+    given: Arc<Given<T>>,
+    // Freed after the process has ended.
+    _stack: Stack,
+}
+
+#[derive(Debug)]
+struct Given<T> {
+    work: fn(&T),
+    with: T,
+}
+
+impl<T: Sync> Beside<T> {
+    /// Starts one that does `work`, with descriptors of its own that are copies of ours. It never
+    /// gets a signal but for those that cannot be blocked.
+    ///
+    /// The work must not use thread-local memory, which is that of this thread, or nobody's once
+    /// this thread has ended: so no function of the C library that does more than compute, and no
+    /// panic. It must not allocate: we may have ended with a lock taken.
+    pub(crate) fn start(with: T, work: fn(&T)) -> Result<Self> {
+        let given = Arc::new(Given { work, with });
+        let mut stack = Stack::of(64 << 10);
+        let mut pidfd: c_int = -1;
+        let flags = libc::CLONE_VM | libc::CLONE_PIDFD;
+        let address = Arc::as_ptr(&given).cast_mut().cast::<c_void>();
+        let _blocked = signals::block_all();
+        // SAFETY: the stack and what is given stay where they are until the process has ended, and
+        // the latter is only read; the kernel writes one int to `pidfd`. A failure comes back as an
+        // error.
+        let returned =
+            unsafe { libc::clone(run::<T>, stack.top(), flags, address, &raw mut pidfd) };
+        let pid = check(libc::c_long::from(returned))?;
+        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::CHILD)?;
+        // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else
+        // owns.
+        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+        Ok(Self { made: Made { pid, pidfd }, given, _stack: stack })
+    }
+}
+
+impl<T> Beside<T> {
+    /// Returns what it works with.
+    pub(crate) fn with(&self) -> &T {
+        &self.given.with
+    }
+
+    /// Ends it, without waiting until it has.
+    pub(crate) fn kill(&self) {
+        signal(self.made.pidfd.as_fd(), libc::SIGKILL).ok();
+    }
+}
+
+impl<T> Drop for Beside<T> {
+    fn drop(&mut self) {
+        self.kill();
+        await_end(self.made.pid).ok();
+    }
+}
+
+/// The process itself.
+extern "C" fn run<T>(given: *mut c_void) -> c_int {
+    // SAFETY: our owner keeps it until we have ended, and the kernel does if the owner is gone.
+    let given = unsafe { &*given.cast::<Given<T>>() };
+    (given.work)(&given.with);
+    leave(0)
+}
