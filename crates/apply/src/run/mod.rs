@@ -29,6 +29,7 @@ mod kept;
 mod leftover;
 mod message;
 mod mounts;
+mod needed;
 mod outcome;
 mod prepare;
 mod pump;
