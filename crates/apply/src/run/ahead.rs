@@ -31,6 +31,27 @@ pub fn send_ahead() {
     SENT.set(sent);
 }
 
+/// Does as [`send_ahead`] where a processor is idle: where none is, nothing is made meanwhile, and the
+/// process that was sent is one more that has to run.
+pub fn send_ahead_if_idle() {
+    let sent = SENT.take().filter(Ahead::is_ours);
+    SENT.set(sent.or_else(|| is_idle().then(|| Ahead::new(maps(), furnish).ok()).flatten()));
+}
+
+/// Returns whether fewer threads want to run on this machine than there are processors for us, as far
+/// as can be told.
+fn is_idle() -> bool {
+    let Ok(load) = std::fs::read_to_string("/proc/loadavg") else { return true };
+    let Ok(ours) = rustix::thread::sched_getaffinity(None) else { return true };
+    running(&load).is_none_or(|running| running < ours.count())
+}
+
+/// Returns how many threads run or wait for a processor, of which we are one: the fourth field of
+/// proc(5), loadavg.
+fn running(load: &str) -> Option<u32> {
+    load.split(' ').nth(3)?.split('/').next()?.parse().ok()
+}
+
 /// Ends what this thread has sent ahead: no sandbox is started after all.
 pub fn call_back() {
     drop(SENT.take());
@@ -93,6 +114,16 @@ mod tests {
     use super::*;
     use crate::run::prepare::flag;
     use crate::sys::ahead;
+
+    #[test]
+    fn who_wants_to_run_is_told_by_the_kernel() {
+        assert_eq!(running("0.71 1.02 1.19 3/412 24826\n"), Some(3));
+        for odd in ["", "0.71 1.02", "0.71 1.02 1.19 x/412 1\n"] {
+            assert_eq!(running(odd), None, "{odd}");
+        }
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap();
+        assert!(running(&load).is_some_and(|running| running > 0), "{load}: we are one");
+    }
 
     #[test]
     fn what_is_asked_for_is_what_is_made() {

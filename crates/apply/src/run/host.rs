@@ -23,6 +23,7 @@ use super::family::Family;
 use super::guard::{Watched, Watcher};
 use super::leftover::{Leftovers, Mounts};
 use super::message::{Message, send};
+use super::needed::{Heaps, Needed};
 use super::prepare::{Prepared, prepare};
 use super::reserve::Reserved;
 use super::streams::{self, Opened, Streams};
@@ -43,6 +44,7 @@ pub struct Host {
     /// User namespaces that swap an owner with the user of sandboxes, by owner.
     owners: Mutex<BTreeMap<(u32, u32), Arc<OwnedFd>>>,
     leftovers: Leftovers,
+    heaps: Heaps,
     spares: Option<PathBuf>,
 }
 
@@ -73,6 +75,7 @@ impl Host {
             uid,
             gid,
             leftovers: Leftovers::default(),
+            heaps: Heaps::default(),
             spares: None,
             owners: Mutex::default(),
         };
@@ -159,7 +162,7 @@ impl Host {
         let (fresh, terminal) = terminal.unzip();
         let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
         let ahead = ahead::take(plan);
-        let made = made(ahead.as_ref(), &mut prepared, ours.namespaces);
+        let made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces);
         let made = made.map_err(before("make namespaces"))?;
         let pid = made.pid;
         let sandbox = Sandbox::new(made, Family::of(plan));
@@ -173,8 +176,6 @@ impl Host {
             let events = ours.watched.as_ref().and_then(Watched::events);
             reserved.watch(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
         }
-        let guard = ours.watched.map(|watched| watched.guard(pid, watcher)).transpose()?;
-        drop(prepared);
         // Before the command can run: until it is gone it counts against the bound of processes. It
         // goes by itself, and nearly always has.
         drop(ahead);
@@ -191,9 +192,12 @@ impl Host {
             reserved.keep()?;
             send(ours.control.as_fd(), Message::Go).ok();
         }
+        let guard = ours.watched.map(|watched| watched.guard(pid, watcher)).transpose()?;
         if guard.is_some() {
             send(ours.control.as_fd(), Message::Go).ok();
         }
+        // What it works on is its own by now.
+        drop(prepared);
         Ok(Running {
             sandbox,
             guard,
@@ -210,6 +214,38 @@ impl Host {
             stop: Arc::new(AtomicBool::new(false)),
             brief: false,
         })
+    }
+
+    /// Makes the first process of a sandbox, in the namespaces that were made ahead, if some were.
+    fn made(
+        &self,
+        sent: Option<&Ahead>,
+        prepared: &mut Prepared,
+        namespaces: u64,
+    ) -> rustix::io::Result<Made> {
+        let _blocked = signal::block_all();
+        if let Some(sent) = sent {
+            prepared.ahead = ahead::made(sent);
+            if let Ok(made) = sent.make(namespaces, &mut || enter(prepared)) {
+                return Ok(made);
+            }
+            // What is wrong is told by the step that does it.
+            prepared.ahead = ahead::Made::default();
+        }
+        let needed = self.heaps.needed(prepared);
+        match clone_into(namespaces)? {
+            Side::Child => {
+                needed.iter().for_each(Needed::keep);
+                enter(prepared)
+            }
+            Side::Parent(made) => {
+                // What we write before it has let go is copied.
+                if needed.is_some() {
+                    rustix::thread::sched_yield();
+                }
+                Ok(made)
+            }
+        }
     }
 
     pub(super) fn spares(&self) -> Option<&Path> {
@@ -265,27 +301,6 @@ impl Host {
             mount::change_tree(tree.as_fd(), 0, Some((*owners).as_fd()), Reach::One)
         });
         tried.map_or_else(|errno| refused(Some(errno.raw_os_error())), |()| Idmap::Works)
-    }
-}
-
-/// Makes the first process of a sandbox, in the namespaces that were made ahead, if some were.
-fn made(
-    sent: Option<&Ahead>,
-    prepared: &mut Prepared,
-    namespaces: u64,
-) -> rustix::io::Result<Made> {
-    let _blocked = signal::block_all();
-    if let Some(sent) = sent {
-        prepared.ahead = ahead::made(sent);
-        if let Ok(made) = sent.make(namespaces, &mut || enter(prepared)) {
-            return Ok(made);
-        }
-        // What is wrong is told by the step that does it.
-        prepared.ahead = ahead::Made::default();
-    }
-    match clone_into(namespaces)? {
-        Side::Child => enter(prepared),
-        Side::Parent(made) => Ok(made),
     }
 }
 

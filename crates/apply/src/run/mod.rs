@@ -30,6 +30,7 @@ mod kept;
 mod leftover;
 mod message;
 mod mounts;
+mod needed;
 mod outcome;
 mod overlay;
 mod prepare;
@@ -47,7 +48,7 @@ mod trace;
 mod trial;
 mod walk;
 
-pub use ahead::{call_back, send_ahead};
+pub use ahead::{call_back, send_ahead, send_ahead_if_idle};
 pub use attend::Signals;
 pub use error::CannotStart;
 pub use host::Host;

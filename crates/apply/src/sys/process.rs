@@ -104,6 +104,12 @@ impl Stack {
         Self(Box::new_uninit_slice(bytes / size_of::<u128>()))
     }
 
+    /// Returns where it lies.
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+        let range = self.0.as_ptr_range();
+        range.start.addr()..range.end.addr()
+    }
+
     pub(super) fn top(&mut self) -> *mut c_void {
         self.0.as_mut_ptr_range().end.cast::<c_void>()
     }
@@ -194,14 +200,19 @@ pub(crate) fn fork_onto(stack: &mut Stack, mut body: &mut dyn FnMut()) -> Result
 pub(crate) struct Strings {
     pointers: Vec<*const c_char>,
     // Held for the memory that the pointers lead to.
-    _texts: Vec<CString>,
+    texts: Vec<CString>,
 }
 
 impl Strings {
     /// Makes the list.
     pub(crate) fn new(texts: Vec<CString>) -> Self {
         let pointers = texts.iter().map(|text| text.as_ptr()).chain([ptr::null()]).collect();
-        Self { pointers, _texts: texts }
+        Self { pointers, texts }
+    }
+
+    /// Returns what the list is made of.
+    pub(crate) fn memory(&self) -> (&[*const c_char], &[CString]) {
+        (&self.pointers, &self.texts)
     }
 }
 

@@ -27,6 +27,7 @@ mod replaced;
 mod soak;
 mod streams;
 mod terminal;
+mod threads;
 mod unconfined;
 mod work;
 
