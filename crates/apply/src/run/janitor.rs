@@ -3,17 +3,19 @@
 //! It stands in the host's mounts and in a session of its own, so that what ends the supervisor
 //! does not end it too. All it can do is end the sandbox and remove empty folders.
 
+use std::ops::Range;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::PidfdFlags;
 
+use super::quiet::LONG;
 use super::reserve::Folder;
 use super::spare::Spares;
 use crate::sys::descriptor::{close_between, lift};
 use crate::sys::process::{LeaveOnDrop, Made, Side, await_end, clone_into, leave, signal};
-use crate::sys::signal as signals;
+use crate::sys::{idle, signal as signals};
 
 /// A janitor at work. Dropping this sends it home.
 #[derive(Debug)]
@@ -75,6 +77,27 @@ fn wait(
         first = number + 1;
     }
     close_between(first, i32::MAX).ok();
+    let top = [0_u8];
+    rest(folders, spares, supervisor, sandbox, idle::place(&top).start)
+}
+
+/// The rest of its life. Once it has waited for long, it keeps the names and gives back everything
+/// else that it has from the supervisor. Its memory is a copy: that of a thread would be the
+/// supervisor's own.
+#[inline(never)]
+fn rest(
+    folders: &[Folder],
+    spares: Option<&Spares>,
+    supervisor: BorrowedFd<'_>,
+    sandbox: BorrowedFd<'_>,
+    top: usize,
+) -> ! {
+    if idle::is_wanted() && !has_ended(supervisor, Some(&LONG)) {
+        let spares = spares.map(std::slice::from_ref).unwrap_or_default();
+        idle::keep_only(top, &|page| {
+            idle::meet(&idle::place(spares), page) || is_in(folders, page)
+        });
+    }
     ended(supervisor);
     // It ends by itself, but only its end shows that nobody writes any more.
     signal(sandbox, libc::SIGKILL).ok();
@@ -83,8 +106,24 @@ fn wait(
     leave(0)
 }
 
+/// Returns whether some of what is needed to give names back lies in a page.
+fn is_in(folders: &[Folder], page: &Range<usize>) -> bool {
+    let is = |place| idle::meet(&place, page);
+    is(idle::place(folders))
+        || folders.iter().any(|folder| {
+            let mut names = folder.names.iter();
+            is(idle::place(&folder.names))
+                || names.any(|name| is(idle::place(name.as_bytes_with_nul())))
+        })
+}
+
 /// Waits until a process has ended.
 fn ended(process: BorrowedFd<'_>) {
+    while !has_ended(process, None) {}
+}
+
+/// Waits as long; returns whether a process has ended.
+fn has_ended(process: BorrowedFd<'_>, patience: Option<&Timespec>) -> bool {
     let mut watched = [PollFd::from_borrowed_fd(process, PollFlags::IN)];
-    while poll(&mut watched, None) == Err(Errno::INTR) {}
+    !matches!(poll(&mut watched, patience), Ok(0) | Err(Errno::INTR))
 }

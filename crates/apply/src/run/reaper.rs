@@ -9,9 +9,10 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use super::enter::{CHILDREN, CONTROL, SUPERVISOR, TMP, strip};
 use super::family::Family;
 use super::message::{Message, receive, send, send_with};
+use super::quiet::LONG;
 use crate::sys::descriptor::known;
 use crate::sys::process::reap;
-use crate::sys::{environment, signal};
+use crate::sys::{environment, idle, signal};
 
 /// Runs until the command or the supervisor has ended, and takes the whole family along.
 ///
@@ -30,14 +31,27 @@ pub(super) fn run(
         send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
         family.end(command, 125);
     }
+    let top = [0_u8];
+    attend(command, family, idle::place(&top).start)
+}
+
+/// The rest of its life. What it works with is here and in numbers that it knows: once it has waited
+/// for long, everything else that it has from the supervisor is given back.
+#[inline(never)]
+fn attend(command: Pid, family: Family, top: usize) -> ! {
     let (control, supervisor, children) = (known(CONTROL), known(SUPERVISOR), known(CHILDREN));
+    let mut patience = idle::is_wanted().then_some(&LONG);
     loop {
         let mut watched = [
             PollFd::from_borrowed_fd(supervisor, PollFlags::IN),
             PollFd::from_borrowed_fd(control, PollFlags::IN),
             PollFd::from_borrowed_fd(children, PollFlags::IN),
         ];
-        match poll(&mut watched, None) {
+        match poll(&mut watched, patience) {
+            Ok(0) => {
+                patience = None;
+                idle::keep_only(top, &|_| false);
+            }
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => family.end(command, 125),
         }

@@ -14,6 +14,8 @@ pub(crate) mod descriptor;
 #[cfg(target_os = "linux")]
 pub(crate) mod environment;
 #[cfg(target_os = "linux")]
+pub(crate) mod idle;
+#[cfg(target_os = "linux")]
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
 pub(crate) mod lock;
