@@ -15,11 +15,17 @@ mod ui;
 use std::process::ExitCode;
 
 #[cfg(target_env = "musl")]
+use dlmalloc::GlobalDlmalloc as Rest;
+#[cfg(all(target_os = "linux", not(target_env = "musl")))]
+use std::alloc::System as Rest;
+
+#[cfg(target_os = "linux")]
 #[global_allocator]
-static MEMORY: palisade::Memory<dlmalloc::GlobalDlmalloc> =
-    palisade::Memory::over(dlmalloc::GlobalDlmalloc);
+static MEMORY: palisade::Memory<Rest> = palisade::Memory::over(Rest);
 
 fn main() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    MEMORY.serves_one();
     ui::announce_bugs();
     exit::Exit::of(|| match args::Cli::version_alone() {
         Some(version) => command::version(version),

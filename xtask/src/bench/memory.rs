@@ -11,12 +11,17 @@ use super::candidate::{Candidate, found};
 use crate::failure::Failure;
 
 /// How many wait at once: what they share counts for each of them in part.
-const WAITING: usize = 10;
+const WAITING: usize = 64;
+
+/// How long they have waited when they are looked at.
+const WAITED: Duration = Duration::from_secs(3);
 
 pub(super) fn table(folder: &Path) -> Result<String, Failure> {
     let mut page = format!(
-        "## Memory\n\n{WAITING} sandboxes around `sleep`, which is not counted: PSS of each.\n\n\
-         | What | KiB |\n| --- | ---: |\n"
+        "## Memory\n\n{WAITING} sandboxes at once around `sleep`, which is not counted: PSS of each, after \
+         {} seconds.\n\n\
+         | What | KiB |\n| --- | ---: |\n",
+        WAITED.as_secs(),
     );
     for candidate in found(folder).iter().skip(1) {
         let told = match waiting(folder, candidate)? {
@@ -43,7 +48,7 @@ fn waiting(folder: &Path, candidate: &Candidate) -> Result<Option<u64>, Failure>
         let cannot = |error| Failure::io(format!("cannot start {}", candidate.name), &error);
         children.0.push(child.map_err(cannot)?);
     }
-    thread::sleep(Duration::from_secs(1));
+    thread::sleep(WAITED);
     let trees = children.0.iter().map(|child| kib(child.id()));
     Ok(trees.sum::<Option<u64>>().map(|all| all / u64::try_from(WAITING).unwrap_or(1)))
 }

@@ -9,6 +9,7 @@
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
 //! | `supervise`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
+//! | `quiet` | in all that wait for long |
 
 mod act;
 mod after;
@@ -35,6 +36,7 @@ mod outcome;
 mod overlay;
 mod prepare;
 mod pump;
+mod quiet;
 mod reaper;
 mod reserve;
 mod sample;

@@ -11,7 +11,7 @@ use super::family::Family;
 use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
 use crate::sys::process::reap;
-use crate::sys::{environment, signal};
+use crate::sys::{environment, idle, signal};
 
 /// Runs until the command or the supervisor has ended, and takes the whole family along.
 ///
@@ -30,7 +30,17 @@ pub(super) fn run(
         send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
         family.end(command, 125);
     }
+    let top = [0_u8];
+    attend(command, family, idle::place(&top).start)
+}
+
+/// The rest of its life. What it works with is here and in numbers that it knows: everything else
+/// that it has from the supervisor is given back, at once. The command has just begun, so there is
+/// time for it now, and in the end less is left to let go of.
+#[inline(never)]
+fn attend(command: Pid, family: Family, top: usize) -> ! {
     let (control, supervisor, children) = (known(CONTROL), known(SUPERVISOR), known(CHILDREN));
+    idle::keep_only(top, &|_| false);
     loop {
         let mut watched = [
             PollFd::from_borrowed_fd(supervisor, PollFlags::IN),

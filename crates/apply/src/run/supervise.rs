@@ -21,12 +21,14 @@ use super::kept::Buffer;
 use super::leftover::Leftover;
 use super::message::{Message, receive_with, send};
 use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
+use super::quiet::Quiet;
 use super::reserve::Reserved;
 use super::sample::{Counts, Sampler};
 use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
 use super::touched;
 use super::trace::Tracer;
+use crate::sys::idle;
 use crate::sys::process::{Ended, Made, await_end};
 
 /// Bytes kept of a captured stream when nobody says (Ruling 13).
@@ -140,7 +142,7 @@ impl Running {
     ///
     /// When a step of the plan failed: then the command has not run.
     pub fn wait(self) -> Result<Outcome, CannotStart> {
-        self.wait_with(None)
+        self.wait_with(None, &mut || ())
     }
 
     /// Waits as [`Running::wait`] does, and stands in for the command towards whoever runs this
@@ -155,16 +157,21 @@ impl Running {
     ///
     /// As [`Running::wait`].
     pub fn wait_attended(self) -> Result<Outcome, CannotStart> {
-        self.wait_with(Signals::catch())
+        self.wait_with(Signals::catch(), &mut || ())
     }
 
     /// Waits as [`Running::wait_attended`] does, with signals that were caught before the start: so
-    /// none is lost between the two. Without any it waits as [`Running::wait`] does.
+    /// none is lost between the two. Without any it waits as [`Running::wait`] does. A program that
+    /// gives memory back while it waits for long is asked first to `free` what only the start needed.
     ///
     /// # Errors
     ///
     /// As [`Running::wait`].
-    pub fn wait_with(mut self, signals: Option<Signals>) -> Result<Outcome, CannotStart> {
+    pub fn wait_with(
+        mut self,
+        signals: Option<Signals>,
+        free: &mut dyn FnMut(),
+    ) -> Result<Outcome, CannotStart> {
         let bounds = self.plan.bounds();
         let cap = bounds.output.unwrap_or(OUTPUT);
         let mut buffers = [Buffer::new(cap, bounds.keep), Buffer::new(cap, bounds.keep)];
@@ -172,6 +179,7 @@ impl Running {
         let mut patience = Patience::default();
         let mut sampler = Sampler::new(self.sandbox.pid(), &bounds, Counts::of(&self.plan));
         let mut last_output = self.started;
+        let mut quiet = Quiet::new(Instant::now());
         // Room for output, if any is ours to read.
         let is_read = self.drains.iter().any(|drain| !matches!(drain, Drain::None));
         let mut chunk = vec![0; if is_read { 64 << 10 } else { 0 }];
@@ -194,11 +202,19 @@ impl Running {
                 guard.look(now);
                 guard.due().map(|due| due.saturating_duration_since(now))
             });
+            if quiet.as_mut().is_some_and(|quiet| quiet.is_long(now)) {
+                free();
+                idle::give_back();
+            }
+            let calm = quiet.as_ref().and_then(Quiet::due).map(|due| due - now);
             // Where nothing is confined, somebody may be left who holds a stream for ever.
             let ends_now = said.closed && self.sandbox.family == Family::Adopted;
             let at_once = ends_now.then_some(Duration::ZERO);
-            let timeout = timeout.into_iter().chain(sample).chain(look).chain(at_once).min();
-            let ready = self.watch(timeout, said.closed, signals.as_ref());
+            let timeout = timeout.into_iter().chain(sample).chain(look).chain(calm).chain(at_once);
+            let ready = self.watch(timeout.min(), said.closed, signals.as_ref());
+            if let Some(quiet) = quiet.as_mut().filter(|_| !ready.is_empty()) {
+                quiet.stir(Instant::now());
+            }
             let is = |what| ready.contains(&what);
             if is(Watched::Control) {
                 let (heard, along) = receive_with(self.control.as_fd());
@@ -298,6 +314,8 @@ impl Running {
         }
     }
 
+    // Apart, so that its variables are not on the stack while we wait.
+    #[inline(never)]
     fn outcome(
         self,
         said: Said,

@@ -12,16 +12,37 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::idle::{self, PAGE};
 
 /// How much room there is, and how much of it the kernel is asked for at once.
 const ROOM: usize = 1 << 20;
 const STEP: usize = 64 << 10;
 
 /// The largest piece, and what all sizes are multiples of.
-const LARGEST: usize = 4 << 10;
+const LARGEST: usize = 32 << 10;
 const GRAIN: usize = 16;
+
+/// The memory of this program, if it serves one command.
+static OWN: OnceLock<&'static (dyn Own + Sync)> = OnceLock::new();
+
+/// Memory that can be given back.
+pub(super) trait Own {
+    /// Returns where the room is.
+    fn room(&self) -> Range<usize>;
+
+    /// Gives back the pages of the room that nobody uses.
+    fn give_back(&self);
+}
+
+/// Returns the memory of this program, if it serves one command.
+pub(super) fn own() -> Option<&'static (dyn Own + Sync)> {
+    OWN.get().copied()
+}
 
 thread_local! {
     /// Something that is elsewhere for each thread.
@@ -89,6 +110,31 @@ impl<A> Memory<A> {
     }
 }
 
+impl<A: Sync> Memory<A> {
+    /// Says that this is the memory of a program that starts one command and waits for its end. While
+    /// it waits for long, pages that are not in use go back to the kernel, also those of its stack
+    /// and of its code.
+    pub fn serves_one(&'static self) {
+        // SAFETY: the call takes a number, and returns one.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        if usize::try_from(page) == Ok(PAGE) {
+            OWN.get_or_init(|| self);
+        }
+    }
+}
+
+impl<A: Sync> Own for Memory<A> {
+    fn room(&self) -> Range<usize> {
+        let start = self.room.get().expose_provenance();
+        start..start + ROOM
+    }
+
+    fn give_back(&self) {
+        let room = self.room.get().cast::<u8>();
+        self.with(|ledger| ledger.give_back(room));
+    }
+}
+
 /// Returns the size that a piece really has, in grains; none if it is not handed out here.
 fn grains(layout: Layout) -> Option<usize> {
     let small = layout.size() <= LARGEST && layout.align() <= GRAIN;
@@ -128,6 +174,49 @@ impl Ledger {
         *freed = piece;
     }
 
+    /// Gives back whole pages that are free. What begins or ends in them is not handed out again.
+    fn give_back(&mut self, room: *mut u8) {
+        let mut free = [0; ROOM / PAGE];
+        let mut count = |piece: Range<usize>| {
+            for (page, free) in pages(&piece).zip(free.iter_mut().skip(piece.start / PAGE)) {
+                *free += page.end.min(piece.end) - page.start.max(piece.start);
+            }
+        };
+        count(self.used..ROOM);
+        for (grains, first) in self.freed.iter().enumerate() {
+            let mut piece = *first;
+            while !piece.is_null() {
+                let start = piece.addr() - room.addr();
+                count(start..start + grains * GRAIN);
+                // SAFETY: it was freed, so it is ours, and begins with an address.
+                piece = unsafe { piece.cast::<*mut u8>().read() };
+            }
+        }
+        for grains in 0..self.freed.len() {
+            let mut rest = self
+                .freed
+                .get_mut(grains)
+                .map_or(ptr::null_mut(), |first| std::mem::replace(first, ptr::null_mut()));
+            while !rest.is_null() {
+                let piece = rest;
+                // SAFETY: as above.
+                rest = unsafe { piece.cast::<*mut u8>().read() };
+                let start = piece.addr() - room.addr();
+                let mut pages = free.iter().skip(start / PAGE);
+                let last = (start + grains * GRAIN - 1) / PAGE;
+                if pages.by_ref().take(last + 1 - start / PAGE).all(|free| *free < PAGE) {
+                    self.put(room, piece, grains);
+                }
+            }
+        }
+        let start = room.expose_provenance();
+        let is_free = |page: &Range<usize>| free.get((page.start - start) / PAGE) == Some(&PAGE);
+        for unused in idle::runs(start..start + ROOM, is_free) {
+            // SAFETY: nothing in these pages is handed out, and no freed piece in them is known.
+            unsafe { idle::give(unused) };
+        }
+    }
+
     /// Asks the kernel for the next pages. One that cannot gives them one by one.
     fn ask(&mut self, room: *mut u8) {
         const POPULATE_WRITE: i32 = 23;
@@ -136,6 +225,12 @@ impl Ledger {
         unsafe { libc::madvise(start.cast(), STEP, POPULATE_WRITE) };
         self.given += STEP;
     }
+}
+
+/// Returns the pages of the room that a piece is in.
+fn pages(piece: &Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let numbers = piece.start / PAGE..piece.end.div_ceil(PAGE);
+    numbers.map(|number| number * PAGE..(number + 1) * PAGE)
 }
 
 // SAFETY: a piece is handed out to one caller at a time, at a multiple of `GRAIN`, and as long as
@@ -217,7 +312,7 @@ mod tests {
         static MEMORY: Memory<System> = Memory::over(System);
         let memory = &MEMORY;
         let mut pieces = Vec::new();
-        for size in (1..6000).step_by(19) {
+        for size in (1..6000).step_by(47).chain([30_000, LARGEST, LARGEST + 1, 90_000]) {
             // SAFETY: the size is not zero, and the piece is as long.
             let piece = unsafe { memory.alloc_zeroed(layout(size)) };
             assert_eq!(memory.holds(piece), size <= LARGEST, "{size}");
@@ -292,6 +387,57 @@ mod tests {
                 });
             }
         });
+    }
+
+    #[test]
+    fn pages_that_nobody_uses_are_given_back_and_the_rest_stays() {
+        static MEMORY: Memory<System> = Memory::over(System);
+        let memory = &MEMORY;
+        let take = |size| {
+            // SAFETY: the size is not zero.
+            let piece = unsafe { memory.alloc(layout(size)) };
+            // SAFETY: it is as long.
+            unsafe { piece.write_bytes(7, size) };
+            piece
+        };
+        let pieces: Vec<(*mut u8, usize)> =
+            (16..2000).step_by(8).map(|size| (take(size), size)).collect();
+        // The last quarter stays, and one of every forty before it.
+        let stays = |number: usize| number * 4 > pieces.len() * 3 || number.is_multiple_of(40);
+        for (number, (piece, size)) in pieces.iter().enumerate() {
+            if !stays(number) {
+                // SAFETY: it was handed out with this size, and is not used again.
+                unsafe { memory.dealloc(*piece, layout(*size)) };
+            }
+        }
+        let before = resident(memory);
+        memory.give_back();
+        let after = resident(memory);
+        assert!(after < before * 3 / 4, "{before} pages before, {after} after");
+        for _ in 0..3 {
+            let again: Vec<_> = (16..2000).step_by(24).map(|size| (take(size), size)).collect();
+            let stayed = pieces.iter().enumerate().filter(|(number, _)| stays(*number));
+            for (piece, size) in stayed.map(|(_, piece)| *piece) {
+                // SAFETY: it is still handed out.
+                let bytes = unsafe { std::slice::from_raw_parts(piece, size) };
+                assert!(bytes.iter().all(|byte| *byte == 7), "{size}");
+            }
+            for (piece, size) in again {
+                assert!(memory.holds(piece));
+                // SAFETY: it was handed out with this size, and is not used again.
+                unsafe { memory.dealloc(piece, layout(size)) };
+            }
+            memory.give_back();
+        }
+    }
+
+    /// Returns how many pages of the room there are.
+    fn resident<A>(memory: &Memory<A>) -> usize {
+        let mut pages = [0_u8; ROOM / PAGE];
+        // SAFETY: the room is mapped, and there is a byte for each of its pages.
+        let done = unsafe { libc::mincore(memory.room.get().cast(), ROOM, pages.as_mut_ptr()) };
+        assert_eq!(done, 0);
+        pages.iter().filter(|page| **page & 1 == 1).count()
     }
 
     #[test]

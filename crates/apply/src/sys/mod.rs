@@ -18,6 +18,8 @@ pub(crate) mod environment;
 #[cfg(target_os = "linux")]
 pub(crate) mod heap;
 #[cfg(target_os = "linux")]
+pub(crate) mod idle;
+#[cfg(target_os = "linux")]
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
 pub(crate) mod lock;

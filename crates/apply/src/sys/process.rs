@@ -2,6 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::mem::{self, MaybeUninit};
+use std::ops::Range;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -10,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::Pid;
 
-use super::{check, raw};
+use super::{check, idle, raw};
 
 /// Which side of a fork this is.
 #[derive(Debug)]
@@ -105,13 +106,25 @@ impl Stack {
     }
 
     /// Returns where it lies.
-    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+    pub(crate) fn range(&self) -> Range<usize> {
         let range = self.0.as_ptr_range();
         range.start.addr()..range.end.addr()
     }
 
     pub(super) fn top(&mut self) -> *mut c_void {
         self.0.as_mut_ptr_range().end.cast::<c_void>()
+    }
+}
+
+impl Drop for Stack {
+    fn drop(&mut self) {
+        if idle::is_wanted() {
+            let Range { start, end } = self.0.as_mut_ptr_range();
+            let pages = start.expose_provenance().next_multiple_of(idle::PAGE)
+                ..end.addr() - end.addr() % idle::PAGE;
+            // SAFETY: whole pages of what is ours, has no content, and is freed now.
+            unsafe { idle::give(pages) };
+        }
     }
 }
 

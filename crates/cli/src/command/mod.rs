@@ -27,21 +27,27 @@ pub(crate) fn run(cli: &Cli) -> Exit {
     let ui = Ui::new(cli.color);
     let (format, result) = match &cli.command {
         Command::Run(args) => (args.format(), args.run(&ui)),
-        Command::Check(args) => (args.format(), args.run(&ui)),
-        Command::Plan(args) => (args.format(), args.run(&ui)),
-        Command::Explain(args) => (args.format(), args.run(&ui)),
-        Command::Policy(command) => (command.format(), command.run(&ui)),
-        Command::Trust(args) => (args.format(), args.run(&ui)),
-        Command::Cache(command) => (command.format(), command.run(&ui)),
-        Command::Demo(args) => (Format::Json, args.run(&ui)),
-        Command::Completions(args) => (Format::Human, args.run(&ui)),
-        Command::Man(args) => (Format::Human, args.run(&ui)),
-        Command::MarkdownHelp => (Format::Human, markdown::run(&ui)),
+        Command::Check(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Plan(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Explain(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Policy(command) => (command.format(), apart(|| command.run(&ui))),
+        Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
+        Command::Demo(args) => (Format::Json, apart(|| args.run(&ui))),
+        Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),
+        Command::Man(args) => (Format::Human, apart(|| args.run(&ui))),
+        Command::MarkdownHelp => (Format::Human, apart(|| markdown::run(&ui))),
     };
     result.unwrap_or_else(|failure| {
         ui.fail(&failure, format);
         Exit::Failed
     })
+}
+
+/// Does something in a frame of its own: its variables are not on the stack of who waits elsewhere.
+#[inline(never)]
+fn apart<T>(does: impl FnOnce() -> T) -> T {
+    does()
 }
 
 /// Prints the version.

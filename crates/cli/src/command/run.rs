@@ -2,7 +2,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
-use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
@@ -93,8 +92,8 @@ impl RunArgs {
         }
         let (outcome, text, warnings) = ended?;
         match self.format() {
-            Format::Json => ui.json(&told(&outcome, warnings))?,
-            Format::Human => tell(ui, &outcome, &text),
+            Format::Json => super::apart(|| ui.json(&told(&outcome, warnings)))?,
+            Format::Human => super::apart(|| tell(ui, &outcome, &text)),
         }
         Ok(Exit::Ran(outcome.exit_status()))
     }
@@ -102,22 +101,26 @@ impl RunArgs {
     /// Runs the command; returns what became of it, its text, and what should be known of the
     /// policy.
     fn ran(&self, ui: &Ui) -> Result<(Outcome, String, Json), Failure> {
+        let (sandbox, job, text, warnings) = super::apart(|| self.ready(ui))?;
+        Ok((sandbox.run_last(job)?, text, warnings))
+    }
+
+    /// Makes everything ready that can be before it is decided.
+    fn ready(&self, ui: &Ui) -> Result<(Sandbox, Job, String, Json), Failure> {
         // Mostly it may run. Where it may not, this is for nothing, and beside us.
         palisade::send_ahead();
         let mut request = self.commanding.request()?;
         request.policies.extend(self.settings.iter().map(|file| format!("srt:{file}")));
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
         let cwd = self.commanding.cwd(&request)?;
-        // We end with it: to free it piece by piece is of use to nobody.
-        let sandbox = ManuallyDrop::new(Sandbox::new(&request)?.once().confirmer(Terminal));
+        let sandbox = Sandbox::new(&request)?.once().confirmer(Terminal);
         if self.format() == Format::Human {
             super::warn_running(ui, sandbox.session());
         }
         let warnings = super::warnings_running(sandbox.session());
         let command = self.commanding.command()?;
         let text = command.text();
-        let outcome = sandbox.run(self.job(command, cwd)?)?;
-        Ok((outcome, text, warnings))
+        Ok((sandbox, self.job(command, cwd)?, text, warnings))
     }
 
     fn job(&self, command: Given, cwd: String) -> Result<Job, Failure> {

@@ -11,6 +11,7 @@ mod reply;
 mod run;
 
 use std::fmt;
+use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -62,7 +63,7 @@ struct Inner {
     cwd: PathBuf,
     environment: Vec<(String, String)>,
     confirmer: Arc<dyn Confirm>,
-    recorder: Recorder,
+    recorder: Arc<Recorder>,
     store: Option<Store>,
 }
 
@@ -111,7 +112,7 @@ impl Sandbox {
             cwd: request.cwd.clone(),
             environment: environment.collect(),
             confirmer: Arc::new(Nobody),
-            recorder: Recorder::new(path.map(|path| JsonlSink::open(&path))),
+            recorder: Arc::new(Recorder::new(path.map(|path| JsonlSink::open(&path)))),
             store: request.cache_store(),
             session,
         }))
@@ -151,6 +152,24 @@ impl Sandbox {
         self.begin(job.into(), Awaited::AtOnce)?.wait()
     }
 
+    /// Runs a command as [`Sandbox::run`] does, as the last thing that this process does with its
+    /// policy. That is freed when the command takes long, if the process gives memory back at all,
+    /// and otherwise never: the process ends with the command.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::run`].
+    pub fn run_last(self, job: impl Into<Job>) -> Result<Outcome, CannotRun> {
+        let run = self.begin(job.into(), Awaited::AtOnce)?;
+        let mut own = ManuallyDrop::new(Some(self));
+        // Whom a host would wait for in the end is not waited for.
+        let mut host = ManuallyDrop::new(None);
+        run.wait_freeing(&mut || {
+            let freed = own.take().and_then(|own| Arc::into_inner(own.0));
+            *host = freed.map(|inner| inner.host);
+        })
+    }
+
     /// Starts a command, if it may run.
     ///
     /// # Errors
@@ -184,12 +203,14 @@ impl Sandbox {
         Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
     }
 
+    // Apart, so that its variables are not on the stack while the command is waited for.
+    #[inline(never)]
     fn begin(&self, job: Job, awaited: Awaited) -> Result<Run, CannotRun> {
         let (name, result) = match self.decide(&job) {
             Err(error) => (run_name(), Err(error)),
             Ok(Err((name, outcome))) => {
                 palisade_apply::call_back();
-                return Ok(Run::refused(self.clone(), &name, outcome));
+                return Ok(Run::refused(self, &name, outcome));
             }
             Ok(Ok(ready)) => (ready.name.clone(), run::start(self, ready, job, awaited)),
         };

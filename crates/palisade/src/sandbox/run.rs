@@ -2,6 +2,7 @@
 
 use std::io::{self, Read as _};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 pub use palisade_apply::Stop;
@@ -13,12 +14,12 @@ use palisade_policy::decide::Permit;
 use super::error::CannotRun;
 use super::job::{Job, Output, Signals};
 use super::outcome::{Done, Outcome};
-use super::{Ready, Sandbox};
+use super::{Ready, Recorder, Sandbox};
 
 /// A command that was started, or refused. Dropping this ends it, with all its descendants.
 #[derive(Debug)]
 pub struct Run {
-    sandbox: Sandbox,
+    recorder: Arc<Recorder>,
     name: String,
     state: State,
 }
@@ -36,8 +37,16 @@ struct Started {
     keep: Kept,
     readers: Vec<JoinHandle<()>>,
     caught: Option<palisade_apply::Signals>,
-    again: (Permit, Order),
+    start: Option<Start>,
     caches: Option<Held>,
+}
+
+/// What tells why a command could not be started, and is of no use once it runs.
+#[derive(Debug)]
+struct Start {
+    sandbox: Sandbox,
+    permit: Permit,
+    order: Order,
 }
 
 /// When the end of a command is waited for.
@@ -92,11 +101,15 @@ impl Run {
     ///
     /// When the walls could not be put up: then it has not run.
     pub fn wait(self) -> Result<Outcome, CannotRun> {
-        let Self { sandbox, name, state } = self;
-        let recorder = &sandbox.0.recorder;
+        self.wait_freeing(&mut || ())
+    }
+
+    /// Waits as [`Run::wait`] does; when that takes long, `free` is told to free what it can.
+    pub(super) fn wait_freeing(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
+        let Self { recorder, name, state } = self;
         let ended = match state {
             State::Refused(outcome) => Ok(*outcome),
-            State::Running(started) => started.wait(&sandbox),
+            State::Running(started) => started.wait(free),
         };
         recorder.ended(&name, ended.as_ref());
         let mut outcome = ended?;
@@ -104,17 +117,24 @@ impl Run {
         Ok(outcome)
     }
 
-    pub(super) fn refused(sandbox: Sandbox, name: &str, outcome: Outcome) -> Self {
-        Self { sandbox, name: name.to_owned(), state: State::Refused(Box::new(outcome)) }
+    pub(super) fn refused(sandbox: &Sandbox, name: &str, outcome: Outcome) -> Self {
+        let recorder = Arc::clone(&sandbox.0.recorder);
+        Self { recorder, name: name.to_owned(), state: State::Refused(Box::new(outcome)) }
     }
 }
 
 impl Started {
-    fn wait(self, sandbox: &Sandbox) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, caught, again, caches } = self;
-        let ended = running.wait_with(caught);
+    fn wait(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
+        let Self { running, about, keep, readers, caught, mut start, caches } = self;
+        let ended = running.wait_with(caught, &mut || {
+            start = None;
+            free();
+        });
         drop(caches);
-        let mut seen = ended.map_err(|error| explained(sandbox, error, &again))?;
+        let mut seen = ended.map_err(|error| match &start {
+            Some(start) => start.explained(error),
+            None => error.into(),
+        })?;
         // They end when the last process that could write has, if it has.
         if seen.survivors == Survivors::None {
             readers.into_iter().for_each(|reader| drop(reader.join()));
@@ -140,7 +160,7 @@ pub(super) fn start(
         stdout: opened(job.stdout, &mut readers)?,
         stderr: opened(job.stderr, &mut readers)?,
     };
-    let again = (permit, order);
+    let start = Start { sandbox: sandbox.clone(), permit, order };
     // Before the start: what comes once the command runs is the command's.
     let caught = match job.signals {
         Signals::Ours => None,
@@ -150,11 +170,13 @@ pub(super) fn start(
         Awaited::AtOnce => host.start_awaited(&plan, streams),
         Awaited::Later => host.start(&plan, streams),
     };
-    let running = running.map_err(|error| explained(sandbox, error, &again))?;
+    let running = running.map_err(|error| start.explained(error))?;
     let running = if job.brief { running.brief() } else { running };
     let keep = plan.bounds().keep;
-    let started = Started { running, about, keep, readers, caught, again, caches };
-    Ok(Run { sandbox: sandbox.clone(), name, state: State::Running(Box::new(started)) })
+    let start = Some(start);
+    let started = Started { running, about, keep, readers, caught, start, caches };
+    let recorder = Arc::clone(&sandbox.0.recorder);
+    Ok(Run { recorder, name, state: State::Running(Box::new(started)) })
 }
 
 /// Opens where output goes; what a function gets is read by a thread.
@@ -179,14 +201,16 @@ fn opened(
     })
 }
 
-/// Tells what the host lacks, where that is why a sandbox could not be started: that namespaces can
-/// be made was taken for granted.
-fn explained(sandbox: &Sandbox, error: CannotStart, again: &(Permit, Order)) -> CannotRun {
-    let (permit, order) = again;
-    let facts = sandbox.0.host.facts(&order.questions());
-    let kernel = Host::probe().kernel().clone();
-    match build(permit, order, &palisade_plan::Facts { kernel, ..facts }) {
-        Err(missing) => missing.into(),
-        Ok(_) => error.into(),
+impl Start {
+    /// Tells what the host lacks, where that is why a sandbox could not be started: that namespaces
+    /// can be made was taken for granted.
+    fn explained(&self, error: CannotStart) -> CannotRun {
+        let Self { sandbox, permit, order } = self;
+        let facts = sandbox.0.host.facts(&order.questions());
+        let kernel = Host::probe().kernel().clone();
+        match build(permit, order, &palisade_plan::Facts { kernel, ..facts }) {
+            Err(missing) => missing.into(),
+            Ok(_) => error.into(),
+        }
     }
 }

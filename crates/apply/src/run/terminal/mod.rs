@@ -168,6 +168,8 @@ impl Terminal {
     }
 
     /// Moves what the command shows; returns whether there was anything.
+    // Apart, so that its room is not on the stack while nothing happens.
+    #[inline(never)]
     pub(super) fn show(&mut self) -> bool {
         let mut any = false;
         if let Some(inner) = self.inner.as_ref().filter(|_| self.shown.is_empty()) {
@@ -222,6 +224,8 @@ impl Terminal {
     }
 
     /// Moves what a person types; returns what it asks of us.
+    // Apart, as above.
+    #[inline(never)]
     pub(super) fn type_in(&mut self, patience: &mut Patience) -> Asked {
         let mut asked = Asked::Nothing;
         if let Some(keys) =
