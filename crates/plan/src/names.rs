@@ -7,6 +7,8 @@ use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
+use crate::paths::{below, split};
+
 /// What is looked for in trees. Protected names count in every letter case: which of them mean the
 /// same file is the filesystem's secret.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -69,7 +71,7 @@ impl Names {
 
     /// Returns whether a path is one of them.
     pub(crate) fn want(&self, path: &Path) -> bool {
-        let Some(name) = path.file_name() else { return false };
+        let Some((_, name)) = split(path) else { return false };
         let name = folded_name(name);
         let plain = self.last.contains(name.as_ref());
         let other = self.other.iter().any(|pattern| pattern.may_end_in(&name));
@@ -90,10 +92,10 @@ impl Names {
 
     /// Returns the names of more than one component that begin with this folder.
     pub(crate) fn within(&self, folder: &Path) -> Vec<PathBuf> {
-        let Some(name) = folder.file_name() else { return Vec::new() };
+        let Some((above, name)) = split(folder) else { return Vec::new() };
         let deep = self.deep.iter().filter(|(tail, _)| begins(tail, name));
         let paths = deep.filter_map(|(tail, pattern)| {
-            let path = folder.parent()?.join(tail);
+            let path = below(above, tail.as_os_str());
             pattern.matches(&path).then_some(path)
         });
         paths.collect()
@@ -122,13 +124,20 @@ impl<'p> Exactly<'p> {
 
     /// Returns whether one of the patterns names this very path.
     pub(crate) fn name(&self, path: &Path) -> bool {
-        let last = path.file_name().unwrap_or_default().to_string_lossy();
+        if self.literals.contains(path.as_os_str()) {
+            return true;
+        }
+        if self.others.is_empty() {
+            return false;
+        }
+        let (above, last) = split(path).unzip();
+        let last = last.unwrap_or_default().to_string_lossy();
         let names = |pattern: &PathPattern| {
             pattern.may_end_in(&last)
                 && pattern.matches(path)
-                && !path.parent().is_some_and(|above| pattern.matches(above))
+                && !above.is_some_and(|above| pattern.matches(above))
         };
-        self.literals.contains(path.as_os_str()) || self.others.iter().any(|pattern| names(pattern))
+        self.others.iter().any(|pattern| names(pattern))
     }
 }
 
