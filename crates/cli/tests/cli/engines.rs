@@ -1,0 +1,211 @@
+//! `palisade plan --export`: other engines hold what our own plan holds, or the export is refused.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use std::sync::OnceLock;
+
+use palisade_testkit::{Fact, Home, Need, Project, need};
+use serde_json::Value as Json;
+
+use crate::kit::{PALISADE, Person, World, as_both};
+
+/// Tries what must work and what must not, and says of each whether it did. Nothing here changes
+/// anything outside of the project should a wall be missing.
+const TRIES: &str = r#"
+t() { if "$@" >/dev/null 2>&1; then echo "yes $*"; else echo "no $*"; fi; }
+t touch made
+t test "$(cat made-before)" = before
+t test -w /
+t test -w /etc
+t test -w "$HOME"
+t sh -c ': >> "$HOME/notes"'
+t cat "$HOME/notes"
+t cat "$HOME/.ssh/id"
+t ls "$HOME/.ssh"
+t cat "$HOME/.netrc"
+t ls "$HOME/.config/gh"
+t cat .env
+t touch .git/hooks/pre-commit
+t sh -c ': >> .git/config'
+t mv .git other
+t mkdir .vscode/tasks
+t rmdir .vscode
+t touch .bashrc
+t sh -c ': > /dev/null'
+t sh -c ': >> /proc/sys/kernel/core_pattern'
+t touch /tmp/x /var/tmp/x /dev/shm/x
+t test -e "$HOST_TMP"
+t unshare -U true
+t cat /etc/shadow
+t test "$(cat /proc/net/dev | grep -c :)" -gt 4
+t test -e "/proc/$OUTSIDE"
+t test -n "$NOT_PASSED"
+t grep -q 'CapEff:	0000000000000000' /proc/self/status
+t grep -q 'NoNewPrivs:	1' /proc/self/status
+t grep -q 'Seccomp:	2' /proc/self/status
+t test "$(ulimit -c)" = 0
+t test "$(pwd)" = "$PROJECT"
+echo "$@"
+"#;
+
+/// Names of what bubblewrap does not carry.
+pub(crate) const BWRAP: &str =
+    "absence,descriptors,first-process,landlock,late-mounts,orphans,self-test,sockets,watch";
+
+/// What root has to accept on top.
+const ROOT: &str = ",identity,processes";
+
+/// Makes a project with something to hide, to protect and to keep from being made.
+fn dressed(world: World) -> World {
+    let home = Home::new()
+        .file(".ssh/id", "secret")
+        .file(".netrc", "secret")
+        .file(".config/gh/hosts", "secret")
+        .file("notes", "notes")
+        .var("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .var("NOT_PASSED", "secret");
+    let project = Project::new()
+        .file(".git/HEAD", "ref: refs/heads/main\n")
+        .file(".git/config", "[core]\n")
+        .file(".git/hooks/README", "")
+        .file(".env", "secret")
+        .file("made-before", "before")
+        .file("tries.sh", TRIES);
+    let policy =
+        "version: 1\nfiles: { hide: [./.env] }\nenv: { pass: [HOST_TMP, OUTSIDE, PROJECT] }\n";
+    World { home, project, ..world }.user_policy(policy)
+}
+
+/// Returns the words of a command that makes the tries.
+fn tries() -> [&'static str; 5] {
+    ["sh", "tries.sh", "it's", "a  b", "$HOME"]
+}
+
+/// Runs a program as the person does, with what the tries ask for.
+fn run(world: &World, program: &str, arguments: &[&str]) -> Output {
+    let mut command = world.command(program);
+    let project = fs::canonicalize(world.project.root()).unwrap();
+    command.env("PROJECT", project).env("OUTSIDE", std::process::id().to_string());
+    // Something of the host in a folder that is private inside.
+    static OTHER: OnceLock<Project> = OnceLock::new();
+    command.env("HOST_TMP", OTHER.get_or_init(Project::new).root());
+    command.args(arguments).output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+/// Exports the tries, and returns the text.
+fn exported(world: &World, engine: &str, lacks: &str, folder: &Path) -> String {
+    let is_root = world.person == Person::Ours && rustix::process::geteuid().is_root();
+    let lacks = if is_root { format!("{lacks}{ROOT}") } else { lacks.to_owned() };
+    let mut words = vec!["plan", "--export", engine, "--without", &lacks];
+    words.extend(["--to", folder.to_str().unwrap(), "--"]);
+    words.extend(tries());
+    let output = run(world, PALISADE, &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// Returns what the tries say under our own walls.
+fn ours(world: &World) -> String {
+    let words = tries();
+    let words: Vec<&str> = ["run", "--"].iter().chain(&words).copied().collect();
+    let output = run(world, PALISADE, &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[test]
+fn a187_bwrap_holds_what_our_own_walls_hold() {
+    if need(Fact::Tools("command -v bwrap")) == Need::Skip {
+        return;
+    }
+    as_both(|world| {
+        let world = dressed(world);
+        let expected = ours(&world);
+        assert!(expected.starts_with("yes touch made\n"), "{expected}");
+        assert!(expected.contains("no touch .bashrc\n"), "{expected}");
+        assert!(expected.ends_with("it's a  b $HOME\n"), "{expected}");
+        let text_of = exported(&world, "bwrap", BWRAP, &world.home.path("engine"));
+        assert!(!text_of.contains("NOT_PASSED"), "{text_of}");
+        let output = run(&world, "/bin/sh", &["-c", &text_of]);
+        assert_eq!(text(&output.stdout), expected, "{}\n{text_of}", text(&output.stderr));
+    });
+}
+
+#[test]
+fn what_an_engine_lacks_is_refused_unless_it_is_accepted_by_name() {
+    as_both(|world| {
+        let world = dressed(world);
+        let folder = world.home.path("engine");
+        let folder = folder.to_str().unwrap();
+        let words = ["plan", "--export", "bwrap", "--to", folder, "--", "true"];
+        let ran = world.run(&words);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(125), ""), "{}", ran.stderr);
+        for name in BWRAP.split(',') {
+            assert!(ran.stderr.contains(&format!("\n  {name}: ")), "{name}: {}", ran.stderr);
+        }
+        assert!(!Path::new(folder).exists(), "nothing was written");
+        let all_but_one = BWRAP.replace("landlock,", "");
+        let words = ["plan", "--export", "bwrap", "--to", folder, "--without", &all_but_one];
+        let ran = world.run(&[&words[..], &["--json", "--", "true"]].concat());
+        let told: Json = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(told["error"]["code"], "export-weaker", "{told}");
+        assert!(told["error"]["message"].as_str().unwrap().contains("landlock"), "{told}");
+        assert_eq!((ran.code, &told["executed"]), (Some(125), &Json::from(false)));
+        assert!(!Path::new(folder).exists(), "nothing was written");
+    });
+}
+
+#[test]
+fn an_export_is_data_too() {
+    let world = World { person: Person::Ours, ..dressed(World::new()) };
+    let folder = world.home.path("engine");
+    let names = format!("{BWRAP}{ROOT}");
+    let words = ["plan", "--json", "--export", "bwrap", "--without", &names, "--to"];
+    let told = world.json(&[&words[..], &[folder.to_str().unwrap(), "--", "true"]].concat());
+    assert_eq!((&told["engine"], &told["denied"]), (&"bwrap".into(), &false.into()));
+    assert!(told["text"].as_str().unwrap().contains(" bwrap --unshare-user "), "{told}");
+    assert!(told["missing"].as_array().unwrap().iter().any(|it| it["name"] == "landlock"));
+    assert_eq!(told["notes"][0]["code"], "litter");
+    for file in told["files"].as_array().unwrap() {
+        assert!(folder.join(file.as_str().unwrap()).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn exports_that_make_no_sense_are_refused() {
+    let world = dressed(World::new());
+    let names = format!("{BWRAP}{ROOT}");
+    let inside = world.project.path("engine");
+    let full = world.home.path(".ssh");
+    let gone = world.home.path("no/such");
+    let is = |to: &Path, code: &str| {
+        let to = to.to_str().unwrap();
+        let words = ["plan", "--export", "bwrap", "--without", &names, "--to", to, "--", "true"];
+        let ran = world.run(&words);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(125), ""), "{to}");
+        assert!(ran.stderr.contains(&format!("error[{code}]")), "{}", ran.stderr);
+    };
+    is(&inside, "export-folder");
+    assert!(!inside.exists());
+    is(&full, "export-folder");
+    is(&gone, "export-folder");
+    let alone = ["plan", "--export", "bwrap", "--without", &names, "--", "true"];
+    let ran = world.run(&alone);
+    assert!(ran.code == Some(125) && ran.stderr.contains("--to"), "{}", ran.stderr);
+    let wrong: [&[&str]; 4] = [
+        &["plan", "--export", "chroot", "--", "true"],
+        &["plan", "--export", "bwrap", "--without", "everything", "--", "true"],
+        &["plan", "--without", "landlock", "--", "true"],
+        &["plan", "--to", "x", "--", "true"],
+    ];
+    for words in wrong {
+        assert_eq!(world.run(words).code, Some(2), "{words:?}");
+    }
+    let denied = ["plan", "--export", "bwrap", "--", "rm", "-rf", "/etc"];
+    assert_eq!(world.run(&denied).code, Some(126), "what may not run is not exported");
+}
