@@ -1,6 +1,7 @@
 //! `palisade plan --export`: other engines hold what our own plan holds, or the export is refused.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
 use std::sync::OnceLock;
@@ -53,6 +54,9 @@ echo "$@"
 pub(crate) const BWRAP: &str =
     "absence,descriptors,first-process,landlock,late-mounts,orphans,self-test,sockets,watch";
 
+/// Names of what open containers do not carry.
+const OCI: &str = "absence,descriptors,landlock,new-calls,orphans,reaper,self-test,sockets,watch";
+
 /// What root has to accept on top.
 const ROOT: &str = ",identity,processes";
 
@@ -63,7 +67,7 @@ fn dressed(world: World) -> World {
         .file(".netrc", "secret")
         .file(".config/gh/hosts", "secret")
         .file("notes", "notes")
-        .var("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .var("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin")
         .var("NOT_PASSED", "secret");
     let project = Project::new()
         .file(".git/HEAD", "ref: refs/heads/main\n")
@@ -118,22 +122,74 @@ fn ours(world: &World) -> String {
     text(&output.stdout)
 }
 
-#[test]
-fn a187_bwrap_holds_what_our_own_walls_hold() {
-    if need(Fact::Tools("command -v bwrap")) == Need::Skip {
-        return;
-    }
+/// Makes the tries under our own walls and under those of an engine: they must say the same.
+fn holds_the_same(engine: &str, lacks: &str) {
     as_both(|world| {
         let world = dressed(world);
         let expected = ours(&world);
         assert!(expected.starts_with("yes touch made\n"), "{expected}");
         assert!(expected.contains("no touch .bashrc\n"), "{expected}");
         assert!(expected.ends_with("it's a  b $HOME\n"), "{expected}");
-        let text_of = exported(&world, "bwrap", BWRAP, &world.home.path("engine"));
-        assert!(!text_of.contains("NOT_PASSED"), "{text_of}");
-        let output = run(&world, "/bin/sh", &["-c", &text_of]);
-        assert_eq!(text(&output.stdout), expected, "{}\n{text_of}", text(&output.stderr));
+        let command = exported(&world, engine, lacks, &world.home.path("engine"));
+        assert!(!command.contains("NOT_PASSED"), "{command}");
+        let output = run(&world, "/bin/sh", &["-c", &command]);
+        assert_eq!(text(&output.stdout), expected, "{}\n{command}", text(&output.stderr));
     });
+}
+
+#[test]
+fn a187_bwrap_holds_what_our_own_walls_hold() {
+    if need(Fact::Tools("command -v bwrap")) == Need::Run {
+        holds_the_same("bwrap", BWRAP);
+    }
+}
+
+#[test]
+fn a189_runc_holds_what_our_own_walls_hold() {
+    if need(Fact::Tools("PATH=$PATH:/usr/sbin; command -v runc")) == Need::Run {
+        holds_the_same("oci", OCI);
+    }
+}
+
+#[test]
+fn a189_runsc_holds_what_our_own_walls_hold() {
+    // It starts for root alone, and the tools of the other tries fail in it for reasons of its own.
+    let is_root = rustix::process::geteuid().is_root();
+    if need(Fact::Tools("command -v runsc")) == Need::Skip || !is_root {
+        return;
+    }
+    let world = dressed(World::new());
+    let folder = world.home.path("engine");
+    let lacks = format!("{OCI},late-mounts");
+    world.write(
+        "tries.sh",
+        r#"t() { if "$@" >/dev/null 2>&1; then echo "yes $*"; else echo "no $*"; fi; }
+        t touch made
+        t test -w /etc
+        t test -w "$HOME"
+        t test -s "$HOME/.ssh/id"
+        t grep -q . "$HOME/.netrc"
+        t grep -q . .env
+        t touch .git/hooks/pre-commit
+        t mkdir .bashrc/x
+        t rmdir .bashrc
+        t mv .git other
+        t touch /tmp/x
+        t test -e "$HOST_TMP"
+        t test -e "/proc/$OUTSIDE"
+        t unshare -U true
+        t grep -q 'CapEff:	0000000000000000' /proc/self/status
+        t grep -q gvisor /proc/version
+        echo "$@"
+        "#,
+    );
+    let expected = ours(&world);
+    assert!(expected.contains("no rmdir .bashrc\n"), "{expected}");
+    let command = exported(&world, "gvisor", &lacks, &folder);
+    let output = run(&world, "/bin/sh", &["-c", &command]);
+    assert_eq!(text(&output.stdout), expected, "{}", text(&output.stderr));
+    let mode = fs::metadata(world.project.path(".bashrc")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o7777, 0o1755, "nobody else may write to what stays");
 }
 
 #[test]

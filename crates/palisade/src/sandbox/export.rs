@@ -63,6 +63,9 @@ pub fn write_export(export: &Export, folder: &Path) -> io::Result<()> {
     if !folder.exists() {
         DirBuilder::new().mode(0o700).create(folder)?;
     }
+    for (name, mode) in &export.folders {
+        DirBuilder::new().mode(*mode).create(folder.join(name))?;
+    }
     for file in &export.files {
         let path = folder.join(file.name);
         let mut open = OpenOptions::new();

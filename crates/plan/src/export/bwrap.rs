@@ -5,8 +5,8 @@ use std::path::Path;
 use super::lack::{Lack, Missed};
 use super::scene::{Mount, Scene, What};
 use super::shell::{Line, text, word};
-use super::{Around, CannotExport, Engine, Export, File};
-use crate::plan::{Note, Plan};
+use super::{Around, CannotExport, Engine, Export, File, litter};
+use crate::plan::Plan;
 use crate::seccomp::{self, Instruction};
 use crate::step::{Access, Limit, Namespace, Shape};
 
@@ -55,12 +55,9 @@ pub(super) fn export(
     }
     lacks(&mut scene.missed);
     let text = format!("({}exec {})\n", outer_limits(&scene.limits), made.line.done());
-    Ok(Export {
-        text,
-        files: made.files,
-        missing: scene.missed.list(),
-        notes: notes(&scene.mounts),
-    })
+    let notes = litter(Engine::Bwrap, &scene);
+    let missing = scene.missed.list();
+    Ok(Export { text, files: made.files, folders: Vec::new(), missing, notes })
 }
 
 /// What has been written so far.
@@ -148,17 +145,6 @@ fn lacks(missed: &mut Missed) {
     missed.add(Lack::FirstProcess, "programs inside can look into bwrap's own first process");
     missed.add(Lack::LateMounts, "what the host mounts while it runs appears inside, writable");
     missed.add(Lack::Orphans, "a bwrap that is killed at its start may leave processes");
-}
-
-/// Tells of folders that stay.
-fn notes(mounts: &[Mount]) -> Vec<Note> {
-    let reserved = mounts.iter().filter(|mount| matches!(mount.what, What::Reserved));
-    let names: Vec<String> = reserved.map(|mount| mount.at.display().to_string()).collect();
-    if names.is_empty() {
-        return Vec::new();
-    }
-    let message = format!("bwrap makes these folders, and they stay, empty: {}", names.join(" "));
-    vec![Note { code: "litter", message }]
 }
 
 /// Returns a filter as the kernel reads it: in the order of this machine's bytes, which both

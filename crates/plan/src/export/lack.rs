@@ -27,12 +27,16 @@ pub enum Lack {
     Links,
     /// All processes together have so much memory.
     Memory,
+    /// System calls that nobody knew when the filter was written do not exist.
+    NewCalls,
     /// Everything ends with whoever started it.
     Orphans,
     /// Output is cut after so many bytes.
     Output,
     /// There are at most so many processes.
     Processes,
+    /// Somebody takes care of processes that lost their parent.
+    Reaper,
     /// Walls are tried before the command starts.
     SelfTest,
     /// Sockets of the host in the home folder lead nowhere.
@@ -57,7 +61,7 @@ pub struct Missing {
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Absence,
         Self::Caches,
         Self::Descriptors,
@@ -68,9 +72,11 @@ impl Lack {
         Self::LateMounts,
         Self::Links,
         Self::Memory,
+        Self::NewCalls,
         Self::Orphans,
         Self::Output,
         Self::Processes,
+        Self::Reaper,
         Self::SelfTest,
         Self::Sockets,
         Self::Time,
@@ -91,9 +97,11 @@ impl Lack {
             Self::LateMounts => "late-mounts",
             Self::Links => "links",
             Self::Memory => "memory",
+            Self::NewCalls => "new-calls",
             Self::Orphans => "orphans",
             Self::Output => "output",
             Self::Processes => "processes",
+            Self::Reaper => "reaper",
             Self::SelfTest => "self-test",
             Self::Sockets => "sockets",
             Self::Time => "time",

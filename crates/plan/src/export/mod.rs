@@ -5,7 +5,9 @@
 //! nobody gets a weaker sandbox without having said so. What is merely different is a note.
 
 mod bwrap;
+mod calls;
 mod lack;
+mod oci;
 mod scene;
 mod shell;
 
@@ -17,6 +19,7 @@ use palisade_policy::jail::Lookup;
 pub use lack::{Lack, Missing};
 
 use crate::plan::{Note, Plan};
+use oci::Runtime;
 use scene::Scene;
 
 /// Who is to confine a command instead of us.
@@ -24,6 +27,10 @@ use scene::Scene;
 pub enum Engine {
     /// bubblewrap, 0.8 or newer.
     Bwrap,
+    /// A bundle of the Open Container Initiative, for runc and its like.
+    Oci,
+    /// The same for gVisor's runsc.
+    Gvisor,
 }
 
 /// What an export has to know besides the plan.
@@ -45,6 +52,8 @@ pub struct Export {
     pub text: String,
     /// What it needs beside it, in the folder it was made for.
     pub files: Vec<File>,
+    /// Empty folders that it needs there too, with their permission bits.
+    pub folders: Vec<(&'static str, u32)>,
     /// What this engine does not carry; the caller has accepted all of it.
     pub missing: Vec<Missing>,
     /// What is different without being weaker.
@@ -108,11 +117,24 @@ pub fn export(
     }
     let export = match engine {
         Engine::Bwrap => bwrap::export(plan, scene, around)?,
+        Engine::Oci => oci::export(plan, scene, around, Runtime::Runc)?,
+        Engine::Gvisor => oci::export(plan, scene, around, Runtime::Runsc)?,
     };
     let all: Vec<Lack> = export.missing.iter().map(|missing| missing.lack).collect();
     let refused = export.missing.iter().filter(|missing| !without.contains(&missing.lack));
     let missing: Vec<Missing> = refused.cloned().collect();
     if missing.is_empty() { Ok(export) } else { Err(CannotExport::Weaker { engine, missing, all }) }
+}
+
+/// Tells of folders that an engine makes in the workspace and leaves behind.
+fn litter(engine: Engine, scene: &Scene<'_>) -> Vec<Note> {
+    let names: Vec<String> = scene.reserved().map(|path| path.display().to_string()).collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let names = names.join(" ");
+    let message = format!("{engine} makes these folders, and they stay, empty: {names}");
+    vec![Note { code: "litter", message }]
 }
 
 impl CannotExport {
@@ -143,12 +165,14 @@ impl CannotExport {
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Self; 1] = [Self::Bwrap];
+    pub const ALL: [Self; 3] = [Self::Bwrap, Self::Oci, Self::Gvisor];
 
     /// Returns the word that people write.
     pub fn word(self) -> &'static str {
         match self {
             Self::Bwrap => "bwrap",
+            Self::Oci => "oci",
+            Self::Gvisor => "gvisor",
         }
     }
 }

@@ -96,6 +96,12 @@ impl<'p> Scene<'p> {
         self.mounts.iter().any(|mount| writable(mount) && path.starts_with(&mount.at))
     }
 
+    /// Returns the names that an empty folder keeps from being made.
+    pub(super) fn reserved(&self) -> impl Iterator<Item = &Path> {
+        let reserved = self.mounts.iter().filter(|mount| matches!(mount.what, What::Reserved));
+        reserved.map(|mount| mount.at.as_path())
+    }
+
     fn take(&mut self, step: &'p Step, plan: &Plan, lookup: &dyn Lookup) {
         match step {
             Step::Namespaces(list) => self.namespaces = list,

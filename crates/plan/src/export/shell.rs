@@ -49,6 +49,21 @@ impl Line {
         paths.iter().try_for_each(|path| self.word(text(path)?))
     }
 
+    /// Adds a command that makes folders, for engines that make them for everybody to write to. The
+    /// mark is that of our own placeholders: a later run of ours knows them.
+    pub(super) fn make<'a>(
+        &mut self,
+        folders: impl Iterator<Item = &'a Path>,
+    ) -> Result<(), CannotExport> {
+        let folders: Vec<&Path> = folders.collect();
+        if folders.is_empty() {
+            return Ok(());
+        }
+        self.option("mkdir -p -m 1755 --", &folders)?;
+        self.raw("&&");
+        Ok(())
+    }
+
     /// Adds the variables of a command: those that the caller has too by their names, so that no
     /// value is printed that is not in a policy.
     pub(super) fn variables(
