@@ -57,6 +57,17 @@ pub(crate) const BWRAP: &str =
 /// Names of what open containers do not carry.
 const OCI: &str = "absence,descriptors,landlock,new-calls,orphans,reaper,self-test,sockets,watch";
 
+/// Names of what docker does not carry.
+const DOCKER: &str = "first-process,landlock,new-calls,orphans,self-test,user-namespace,watch";
+
+/// Names of what systemd does not carry.
+const SYSTEMD: &str = "absence,call-arguments,descriptors,landlock,late-mounts,new-calls,orphans,\
+                       process-namespace,self-test,sockets,terminals,watch";
+
+/// Names of what macOS does not carry.
+const SEATBELT: &str = "absence,descriptors,devices,landlock,orphans,privileges,\
+                        process-namespace,processes,self-test,system-calls,terminals,watch";
+
 /// What root has to accept on top.
 const ROOT: &str = ",identity,processes";
 
@@ -106,6 +117,7 @@ fn exported(world: &World, engine: &str, lacks: &str, folder: &Path) -> String {
     let is_root = world.person == Person::Ours && rustix::process::geteuid().is_root();
     let lacks = if is_root { format!("{lacks}{ROOT}") } else { lacks.to_owned() };
     let mut words = vec!["plan", "--export", engine, "--without", &lacks];
+    words.extend(["--image", "debian:12"].iter().filter(|_| engine == "docker"));
     words.extend(["--to", folder.to_str().unwrap(), "--"]);
     words.extend(tries());
     let output = run(world, PALISADE, &words);
@@ -190,6 +202,110 @@ fn a189_runsc_holds_what_our_own_walls_hold() {
     assert_eq!(text(&output.stdout), expected, "{}", text(&output.stderr));
     let mode = fs::metadata(world.project.path(".bashrc")).unwrap().permissions().mode();
     assert_eq!(mode & 0o7777, 0o1755, "nobody else may write to what stays");
+}
+
+#[test]
+fn a187_the_docker_form_has_all_that_is_promised() {
+    as_both(|world| {
+        let world = dressed(world);
+        let folder = world.home.path("engine");
+        let command = exported(&world, "docker", DOCKER, &folder);
+        let place = |path: &Path| fs::canonicalize(path).unwrap().to_str().unwrap().to_owned();
+        let project = place(world.project.root());
+        let policy = place(&world.home.path(".config/palisade/policy.yaml"));
+        let hooks = format!("{project}/.git/hooks");
+        let parts = [
+            " docker run --rm ".to_owned(),
+            " --read-only ".into(),
+            " --tmpfs /tmp:".into(),
+            " --network none ".into(),
+            " --cap-drop ALL ".into(),
+            format!(
+                " --mount type=bind,source={project},target={project},bind-propagation=rprivate "
+            ),
+            format!(
+                " --mount type=bind,source={policy},target={policy},bind-propagation=rprivate,readonly,"
+            ),
+            format!(
+                " --mount type=bind,source={hooks},target={hooks},bind-propagation=rprivate,readonly,"
+            ),
+            format!(" --mount type=bind,source=/dev/null,target={project}/.env,"),
+            format!(" --workdir {project} "),
+            " debian:12 sh tries.sh ".into(),
+        ];
+        for part in parts {
+            assert!(command.contains(&part), "{part}: {command}");
+        }
+        assert!(!command.contains(".ssh"), "nothing of the home is there: {command}");
+        let other = world.home.path("other");
+        let words = ["plan", "--export", "docker", "--to", other.to_str().unwrap(), "--", "true"];
+        let image = world.run(&words);
+        assert!(image.stderr.contains("error[export-image]"), "{}", image.stderr);
+    });
+}
+
+#[test]
+fn a187_docker_has_every_option_that_is_written() {
+    if need(Fact::Tools("command -v docker")) == Need::Skip {
+        return;
+    }
+    let world = dressed(World::new());
+    let command = exported(&world, "docker", DOCKER, &world.home.path("engine"));
+    let help = run(&world, "docker", &["run", "--help"]);
+    let help = text(&help.stdout);
+    let (_, words) = command.split_once("docker run ").unwrap();
+    let options = words.split(' ').filter(|word| word.starts_with("--"));
+    for option in options {
+        assert!(help.split_whitespace().any(|word| word == option), "{option}");
+    }
+}
+
+#[test]
+fn a187_systemd_reads_the_unit_that_is_written() {
+    as_both(|world| {
+        let world = dressed(world);
+        let folder = world.home.path("engine");
+        let command = exported(&world, "systemd", SYSTEMD, &folder);
+        let unit = fs::read_to_string(folder.join("palisade.service")).unwrap();
+        for (property, value) in [
+            ("ProtectSystem", "strict"),
+            ("PrivateNetwork", "yes"),
+            ("NoNewPrivileges", "yes"),
+            ("CapabilityBoundingSet", ""),
+            ("LimitCORE", "0"),
+        ] {
+            assert!(command.contains(&format!(" --property={property}={value} ")), "{command}");
+            assert!(unit.contains(&format!("\n{property}={value}\n")), "{unit}");
+        }
+        assert!(unit.contains(r#" "it's" "a  b" "$$HOME""#), "{unit}");
+        assert!(command.trim_end().ends_with(r"'it'\''s' 'a  b' '$$HOME'"), "{command}");
+        if need(Fact::Tools("command -v systemd-analyze")) == Need::Skip {
+            return;
+        }
+        let path = folder.join("palisade.service");
+        let verified = run(&world, "systemd-analyze", &["verify", path.to_str().unwrap()]);
+        // It knows no calls that are younger than it: that is what `new-calls` accepts.
+        let said = text(&verified.stderr);
+        let other = said.lines().find(|line| !line.contains("Failed to parse system call"));
+        assert_eq!((verified.status.success(), other), (true, None), "{said}");
+    });
+}
+
+#[test]
+fn a187_the_seatbelt_form_is_a_profile_with_parameters() {
+    as_both(|world| {
+        let world = dressed(world);
+        let folder = world.home.path("engine");
+        let command = exported(&world, "seatbelt", SEATBELT, &folder);
+        let project = fs::canonicalize(world.project.root()).unwrap();
+        let project = project.to_str().unwrap();
+        assert!(command.contains(" /usr/bin/sandbox-exec "), "{command}");
+        assert!(command.contains(&format!(" -D _RW1={project} ")), "{command}");
+        let profile = fs::read_to_string(folder.join("profile.sb")).unwrap();
+        assert!(!profile.contains(project), "{profile}");
+        assert!(profile.contains("(allow file-read* file-write* (subpath (param \"_RW1\")))"));
+        assert!(profile.contains("(deny file-read* file-write* (subpath (param \"_HIDE1\")))"));
+    });
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::Sandbox;
 
 impl Sandbox {
     /// Carries a plan to another engine, and writes nothing. `folder` is where the files that it
-    /// needs will lie ([`write_export`]).
+    /// needs will lie ([`write_export`]), `image` what an engine of containers starts from.
     ///
     /// # Errors
     ///
@@ -22,11 +22,15 @@ impl Sandbox {
         &self,
         plan: &Plan,
         engine: Engine,
-        folder: Option<&Path>,
+        (folder, image): (Option<&Path>, Option<&str>),
         without: &[Lack],
     ) -> Result<Export, CannotExport> {
-        let outside = &self.0.environment;
-        export(plan, engine, &Around { lookup: &HostLookup, outside, folder }, without)
+        let files = self.session().files().iter();
+        let policies: Vec<PathBuf> =
+            files.filter_map(|file| file.path.canonicalize().ok()).collect();
+        let (lookup, outside) = (&HostLookup, &self.0.environment);
+        let around = Around { lookup, outside, folder, image, policies: &policies };
+        export(plan, engine, &around, without)
     }
 }
 

@@ -6,7 +6,7 @@ mod hide;
 mod inside;
 mod protect;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unconfined;
 
 use std::path::PathBuf;

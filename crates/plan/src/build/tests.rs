@@ -15,7 +15,7 @@ use crate::order::{Caches, Trace};
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
 
-fn permit() -> Permit {
+pub(crate) fn permit() -> Permit {
     let judge = Judge::new(&Policy::default(), "/w", None, &NoLookup);
     let argv = ["true".to_owned()];
     match judge.decide(&Call { command: Asked::Argv(&argv), cwd: "/w" }, &NoLookup) {
@@ -24,11 +24,11 @@ fn permit() -> Permit {
     }
 }
 
-fn pattern(text: &str) -> PathPattern {
+pub(crate) fn pattern(text: &str) -> PathPattern {
     text.parse().unwrap()
 }
 
-fn order() -> Order {
+pub(crate) fn order() -> Order {
     Order {
         root: "/home/dev/app".into(),
         cwd: "/home/dev/app".into(),
@@ -72,7 +72,7 @@ fn place(path: &str, is: Kind) -> Place {
     }
 }
 
-fn facts(privilege: Privilege) -> Facts {
+pub(crate) fn facts(privilege: Privilege) -> Facts {
     let folders = [
         "/dev/pts",
         "/dev/shm",

@@ -11,8 +11,14 @@ pub enum Lack {
     Absence,
     /// Homes of tools have layers that take what is written.
     Caches,
+    /// Arguments of system calls are looked at, not only which call it is.
+    CallArguments,
     /// Nothing but checked standard descriptors is open.
     Descriptors,
+    /// No device of the host is there but harmless ones.
+    Devices,
+    /// No file gets larger than so many bytes.
+    FileSize,
     /// Nobody can look into the first process.
     FirstProcess,
     /// Root inside is an ordinary user outside.
@@ -33,6 +39,10 @@ pub enum Lack {
     Orphans,
     /// Output is cut after so many bytes.
     Output,
+    /// No program gains rights by being started.
+    Privileges,
+    /// Nobody sees processes outside.
+    ProcessNamespace,
     /// There are at most so many processes.
     Processes,
     /// Somebody takes care of processes that lost their parent.
@@ -41,10 +51,16 @@ pub enum Lack {
     SelfTest,
     /// Sockets of the host in the home folder lead nowhere.
     Sockets,
+    /// System calls that nobody needs are refused.
+    SystemCalls,
+    /// There are terminals of its own.
+    Terminals,
     /// A command is ended after a time.
     Time,
     /// Writes in vain are told.
     Trace,
+    /// Users inside are not those outside.
+    UserNamespace,
     /// Protected files that the host replaces are protected again, and names that slipped through
     /// are set aside.
     Watch,
@@ -61,10 +77,13 @@ pub struct Missing {
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 28] = [
         Self::Absence,
         Self::Caches,
+        Self::CallArguments,
         Self::Descriptors,
+        Self::Devices,
+        Self::FileSize,
         Self::FirstProcess,
         Self::Identity,
         Self::Idle,
@@ -75,12 +94,17 @@ impl Lack {
         Self::NewCalls,
         Self::Orphans,
         Self::Output,
+        Self::Privileges,
+        Self::ProcessNamespace,
         Self::Processes,
         Self::Reaper,
         Self::SelfTest,
         Self::Sockets,
+        Self::SystemCalls,
+        Self::Terminals,
         Self::Time,
         Self::Trace,
+        Self::UserNamespace,
         Self::Watch,
     ];
 
@@ -89,7 +113,10 @@ impl Lack {
         match self {
             Self::Absence => "absence",
             Self::Caches => "caches",
+            Self::CallArguments => "call-arguments",
             Self::Descriptors => "descriptors",
+            Self::Devices => "devices",
+            Self::FileSize => "file-size",
             Self::FirstProcess => "first-process",
             Self::Identity => "identity",
             Self::Idle => "idle",
@@ -100,12 +127,17 @@ impl Lack {
             Self::NewCalls => "new-calls",
             Self::Orphans => "orphans",
             Self::Output => "output",
+            Self::Privileges => "privileges",
+            Self::ProcessNamespace => "process-namespace",
             Self::Processes => "processes",
             Self::Reaper => "reaper",
             Self::SelfTest => "self-test",
             Self::Sockets => "sockets",
+            Self::SystemCalls => "system-calls",
+            Self::Terminals => "terminals",
             Self::Time => "time",
             Self::Trace => "trace",
+            Self::UserNamespace => "user-namespace",
             Self::Watch => "watch",
         }
     }
@@ -163,6 +195,11 @@ impl Missed {
         if !self.0.iter().any(|known| known.lack == lack) {
             self.0.push(Missing { lack, what: what.into() });
         }
+    }
+
+    /// Takes back what an engine carries after all.
+    pub(super) fn has(&mut self, lacks: &[Lack]) {
+        self.0.retain(|missing| !lacks.contains(&missing.lack));
     }
 
     /// Returns what was noted, by name.

@@ -6,10 +6,15 @@
 
 mod bwrap;
 mod calls;
+mod docker;
 mod lack;
 mod oci;
 mod scene;
+mod seatbelt;
 mod shell;
+mod systemd;
+#[cfg(test)]
+mod tests;
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -31,6 +36,12 @@ pub enum Engine {
     Oci,
     /// The same for gVisor's runsc.
     Gvisor,
+    /// A container of docker's, in an image.
+    Docker,
+    /// A service of systemd's, 252 or newer.
+    Systemd,
+    /// A profile of macOS.
+    Seatbelt,
 }
 
 /// What an export has to know besides the plan.
@@ -43,6 +54,10 @@ pub struct Around<'a> {
     pub outside: &'a [(String, String)],
     /// The folder that files beside the text will lie in, absolute and free of links.
     pub folder: Option<&'a Path>,
+    /// The image, for engines that start from one.
+    pub image: Option<&'a str>,
+    /// The policy files in force.
+    pub policies: &'a [PathBuf],
 }
 
 /// What carries a plan to another engine.
@@ -89,6 +104,9 @@ pub enum CannotExport {
     /// The engine reads files, and there is no folder for them.
     #[error("{0} needs files beside its command")]
     NoFolder(Engine),
+    /// The engine starts from an image, and none that it could take was named.
+    #[error("{0} starts from an image")]
+    NoImage(Engine),
     /// What is confined could change the files that confine it.
     #[error("the command could change what is in `{}`", .0.display())]
     FolderInside(PathBuf),
@@ -119,6 +137,9 @@ pub fn export(
         Engine::Bwrap => bwrap::export(plan, scene, around)?,
         Engine::Oci => oci::export(plan, scene, around, Runtime::Runc)?,
         Engine::Gvisor => oci::export(plan, scene, around, Runtime::Runsc)?,
+        Engine::Docker => docker::export(plan, scene, around)?,
+        Engine::Systemd => systemd::export(plan, scene, around)?,
+        Engine::Seatbelt => seatbelt::export(plan, scene, around)?,
     };
     let all: Vec<Lack> = export.missing.iter().map(|missing| missing.lack).collect();
     let refused = export.missing.iter().filter(|missing| !without.contains(&missing.lack));
@@ -144,6 +165,7 @@ impl CannotExport {
             Self::Weaker { .. } => "export-weaker",
             Self::Unconfined(_) => "export-unconfined",
             Self::NoFolder(_) | Self::FolderInside(_) => "export-folder",
+            Self::NoImage(_) => "export-image",
             Self::NoText(_) => "export-text",
         }
     }
@@ -158,6 +180,7 @@ impl CannotExport {
             Self::Unconfined(_) => "run the command without an engine".into(),
             Self::NoFolder(_) => "name a new folder for them with --to".into(),
             Self::FolderInside(_) => "name a folder outside of what is writable with --to".into(),
+            Self::NoImage(_) => "name one with --image".into(),
             Self::NoText(_) => "rename it".into(),
         }
     }
@@ -165,7 +188,8 @@ impl CannotExport {
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Bwrap, Self::Oci, Self::Gvisor];
+    pub const ALL: [Self; 6] =
+        [Self::Bwrap, Self::Oci, Self::Gvisor, Self::Docker, Self::Systemd, Self::Seatbelt];
 
     /// Returns the word that people write.
     pub fn word(self) -> &'static str {
@@ -173,6 +197,9 @@ impl Engine {
             Self::Bwrap => "bwrap",
             Self::Oci => "oci",
             Self::Gvisor => "gvisor",
+            Self::Docker => "docker",
+            Self::Systemd => "systemd",
+            Self::Seatbelt => "seatbelt",
         }
     }
 }

@@ -95,6 +95,10 @@ pub(super) fn export(
         scene.missed.add(Lack::Time, format!("it is not ended after {} s", time.as_secs()));
     }
     let missed = &mut scene.missed;
+    if let Some((_, processes)) = scene.group {
+        missed.has(&[Lack::Memory]);
+        missed.has(if processes.is_some() { &[Lack::Processes] } else { &[] });
+    }
     missed.add(Lack::Descriptors, "standard descriptors are passed on and not looked at");
     missed.add(
         Lack::NewCalls,

@@ -19,6 +19,8 @@ pub(super) struct Scene<'p> {
     pub(super) identity: Option<Identity>,
     /// From the top down.
     pub(super) mounts: Vec<Mount>,
+    /// The project, if it cannot be written, and everything that can.
+    pub(super) trees: Vec<(PathBuf, Access)>,
     /// Bytes of memory of all processes, and how many of them, if a control group holds that.
     pub(super) group: Option<(u64, Option<u64>)>,
     pub(super) filter: Option<(Arch, Nesting)>,
@@ -61,6 +63,7 @@ impl<'p> Scene<'p> {
             namespaces: &[],
             identity: None,
             mounts: Vec::new(),
+            trees: Vec::new(),
             group: None,
             filter: None,
             limits: Vec::new(),
@@ -114,7 +117,10 @@ impl<'p> Scene<'p> {
             }
             Step::Attach { tree, at } => match access(plan, *tree) {
                 Some(Access::Device) | None => {}
-                Some(access) => self.add(at, What::Tree(access)),
+                Some(access) => {
+                    self.trees.push((at.clone(), access));
+                    self.add(at, What::Tree(access));
+                }
             },
             Step::Hide { at, names, .. } => {
                 self.add(at, What::Tree(Access::Read));
@@ -197,6 +203,11 @@ impl<'p> Scene<'p> {
 
     /// Puts everything in order, and drops what the sealed root shows anyway.
     fn settle(&mut self) {
+        let (cwd, trees) = (self.cwd, &mut self.trees);
+        let is_around = |tree: &(PathBuf, Access)| cwd.starts_with(&tree.0);
+        let around = trees.iter().filter(|tree| is_around(tree));
+        let project = around.max_by_key(|(tree, _)| tree.components().count()).cloned();
+        trees.retain(|tree| tree.1 == Access::Write || Some(tree) == project.as_ref());
         let replaced: Vec<PathBuf> = self
             .mounts
             .iter()

@@ -23,6 +23,10 @@ pub(crate) struct Exporting {
     #[arg(long, value_name = "DIR", requires = "engine")]
     to: Option<PathBuf>,
 
+    /// Image that the engine starts from, for docker
+    #[arg(long, value_name = "NAME", requires = "engine")]
+    image: Option<String>,
+
     /// What the engine may lack, by the names that a refusal lists
     #[arg(long, value_name = "NAMES", requires = "engine")]
     #[arg(value_delimiter = ',', value_parser = lacks(), hide_possible_values = true)]
@@ -50,7 +54,8 @@ impl Exporting {
             .as_deref()
             .map(|folder| export_folder(folder).map_err(|error| unwritten(folder, error)));
         let folder = folder.transpose()?;
-        let export = sandbox.export(plan, engine, folder.as_deref(), &self.without)?;
+        let from = (folder.as_deref(), self.image.as_deref());
+        let export = sandbox.export(plan, engine, from, &self.without)?;
         if let Some(folder) = &folder {
             write_export(&export, folder).map_err(|error| unwritten(folder, error))?;
         }
