@@ -381,3 +381,19 @@ fn exports_that_make_no_sense_are_refused() {
     let denied = ["plan", "--export", "bwrap", "--", "rm", "-rf", "/etc"];
     assert_eq!(world.run(&denied).code, Some(126), "what may not run is not exported");
 }
+
+#[test]
+fn a190_a_wrapper_receives_the_words_as_they_are() {
+    as_both(|world| {
+        let policy = "version: 1\nwrapper: [sh, wrap.sh, 'the  first']\n";
+        let world = world.user_policy(policy);
+        world.write("wrap.sh", r#"for word in "$@"; do printf '[%s]' "$word"; done"#);
+        let words = ["echo", "a  b", "it's", "\"q\"", "", "$HOME", "*", "new\nline", "--", "-x"];
+        let ran = world.run(&[&["run", "--"][..], &words].concat());
+        let expected: String =
+            ["the  first"].iter().chain(&words).map(|word| format!("[{word}]")).collect();
+        assert_eq!((ran.stdout, ran.code), (expected, Some(0)), "{}", ran.stderr);
+        let shell = world.run(&["run", "--shell", "echo 'a  b' && true"]).stdout;
+        assert!(shell.ends_with("[-c][echo 'a  b' && true]"), "{shell}");
+    });
+}

@@ -158,6 +158,12 @@ fn litter(engine: Engine, scene: &Scene<'_>) -> Vec<Note> {
     vec![Note { code: "litter", message }]
 }
 
+/// Says that a file holds what no command prints.
+fn values(name: &str) -> Note {
+    let message = format!("`{name}` holds the values of variables, and is for its owner only");
+    Note { code: "values", message }
+}
+
 impl CannotExport {
     /// Returns a name that never changes, for logs, tests and the manual.
     pub fn code(&self) -> &'static str {

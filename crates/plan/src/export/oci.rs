@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::lack::Lack;
 use super::scene::{Mount, Scene, What};
 use super::shell::{Line, text};
-use super::{Around, CannotExport, Engine, Export, File, calls, litter};
+use super::{Around, CannotExport, Engine, Export, File, calls, litter, values};
 use crate::plan::{Note, Plan};
 use crate::step::{Access, Identity, Limit, Namespace, Shape};
 
@@ -87,6 +87,7 @@ pub(super) fn export(
     line.raw("\"palisade-$$\"");
 
     let mut notes = litter(runtime.engine(), &scene);
+    notes.push(values("config.json"));
     if scene.identity.is_some_and(|it| it.uid != 0) {
         let message = "inside, the user is 0, who has your rights outside and no more".into();
         notes.push(Note { code: "user-zero", message });

@@ -5,13 +5,16 @@ use std::path::Path;
 use super::lack::Lack;
 use super::scene::{Mount, Scene, What};
 use super::shell::{Line, text};
-use super::{Around, CannotExport, Engine, Export, File, litter};
+use super::{Around, CannotExport, Engine, Export, File, litter, values};
 use crate::plan::Plan;
 use crate::seccomp::{Arch, Check, Nesting, Refusal, refused};
 use crate::step::{Access, Limit, Namespace};
 
 /// The file with the names of hosts.
 const HOSTS: &str = "hosts";
+
+/// The file with the same service as a unit.
+const UNIT: &str = "palisade.service";
 
 /// What holds in every service.
 const ALWAYS: [(&str, &str); 15] = [
@@ -73,8 +76,9 @@ pub(super) fn export(
     scene.argv.iter().try_for_each(|word| line.word(&word.replace('$', "$$")))?;
 
     let content = unit(&made.properties, &scene).into_bytes();
-    made.files.push(File { name: "palisade.service", content });
-    let notes = litter(Engine::Systemd, &scene);
+    made.files.push(File { name: UNIT, content });
+    let mut notes = litter(Engine::Systemd, &scene);
+    notes.push(values(UNIT));
     let missing = scene.missed.list();
     let text = format!("{}\n", line.done());
     Ok(Export { text, files: made.files, folders: Vec::new(), missing, notes })
