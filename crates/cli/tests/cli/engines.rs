@@ -27,6 +27,11 @@ t ls "$HOME/.ssh"
 t cat "$HOME/.netrc"
 t ls "$HOME/.config/gh"
 t cat .env
+t cat deep/.env
+t cat "$HOME/.config/app/settings"
+t sh -c ': >> "$HOME/.config/app/settings"'
+t cat "$HOME/.config/other"
+t sh -c ': >> "$HOME/cache/x"'
 t touch .git/hooks/pre-commit
 t sh -c ': >> .git/config'
 t mv .git other
@@ -71,12 +76,26 @@ const SEATBELT: &str = "absence,descriptors,devices,landlock,orphans,privileges,
 /// What root has to accept on top.
 const ROOT: &str = ",identity,processes";
 
+/// What most tests here say of files.
+const HIDES: &str = "files: { hide: [./**/.env] }";
+
+/// Other policies under which engines must hold the same.
+const POLICIES: [&str; 4] = [
+    HIDES,
+    "files: { hide: [~/.config], allow_read: [~/.config/app], write: [., ~/cache] }",
+    "profile: readonly",
+    "network: { mode: disabled }\nlimits: { file_size: 1MiB, open_files: 64, cpu: 10s }",
+];
+
 /// Makes a project with something to hide, to protect and to keep from being made.
-fn dressed(world: World) -> World {
+fn dressed(world: World, policy: &str) -> World {
     let home = Home::new()
         .file(".ssh/id", "secret")
         .file(".netrc", "secret")
         .file(".config/gh/hosts", "secret")
+        .file(".config/app/settings", "settings")
+        .file(".config/other", "secret")
+        .file("cache/x", "x")
         .file("notes", "notes")
         .var("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin")
         .var("NOT_PASSED", "secret");
@@ -85,11 +104,11 @@ fn dressed(world: World) -> World {
         .file(".git/config", "[core]\n")
         .file(".git/hooks/README", "")
         .file(".env", "secret")
+        .file("deep/.env", "secret")
         .file("made-before", "before")
         .file("tries.sh", TRIES);
-    let policy =
-        "version: 1\nfiles: { hide: [./.env] }\nenv: { pass: [HOST_TMP, OUTSIDE, PROJECT] }\n";
-    World { home, project, ..world }.user_policy(policy)
+    let pass = "env: { pass: [HOST_TMP, OUTSIDE, PROJECT] }";
+    World { home, project, ..world }.user_policy(&format!("version: 1\n{policy}\n{pass}\n"))
 }
 
 /// Returns the words of a command that makes the tries.
@@ -137,15 +156,20 @@ fn ours(world: &World) -> String {
 /// Makes the tries under our own walls and under those of an engine: they must say the same.
 fn holds_the_same(engine: &str, lacks: &str) {
     as_both(|world| {
-        let world = dressed(world);
-        let expected = ours(&world);
-        assert!(expected.starts_with("yes touch made\n"), "{expected}");
-        assert!(expected.contains("no touch .bashrc\n"), "{expected}");
-        assert!(expected.ends_with("it's a  b $HOME\n"), "{expected}");
-        let command = exported(&world, engine, lacks, &world.home.path("engine"));
-        assert!(!command.contains("NOT_PASSED"), "{command}");
-        let output = run(&world, "/bin/sh", &["-c", &command]);
-        assert_eq!(text(&output.stdout), expected, "{}\n{command}", text(&output.stderr));
+        let person = world.person;
+        for policy in POLICIES {
+            let world = dressed(World { person, ..World::new() }, policy);
+            let expected = ours(&world);
+            let writes = if policy == "profile: readonly" { "no" } else { "yes" };
+            assert!(expected.starts_with(&format!("{writes} touch made\n")), "{expected}");
+            assert!(expected.contains("no touch .bashrc\n"), "{expected}");
+            assert!(expected.ends_with("it's a  b $HOME\n"), "{expected}");
+            let command = exported(&world, engine, lacks, &world.home.path("engine"));
+            assert!(!command.contains("NOT_PASSED"), "{command}");
+            let output = run(&world, "/bin/sh", &["-c", &command]);
+            let said = text(&output.stderr);
+            assert_eq!(text(&output.stdout), expected, "{policy}: {said}\n{command}");
+        }
     });
 }
 
@@ -170,7 +194,7 @@ fn a189_runsc_holds_what_our_own_walls_hold() {
     if need(Fact::Tools("command -v runsc")) == Need::Skip || !is_root {
         return;
     }
-    let world = dressed(World::new());
+    let world = dressed(World::new(), HIDES);
     let folder = world.home.path("engine");
     let lacks = format!("{OCI},late-mounts");
     world.write(
@@ -207,7 +231,7 @@ fn a189_runsc_holds_what_our_own_walls_hold() {
 #[test]
 fn a187_the_docker_form_has_all_that_is_promised() {
     as_both(|world| {
-        let world = dressed(world);
+        let world = dressed(world, HIDES);
         let folder = world.home.path("engine");
         let command = exported(&world, "docker", DOCKER, &folder);
         let place = |path: &Path| fs::canonicalize(path).unwrap().to_str().unwrap().to_owned();
@@ -249,7 +273,7 @@ fn a187_docker_has_every_option_that_is_written() {
     if need(Fact::Tools("command -v docker")) == Need::Skip {
         return;
     }
-    let world = dressed(World::new());
+    let world = dressed(World::new(), HIDES);
     let command = exported(&world, "docker", DOCKER, &world.home.path("engine"));
     let help = run(&world, "docker", &["run", "--help"]);
     let help = text(&help.stdout);
@@ -263,7 +287,7 @@ fn a187_docker_has_every_option_that_is_written() {
 #[test]
 fn a187_systemd_reads_the_unit_that_is_written() {
     as_both(|world| {
-        let world = dressed(world);
+        let world = dressed(world, HIDES);
         let folder = world.home.path("engine");
         let command = exported(&world, "systemd", SYSTEMD, &folder);
         let unit = fs::read_to_string(folder.join("palisade.service")).unwrap();
@@ -294,7 +318,7 @@ fn a187_systemd_reads_the_unit_that_is_written() {
 #[test]
 fn a187_the_seatbelt_form_is_a_profile_with_parameters() {
     as_both(|world| {
-        let world = dressed(world);
+        let world = dressed(world, HIDES);
         let folder = world.home.path("engine");
         let command = exported(&world, "seatbelt", SEATBELT, &folder);
         let project = fs::canonicalize(world.project.root()).unwrap();
@@ -311,7 +335,7 @@ fn a187_the_seatbelt_form_is_a_profile_with_parameters() {
 #[test]
 fn what_an_engine_lacks_is_refused_unless_it_is_accepted_by_name() {
     as_both(|world| {
-        let world = dressed(world);
+        let world = dressed(world, HIDES);
         let folder = world.home.path("engine");
         let folder = folder.to_str().unwrap();
         let words = ["plan", "--export", "bwrap", "--to", folder, "--", "true"];
@@ -334,7 +358,7 @@ fn what_an_engine_lacks_is_refused_unless_it_is_accepted_by_name() {
 
 #[test]
 fn an_export_is_data_too() {
-    let world = World { person: Person::Ours, ..dressed(World::new()) };
+    let world = World { person: Person::Ours, ..dressed(World::new(), HIDES) };
     let folder = world.home.path("engine");
     let names = format!("{BWRAP}{ROOT}");
     let words = ["plan", "--json", "--export", "bwrap", "--without", &names, "--to"];
@@ -350,7 +374,7 @@ fn an_export_is_data_too() {
 
 #[test]
 fn exports_that_make_no_sense_are_refused() {
-    let world = dressed(World::new());
+    let world = dressed(World::new(), HIDES);
     let names = format!("{BWRAP}{ROOT}");
     let inside = world.project.path("engine");
     let full = world.home.path(".ssh");
