@@ -80,10 +80,11 @@ const ROOT: &str = ",identity,processes";
 const HIDES: &str = "files: { hide: [./**/.env] }";
 
 /// Other policies under which engines must hold the same.
-const POLICIES: [&str; 4] = [
+const POLICIES: [&str; 5] = [
     HIDES,
     "files: { hide: [~/.config], allow_read: [~/.config/app], write: [., ~/cache] }",
     "profile: readonly",
+    "profile: readonly\nfiles: { hide: [./**/.env] }",
     "network: { mode: disabled }\nlimits: { file_size: 1MiB, open_files: 64, cpu: 10s }",
 ];
 
@@ -160,9 +161,16 @@ fn holds_the_same(engine: &str, lacks: &str) {
         for policy in POLICIES {
             let world = dressed(World { person, ..World::new() }, policy);
             let expected = ours(&world);
-            let writes = if policy == "profile: readonly" { "no" } else { "yes" };
+            let writes = if policy.starts_with("profile: readonly") { "no" } else { "yes" };
             assert!(expected.starts_with(&format!("{writes} touch made\n")), "{expected}");
             assert!(expected.contains("no touch .bashrc\n"), "{expected}");
+            let reads = if policy.contains(".env") { "no" } else { "yes" };
+            for file in [".env", "deep/.env"] {
+                assert!(
+                    expected.contains(&format!("{reads} cat {file}\n")),
+                    "{policy}: {expected}"
+                );
+            }
             assert!(expected.ends_with("it's a  b $HOME\n"), "{expected}");
             let command = exported(&world, engine, lacks, &world.home.path("engine"));
             assert!(!command.contains("NOT_PASSED"), "{command}");

@@ -327,3 +327,35 @@ fn memory_is_bounded_by_a_control_group_where_one_was_handed_over_and_sampled_el
     facts.delegated = facts.delegated.map(|it| Delegated { memory: false, ..it });
     assert!(!group(&build(&permit(), &order, &facts).unwrap()), "it cannot");
 }
+
+#[test]
+fn what_is_hidden_in_a_project_that_is_only_read_stays_hidden() {
+    #[rustfmt::skip]
+    let cases = [
+        // project          hidden                    shape            because
+        ("/home/dev/app",   "/home/dev/app/.env",     "/.env file",    "the home's layer lies below"),
+        ("/srv/app",        "/srv/app/.env",          "/.env file",    "a layer of its own lies below"),
+        ("/tmp/app",        "/tmp/app/.env",          "/.env file",    "a private folder has no layer"),
+        ("/tmp/app",        "/tmp/app/keys",          "/keys folder",  "the same for a folder"),
+    ];
+    for (root, hidden, expected, because) in cases {
+        let (mut order, mut facts) = (order(), facts(Privilege::Ordinary));
+        (order.root, order.cwd) = (root.into(), root.into());
+        order.write.clear();
+        order.hide.push(pattern(hidden));
+        let kind = if hidden.ends_with("keys") { Kind::Folder } else { Kind::File };
+        facts.places.retain(|place| place.path != Path::new(root));
+        facts.places.extend([place(root, Kind::Folder), place(hidden, kind)]);
+        facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+        let text = build(&permit(), &order, &facts).unwrap().to_string();
+        let at = |start: &str| {
+            let found = text.lines().position(|line| {
+                line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(start)
+            });
+            found.unwrap_or_else(|| panic!("{because}: no `{start}` in\n{text}"))
+        };
+        let attached =
+            text.lines().position(|line| line.starts_with("attach") && line.ends_with(root));
+        assert!(attached < Some(at(&format!("cover {root}{expected}"))), "{because}\n{text}");
+    }
+}
