@@ -50,7 +50,7 @@ impl PlanArgs {
         let sandbox = Sandbox::new(&request)?;
         let planned = sandbox.plan(command.job().cwd(cwd))?;
         let export = match &planned {
-            Planned::Plan { plan, .. } => self.exporting.export(&sandbox, plan)?,
+            Planned::Plan { plan, asks } => self.exporting.export(&sandbox, (plan, asks))?,
             Planned::Denied(_) => None,
         };
         let (reasons, exit) = match &planned {

@@ -410,6 +410,12 @@ fn exports_that_make_no_sense_are_refused() {
     for words in wrong {
         assert_eq!(world.run(words).code, Some(2), "{words:?}");
     }
+    let asks = "commands: { rules: [{ tool: run_shell_command, action: ask }] }";
+    let asked = dressed(World::new(), asks);
+    let to = asked.home.path("engine");
+    let words = ["plan", "--export", "bwrap", "--to", to.to_str().unwrap(), "--without", &names];
+    let ran = asked.run(&[&words[..], &["--", "true"]].concat());
+    assert!(ran.code == Some(125) && ran.stderr.contains("\n  confirmation: "), "{}", ran.stderr);
     let denied = ["plan", "--export", "bwrap", "--", "rm", "-rf", "/etc"];
     assert_eq!(world.run(&denied).code, Some(126), "what may not run is not exported");
 }

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use palisade_apply::HostLookup;
 use palisade_plan::Plan;
-use palisade_plan::export::{Around, CannotExport, Engine, Export, Lack, export};
+use palisade_plan::export::{Around, CannotExport, Engine, Export, Lack, Ours, export};
+use palisade_policy::decide::Reason;
 
 use super::Sandbox;
 
 impl Sandbox {
-    /// Carries a plan to another engine, and writes nothing. `folder` is where the files that it
+    /// Carries a plan to another engine, and writes nothing. `asks` is why a person would be asked
+    /// first ([`Planned::Plan`](super::Planned)), `folder` is where the files that it
     /// needs will lie ([`write_export`]), `image` what an engine of containers starts from.
     ///
     /// # Errors
@@ -20,7 +22,7 @@ impl Sandbox {
     /// When the engine lacks something that is not among `without`, or cannot carry this plan.
     pub fn export(
         &self,
-        plan: &Plan,
+        (plan, asks): (&Plan, &[Reason]),
         engine: Engine,
         (folder, image): (Option<&Path>, Option<&str>),
         without: &[Lack],
@@ -29,7 +31,8 @@ impl Sandbox {
         let policies: Vec<PathBuf> =
             files.filter_map(|file| file.path.canonicalize().ok()).collect();
         let (lookup, outside) = (&HostLookup, &self.0.environment);
-        let around = Around { lookup, outside, folder, image, policies: &policies };
+        let ours = Ours { asks: !asks.is_empty(), records: self.0.recorder.records() };
+        let around = Around { lookup, outside, folder, image, policies: &policies, ours };
         export(plan, engine, &around, without)
     }
 }

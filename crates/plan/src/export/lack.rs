@@ -13,6 +13,8 @@ pub enum Lack {
     Caches,
     /// Arguments of system calls are looked at, not only which call it is.
     CallArguments,
+    /// A person is asked first, where the policy says so.
+    Confirmation,
     /// Nothing but checked standard descriptors is open.
     Descriptors,
     /// No device of the host is there but harmless ones.
@@ -47,6 +49,8 @@ pub enum Lack {
     Processes,
     /// Somebody takes care of processes that lost their parent.
     Reaper,
+    /// What ran, and how it ended, is recorded where the policy says.
+    Record,
     /// Walls are tried before the command starts.
     SelfTest,
     /// Sockets of the host in the home folder lead nowhere.
@@ -77,10 +81,11 @@ pub struct Missing {
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::Absence,
         Self::Caches,
         Self::CallArguments,
+        Self::Confirmation,
         Self::Descriptors,
         Self::Devices,
         Self::FileSize,
@@ -98,6 +103,7 @@ impl Lack {
         Self::ProcessNamespace,
         Self::Processes,
         Self::Reaper,
+        Self::Record,
         Self::SelfTest,
         Self::Sockets,
         Self::SystemCalls,
@@ -114,6 +120,7 @@ impl Lack {
             Self::Absence => "absence",
             Self::Caches => "caches",
             Self::CallArguments => "call-arguments",
+            Self::Confirmation => "confirmation",
             Self::Descriptors => "descriptors",
             Self::Devices => "devices",
             Self::FileSize => "file-size",
@@ -131,6 +138,7 @@ impl Lack {
             Self::ProcessNamespace => "process-namespace",
             Self::Processes => "processes",
             Self::Reaper => "reaper",
+            Self::Record => "record",
             Self::SelfTest => "self-test",
             Self::Sockets => "sockets",
             Self::SystemCalls => "system-calls",

@@ -58,6 +58,17 @@ pub struct Around<'a> {
     pub image: Option<&'a str>,
     /// The policy files in force.
     pub policies: &'a [PathBuf],
+    /// What is done around a run of ours, which no engine does.
+    pub ours: Ours,
+}
+
+/// What is done before and after a command runs.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Ours {
+    /// The policy has a person asked first.
+    pub asks: bool,
+    /// The policy has it recorded.
+    pub records: bool,
 }
 
 /// What carries a plan to another engine.
@@ -129,7 +140,13 @@ pub fn export(
     if !plan.is_confined() {
         return Err(CannotExport::Unconfined(engine));
     }
-    let scene = Scene::of(plan, around.lookup);
+    let mut scene = Scene::of(plan, around.lookup);
+    if around.ours.asks {
+        scene.missed.add(Lack::Confirmation, "nobody is asked before it runs");
+    }
+    if around.ours.records {
+        scene.missed.add(Lack::Record, "nobody records that it ran");
+    }
     if let Some(folder) = around.folder.filter(|folder| scene.may_write(folder)) {
         return Err(CannotExport::FolderInside(folder.into()));
     }

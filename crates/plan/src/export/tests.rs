@@ -34,7 +34,8 @@ const FOLDER: &str = "/home/dev/engine";
 
 fn around<'a>(outside: &'a [(String, String)], policies: &'a [PathBuf]) -> Around<'a> {
     let (folder, image) = (Some(Path::new(FOLDER)), Some("debian:12"));
-    Around { lookup: &Disk, outside, folder, image, policies }
+    let ours = Ours::default();
+    Around { lookup: &Disk, outside, folder, image, policies, ours }
 }
 
 fn planned(privilege: Privilege, change: impl FnOnce(&mut Order)) -> Plan {
@@ -151,6 +152,19 @@ fn bounds_are_carried_or_named() {
             assert_eq!(has(lack), lacks.contains(&lack), "{engine} {}", lack.word());
         }
         assert!(has(Lack::Idle) && has(Lack::Output), "{engine}");
+    }
+}
+
+#[test]
+fn what_is_done_around_a_run_is_missing_too() {
+    let plan = planned(Privilege::Ordinary, |_| {});
+    for engine in Engine::ALL {
+        let ours = Ours { asks: true, records: true };
+        let export =
+            export(&plan, engine, &Around { ours, ..around(&[], &[]) }, &Lack::ALL).unwrap();
+        for lack in [Lack::Confirmation, Lack::Record] {
+            assert!(export.missing.iter().any(|it| it.lack == lack), "{engine} {}", lack.word());
+        }
     }
 }
 

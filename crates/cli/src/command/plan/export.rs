@@ -6,6 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use palisade::plan::Plan;
 use palisade::plan::export::{CannotExport, Engine, Export, Lack};
+use palisade::policy::decide::Reason;
 use palisade::{Sandbox, export_folder, write_export};
 use serde_json::{Value as Json, json};
 
@@ -43,7 +44,11 @@ fn lacks() -> impl clap::builder::TypedValueParser<Value = Lack> {
 
 impl Exporting {
     /// Carries the plan to the engine, and writes the files that it needs.
-    pub(super) fn export(&self, sandbox: &Sandbox, plan: &Plan) -> Result<Option<Export>, Failure> {
+    pub(super) fn export(
+        &self,
+        sandbox: &Sandbox,
+        planned: (&Plan, &[Reason]),
+    ) -> Result<Option<Export>, Failure> {
         let Some(engine) = self.engine else { return Ok(None) };
         let unwritten = |folder: &Path, error| {
             let message = format!("cannot make the folder `{}`", folder.display());
@@ -55,7 +60,7 @@ impl Exporting {
             .map(|folder| export_folder(folder).map_err(|error| unwritten(folder, error)));
         let folder = folder.transpose()?;
         let from = (folder.as_deref(), self.image.as_deref());
-        let export = sandbox.export(plan, engine, from, &self.without)?;
+        let export = sandbox.export(planned, engine, from, &self.without)?;
         if let Some(folder) = &folder {
             write_export(&export, folder).map_err(|error| unwritten(folder, error))?;
         }
