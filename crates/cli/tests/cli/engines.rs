@@ -177,6 +177,13 @@ fn holds_the_same(engine: &str, lacks: &str) {
             let output = run(&world, "/bin/sh", &["-c", &command]);
             let said = text(&output.stderr);
             assert_eq!(text(&output.stdout), expected, "{policy}: {said}\n{command}");
+            if writes == "yes" {
+                let held = world.project.path(".bashrc");
+                let mode = fs::metadata(&held).unwrap().permissions().mode();
+                assert_eq!(mode & 0o7777, 0o1755, "it is marked as ours");
+                ours(&world);
+                assert!(!held.exists(), "the next run of ours takes it away");
+            }
         }
     });
 }

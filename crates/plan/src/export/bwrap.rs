@@ -54,8 +54,11 @@ pub(super) fn export(
         scene.missed.add(Lack::Time, format!("it is not ended after {} s", time.as_secs()));
     }
     lacks(&mut scene.missed);
-    let text = format!("({}exec {})\n", outer_limits(&scene.limits), made.line.done());
-    let notes = litter(Engine::Bwrap, &scene);
+    let mut first = Line::default();
+    first.make(scene.reserved())?;
+    first.raw(&format!("({}exec {})", outer_limits(&scene.limits), made.line.done()));
+    let text = format!("{}\n", first.done());
+    let notes = litter(&scene);
     let missing = scene.missed.list();
     Ok(Export { text, files: made.files, folders: Vec::new(), missing, notes })
 }

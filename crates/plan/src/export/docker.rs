@@ -50,7 +50,7 @@ pub(super) fn export(
     line.word(image)?;
     scene.argv.iter().try_for_each(|word| line.word(word))?;
 
-    let mut notes = litter(Engine::Docker, &scene);
+    let mut notes = litter(&scene);
     let message = format!("programs, libraries and homes are those of the image `{image}`");
     notes.push(Note { code: "image", message });
     let missing = lacks(&mut scene, plan);

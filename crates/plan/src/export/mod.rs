@@ -164,14 +164,16 @@ pub fn export(
     if missing.is_empty() { Ok(export) } else { Err(CannotExport::Weaker { engine, missing, all }) }
 }
 
-/// Tells of folders that an engine makes in the workspace and leaves behind.
-fn litter(engine: Engine, scene: &Scene<'_>) -> Vec<Note> {
+/// Tells of folders that are made in the workspace and left behind.
+fn litter(scene: &Scene<'_>) -> Vec<Note> {
     let names: Vec<String> = scene.reserved().map(|path| path.display().to_string()).collect();
     if names.is_empty() {
         return Vec::new();
     }
     let names = names.join(" ");
-    let message = format!("{engine} makes these folders, and they stay, empty: {names}");
+    let message = format!(
+        "these folders are made, and stay, empty, until the next `palisade run` there: {names}"
+    );
     vec![Note { code: "litter", message }]
 }
 

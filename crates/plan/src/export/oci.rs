@@ -72,10 +72,10 @@ pub(super) fn export(
 
     let mut line = Line::default();
     // Its state lies in the bundle too: then it needs no folder that only root has.
+    line.make(scene.reserved())?;
     match runtime {
         Runtime::Runc => line.raw("runc"),
         Runtime::Runsc => {
-            line.make(scene.reserved())?;
             let has_own = scene.namespaces.contains(&Namespace::Network);
             line.raw("runsc --oci-seccomp");
             line.raw(if has_own { "--network=none" } else { "--network=host" });
@@ -86,7 +86,7 @@ pub(super) fn export(
     line.option("run --bundle", &[folder])?;
     line.raw("\"palisade-$$\"");
 
-    let mut notes = litter(runtime.engine(), &scene);
+    let mut notes = litter(&scene);
     notes.push(values("config.json"));
     if scene.identity.is_some_and(|it| it.uid != 0) {
         let message = "inside, the user is 0, who has your rights outside and no more".into();

@@ -49,8 +49,8 @@ impl Line {
         paths.iter().try_for_each(|path| self.word(text(path)?))
     }
 
-    /// Adds a command that makes folders, for engines that make them for everybody to write to. The
-    /// mark is that of our own placeholders: a later run of ours knows them.
+    /// Adds a command that makes folders: some engines would make them for everybody to write to.
+    /// The mark is that of our own placeholders, and the next run of ours takes them away.
     pub(super) fn make<'a>(
         &mut self,
         folders: impl Iterator<Item = &'a Path>,

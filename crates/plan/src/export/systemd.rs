@@ -77,7 +77,7 @@ pub(super) fn export(
 
     let content = unit(&made.properties, &scene).into_bytes();
     made.files.push(File { name: UNIT, content });
-    let mut notes = litter(Engine::Systemd, &scene);
+    let mut notes = litter(&scene);
     notes.push(values(UNIT));
     let missing = scene.missed.list();
     let text = format!("{}\n", line.done());
