@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
-use super::hide::{Group, Hidden, groups, overlay};
+use super::hide::{Group, Hidden, groups, is_unsearched, overlay};
 use super::{CannotPlan, Owners, caches, inside, is_folder};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
@@ -53,6 +53,10 @@ impl Files {
             after: None,
             environment: Vec::new(),
         };
+        for pattern in order.hide.iter().filter(|pattern| is_unsearched(pattern, order)) {
+            let what = format!("`{pattern}` holds in the project and in what can be written only");
+            made.hide.lacks(what);
+        }
         let devices = inside::keep_devices(&mut made.keeps);
         let readable = named(&order.readable, facts);
         let mut hidden = named(&order.hide, facts);

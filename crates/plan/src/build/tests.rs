@@ -359,3 +359,24 @@ fn what_is_hidden_in_a_project_that_is_only_read_stays_hidden() {
         assert!(attached < Some(at(&format!("cover {root}{expected}"))), "{because}\n{text}");
     }
 }
+
+#[test]
+fn names_that_nobody_searches_are_told_as_not_hidden() {
+    #[rustfmt::skip]
+    let cases = [
+        // pattern                     told   because
+        ("/home/dev/app/**/.env",      false, "the project is searched"),
+        ("/home/dev/app/*.key",        false, "the same"),
+        ("/home/dev/.netrc",           false, "it is looked up"),
+        ("/srv/**/secret.key",         true,  "nobody looks there"),
+        ("/home/dev/**/.env",          true,  "only the project is searched of it"),
+        ("/home/dev/app*/x",           true,  "another folder may be meant"),
+    ];
+    for (text, told, because) in cases {
+        let mut order = order();
+        order.hide = vec![pattern(text)];
+        let plan = build(&permit(), &order, &facts(Privilege::Ordinary)).unwrap();
+        let partial = format!("# hide         partial: `{text}` holds in the project");
+        assert_eq!(plan.to_string().contains(&partial), told, "{because}: {plan}");
+    }
+}
