@@ -19,6 +19,7 @@ mod absent;
 mod after;
 mod build;
 mod errno;
+pub mod export;
 mod facts;
 mod names;
 mod order;

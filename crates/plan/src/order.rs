@@ -237,7 +237,12 @@ impl Order {
         owned.push(self.root.clone());
         owned.extend(self.home.clone());
         let memory = self.bounds.memory;
-        Questions { paths, trees: self.write.clone(), owned, memory, names }
+        // Names are hidden in a project that can only be read, too.
+        let mut trees = self.write.clone();
+        if !trees.iter().any(|tree| self.root.starts_with(tree)) {
+            trees.push(self.root.clone());
+        }
+        Questions { paths, trees, owned, memory, names }
     }
 }
 

@@ -50,7 +50,10 @@ impl Cli {
                 args.asking.commanding = commanding;
                 Command::Check(args)
             }
-            "plan" => Command::Plan(plan::PlanArgs { commanding, output }),
+            "plan" => {
+                let args = plan::PlanArgs { commanding, output, ..plan::PlanArgs::default() };
+                Command::Plan(args)
+            }
             "run" => {
                 let args = run::RunArgs { commanding, output, ..run::RunArgs::default() };
                 Command::Run(Box::new(args))

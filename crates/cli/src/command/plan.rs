@@ -1,5 +1,7 @@
 //! `palisade plan`: how a command would be confined. Runs nothing.
 
+mod export;
+
 use palisade::{Planned, Sandbox};
 
 use super::check;
@@ -14,13 +16,19 @@ use crate::ui::{Format, Ui};
 /// Runs nothing. Prints the very steps that `palisade run` would carry out on this host, in order,
 /// and after them how strongly each layer would hold. Values of variables are not shown.
 ///
+/// With `--export` it prints what carries the same steps to another engine. What that engine cannot
+/// carry is refused, unless you accept each of it by name with `--without`.
+///
 /// Exit codes: 0 planned, 125 it cannot be confined as the policy demands, 126 it is denied.
 ///
 /// Example: palisade plan -- npm test
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) commanding: Commanding,
+
+    #[command(flatten)]
+    pub(crate) exporting: export::Exporting,
 
     #[command(flatten)]
     pub(crate) output: Output,
@@ -41,6 +49,10 @@ impl PlanArgs {
         let text = command.text();
         let sandbox = Sandbox::new(&request)?;
         let planned = sandbox.plan(command.job().cwd(cwd))?;
+        let export = match &planned {
+            Planned::Plan { plan, asks } => self.exporting.export(&sandbox, (plan, asks))?,
+            Planned::Denied(_) => None,
+        };
         let (reasons, exit) = match &planned {
             Planned::Plan { asks, .. } => (asks, Exit::Success),
             Planned::Denied(reasons) => (reasons, Exit::Denied),
@@ -51,7 +63,9 @@ impl PlanArgs {
                 for reason in reasons {
                     ui.say(check::carets(reason, &text).trim_end());
                 }
-                if let Planned::Plan { plan, .. } = &planned {
+                if let Some(export) = &export {
+                    export::show(export, ui)?;
+                } else if let Planned::Plan { plan, .. } = &planned {
                     for note in plan.notes() {
                         ui.say(&format!("note: {}", note.message));
                     }
@@ -59,9 +73,10 @@ impl PlanArgs {
                 }
             }
             Format::Json => {
-                let mut told = match &planned {
-                    Planned::Plan { plan, .. } => plan.json(),
-                    Planned::Denied(_) => serde_json::json!({}),
+                let mut told = match (&planned, &export) {
+                    (_, Some(export)) => self.exporting.json(export),
+                    (Planned::Plan { plan, .. }, None) => plan.json(),
+                    (Planned::Denied(_), None) => serde_json::json!({}),
                 };
                 told["denied"] = (exit == Exit::Denied).into();
                 told["reasons"] = reasons.iter().map(|reason| check::one(reason, &text)).collect();

@@ -2,13 +2,15 @@
 //!
 //! In README.md and the guide, a fenced `yaml` block that starts with `# some/file.yaml` is that
 //! file, a block `json some/file.json` is that one, and in `console` blocks each `$ palisade …` is
-//! run, in order, in one project; quotes hold words together, and `< FILE` is its input. A remark
-//! `# exit N` behind the command names the exit code (0 otherwise). The lines below it must be in
-//! the output; a line `…` stands for anything.
+//! run, in order, in one project; quotes hold words together, a word may start with `~/`, and
+//! `< FILE` is its input. A remark `# exit N` behind the command names the exit code (0 otherwise).
+//! The lines below it must be in the output; a line `…` stands for anything.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use palisade::plan::export::{Engine, Lack};
 
 use crate::kit::World;
 
@@ -61,7 +63,13 @@ fn replay(name: &str) -> usize {
                         continue;
                     };
                     let (command, exit) = command.split_once("# exit ").unwrap_or((command, "0"));
-                    let words = words(command);
+                    let home = world.home.root().to_str().unwrap();
+                    let words =
+                        words(command).into_iter().map(|word| match word.strip_prefix("~/") {
+                            Some(below) => format!("{home}/{below}"),
+                            None => word,
+                        });
+                    let words: Vec<String> = words.collect();
                     let words: Vec<&str> = words.iter().map(String::as_str).collect();
                     assert_eq!(words[0], "palisade", "{name}: {command}");
                     let ran = match &words[1..] {
@@ -113,6 +121,19 @@ fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("docs/guide/deciding.md") >= 20);
     assert!(replay("docs/guide/other-systems.md") >= 8);
     assert!(replay("docs/guide/tool-calls.md") >= 12);
+    assert!(replay("docs/guide/engines.md") >= 3);
+}
+
+#[test]
+fn the_guide_lists_every_engine_and_everything_that_one_may_lack() {
+    let guide = document("docs/guide/engines.md");
+    let listed = |heading: &str| -> Vec<String> {
+        let part = guide.split(heading).nth(1).unwrap().split("\n## ").next().unwrap();
+        let rows = part.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        rows.map(str::to_owned).collect()
+    };
+    assert_eq!(listed("## The engines"), Engine::ALL.map(Engine::word));
+    assert_eq!(listed("## What an engine may lack"), Lack::ALL.map(Lack::word));
 }
 
 /// What stands in front of a reason's code in the sources.

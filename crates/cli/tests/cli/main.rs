@@ -8,6 +8,7 @@
 mod bad_input;
 mod check;
 mod documents;
+mod engines;
 mod idle;
 mod kit;
 mod policy_check;

@@ -2,6 +2,7 @@
 
 mod confirm;
 mod error;
+mod export;
 mod job;
 mod json;
 mod outcome;
@@ -26,6 +27,7 @@ use palisade_policy::policy::{Backend, NetworkMode, Profile};
 
 pub use confirm::{Answered, Confirm, Nobody, Question};
 pub use error::CannotRun;
+pub use export::{export_folder, write_export};
 pub use job::{Each, Input, Job, Output, Signals};
 pub use outcome::{Done, Outcome};
 pub use pending::Pending;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
-use super::hide::{Group, Hidden, groups, overlay};
+use super::hide::{Group, Hidden, groups, is_unsearched, overlay};
 use super::{CannotPlan, Owners, caches, inside, is_folder};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
@@ -53,6 +53,10 @@ impl Files {
             after: None,
             environment: Vec::new(),
         };
+        for pattern in order.hide.iter().filter(|pattern| is_unsearched(pattern, order)) {
+            let what = format!("`{pattern}` holds in the project and in what can be written only");
+            made.hide.lacks(what);
+        }
         let devices = inside::keep_devices(&mut made.keeps);
         let readable = named(&order.readable, facts);
         let mut hidden = named(&order.hide, facts);
@@ -96,6 +100,8 @@ impl Files {
             let tree = made.keep(&root.real, Access::Read, Depth::All, owners.of(Some(root)));
             attach.push((tree, root.real.clone(), root.leads_to));
         }
+        let gone: Vec<PathBuf> = emptied.iter().chain(&masked).cloned().collect();
+        let revealed = made.revealed(&hidden, &overlays, &attach, (&trees, &gone), facts);
         for place in &trees {
             let tree = made.keep(&place.real, Access::Write, Depth::All, owners.of(Some(place)));
             attach.push((tree, place.real.clone(), place.leads_to));
@@ -120,6 +126,7 @@ impl Files {
         inside::machine(owners, facts, &mut made.steps);
         made.steps.extend(inside::hosts(order, facts));
         made.place(overlays, &emptied, attach, facts);
+        made.steps.extend(revealed);
         let cached = caches::plan(order, facts, owners, made.keeps.len());
         made.keeps.extend(cached.keeps);
         made.steps.extend(cached.steps);
@@ -238,6 +245,49 @@ impl Files {
         }
         all.sort_by_key(|(depth, _)| *depth);
         self.steps.extend(all.into_iter().flat_map(|(_, steps)| steps));
+    }
+
+    /// Covers what is hidden and would be shown again by a tree that is attached over the layer that
+    /// hides it, or that brings it into a private folder.
+    fn revealed(
+        &mut self,
+        hidden: &[&Place],
+        overlays: &[(Tree, Group)],
+        attach: &[(Tree, PathBuf, Kind)],
+        (trees, gone): (&[&Place], &[PathBuf]),
+        facts: &Facts,
+    ) -> Vec<Step> {
+        let mut paths: Vec<(PathBuf, Kind)> = Vec::new();
+        for place in hidden {
+            // What a link leads to is another of them.
+            let named = (place.is != Kind::Link).then_some(&place.at);
+            for path in named.into_iter().chain([&place.real]) {
+                let others = facts.aliases(path).into_iter().chain([path.clone()]);
+                paths.extend(others.map(|path| (path, place.leads_to)));
+            }
+        }
+        // Those that can be written are looked at later.
+        paths.retain(|(path, _)| !trees.iter().any(|tree| path.starts_with(&tree.real)));
+        paths.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let mut covers: Vec<Step> = Vec::new();
+        let mut done: Vec<PathBuf> = Vec::new();
+        for (path, kind) in paths {
+            let around = |at: &&PathBuf| path != **at && path.starts_with(at);
+            let shown = attach.iter().map(|(_, at, _)| at).filter(around);
+            let Some(tree) = shown.max_by_key(|at| at.components().count()) else { continue };
+            let below = |over: &Path| over != tree && over.starts_with(tree);
+            let hides = |group: &Group| path.starts_with(&group.over) && below(&group.over);
+            let is_gone = overlays.iter().any(|(_, group)| hides(group))
+                || gone.iter().any(|folder| path.starts_with(folder) && below(folder));
+            if kind == Kind::Absent || is_gone || done.iter().any(|above| path.starts_with(above)) {
+                continue;
+            }
+            let shape = if is_folder(kind) { Shape::Folder } else { Shape::File };
+            self.note("masked", format!("`{}` is masked, not absent", path.display()));
+            covers.push(Step::Cover { at: path.clone(), shape });
+            done.push(path);
+        }
+        covers
     }
 
     /// Covers what is hidden but lies where it cannot be taken away.

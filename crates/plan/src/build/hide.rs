@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use palisade_policy::name::PathPattern;
+
 use super::files::is_private;
 use crate::facts::{Facts, Kind, Place};
 use crate::order::Order;
@@ -100,6 +102,20 @@ pub(super) fn groups(
         }
     }
     Hidden { groups, masked, emptied }
+}
+
+/// Returns whether a pattern matches in places where nobody searches for names: outside of the
+/// project and of what can be written there may be millions.
+pub(super) fn is_unsearched(pattern: &PathPattern, order: &Order) -> bool {
+    if pattern.literal().is_some() {
+        return false;
+    }
+    let text = pattern.to_string();
+    let plain = Path::new(&text).components().take_while(|part| {
+        part.as_os_str().to_str().is_some_and(|part| !part.contains(['*', '?', '[']))
+    });
+    let above: PathBuf = plain.collect();
+    !order.write.iter().chain([&order.root]).any(|tree| above.starts_with(tree))
 }
 
 /// Returns the step that shows the folder of `group`, kept as `tree`, without the names.

@@ -54,7 +54,7 @@ pub(super) fn devices(kept: Vec<(Tree, PathBuf)>, shm: Option<u64>, steps: &mut 
 
 /// What root could change or read although it has no capability, on a machine whose filesystems
 /// cannot give it another owner.
-const ROOTS_OWN: [&str; 18] = [
+pub(crate) const ROOTS_OWN: [&str; 18] = [
     "/proc/acpi",
     "/proc/bus",
     "/proc/fs",

@@ -6,7 +6,7 @@ mod hide;
 mod inside;
 mod protect;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod unconfined;
 
 use std::path::PathBuf;
@@ -21,6 +21,7 @@ use crate::plan::{Enforced, Layer, Note, Plan, Strength};
 use crate::seccomp::{Arch, Nesting};
 use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Reached, Step};
 use files::Files;
+pub(crate) use inside::ROOTS_OWN;
 
 /// The user and group outside that a sandbox started by root has the rights of. No distribution
 /// hands it out, and no filesystem reads it as negative.

@@ -15,7 +15,7 @@ use crate::order::{Caches, Trace};
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
 
-fn permit() -> Permit {
+pub(crate) fn permit() -> Permit {
     let judge = Judge::new(&Policy::default(), "/w", None, &NoLookup);
     let argv = ["true".to_owned()];
     match judge.decide(&Call { command: Asked::Argv(&argv), cwd: "/w" }, &NoLookup) {
@@ -24,11 +24,11 @@ fn permit() -> Permit {
     }
 }
 
-fn pattern(text: &str) -> PathPattern {
+pub(crate) fn pattern(text: &str) -> PathPattern {
     text.parse().unwrap()
 }
 
-fn order() -> Order {
+pub(crate) fn order() -> Order {
     Order {
         root: "/home/dev/app".into(),
         cwd: "/home/dev/app".into(),
@@ -72,7 +72,7 @@ fn place(path: &str, is: Kind) -> Place {
     }
 }
 
-fn facts(privilege: Privilege) -> Facts {
+pub(crate) fn facts(privilege: Privilege) -> Facts {
     let folders = [
         "/dev/pts",
         "/dev/shm",
@@ -326,4 +326,57 @@ fn memory_is_bounded_by_a_control_group_where_one_was_handed_over_and_sampled_el
     order.bounds.memory = Some(1 << 30);
     facts.delegated = facts.delegated.map(|it| Delegated { memory: false, ..it });
     assert!(!group(&build(&permit(), &order, &facts).unwrap()), "it cannot");
+}
+
+#[test]
+fn what_is_hidden_in_a_project_that_is_only_read_stays_hidden() {
+    #[rustfmt::skip]
+    let cases = [
+        // project          hidden                    shape            because
+        ("/home/dev/app",   "/home/dev/app/.env",     "/.env file",    "the home's layer lies below"),
+        ("/srv/app",        "/srv/app/.env",          "/.env file",    "a layer of its own lies below"),
+        ("/tmp/app",        "/tmp/app/.env",          "/.env file",    "a private folder has no layer"),
+        ("/tmp/app",        "/tmp/app/keys",          "/keys folder",  "the same for a folder"),
+    ];
+    for (root, hidden, expected, because) in cases {
+        let (mut order, mut facts) = (order(), facts(Privilege::Ordinary));
+        (order.root, order.cwd) = (root.into(), root.into());
+        order.write.clear();
+        order.hide.push(pattern(hidden));
+        let kind = if hidden.ends_with("keys") { Kind::Folder } else { Kind::File };
+        facts.places.retain(|place| place.path != Path::new(root));
+        facts.places.extend([place(root, Kind::Folder), place(hidden, kind)]);
+        facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+        let text = build(&permit(), &order, &facts).unwrap().to_string();
+        let at = |start: &str| {
+            let found = text.lines().position(|line| {
+                line.split_whitespace().collect::<Vec<_>>().join(" ").starts_with(start)
+            });
+            found.unwrap_or_else(|| panic!("{because}: no `{start}` in\n{text}"))
+        };
+        let attached =
+            text.lines().position(|line| line.starts_with("attach") && line.ends_with(root));
+        assert!(attached < Some(at(&format!("cover {root}{expected}"))), "{because}\n{text}");
+    }
+}
+
+#[test]
+fn names_that_nobody_searches_are_told_as_not_hidden() {
+    #[rustfmt::skip]
+    let cases = [
+        // pattern                     told   because
+        ("/home/dev/app/**/.env",      false, "the project is searched"),
+        ("/home/dev/app/*.key",        false, "the same"),
+        ("/home/dev/.netrc",           false, "it is looked up"),
+        ("/srv/**/secret.key",         true,  "nobody looks there"),
+        ("/home/dev/**/.env",          true,  "only the project is searched of it"),
+        ("/home/dev/app*/x",           true,  "another folder may be meant"),
+    ];
+    for (text, told, because) in cases {
+        let mut order = order();
+        order.hide = vec![pattern(text)];
+        let plan = build(&permit(), &order, &facts(Privilege::Ordinary)).unwrap();
+        let partial = format!("# hide         partial: `{text}` holds in the project");
+        assert_eq!(plan.to_string().contains(&partial), told, "{because}: {plan}");
+    }
 }

@@ -45,11 +45,7 @@ const NESTED: [&str; 15] = [
 /// It asks for the processor first, then finds the call's number in a balanced tree: the kernel
 /// runs the program for every number it knows when a filter is installed, so depth is what costs.
 pub fn compile(arch: Arch, nesting: Nesting) -> Vec<Instruction> {
-    let mut special: Vec<(u32, &Rule)> = RULES
-        .iter()
-        .filter(|rule| nesting == Nesting::Off || !NESTED.contains(&rule.call))
-        .filter_map(|rule| Some((rule.number(arch)?, rule)))
-        .collect();
+    let mut special: Vec<(u32, &Rule)> = refused(arch, nesting).collect();
     special.sort_by_key(|(number, _)| *number);
 
     let mut leaves: Vec<(u32, Vec<Instruction>)> = vec![(0, vec![ALLOW])];
@@ -77,6 +73,14 @@ pub fn compile(arch: Arch, nesting: Nesting) -> Vec<Instruction> {
     ]);
     program.0.reverse();
     program.0
+}
+
+/// Returns the lines of the table that hold, with the numbers of their calls.
+pub(crate) fn refused(arch: Arch, nesting: Nesting) -> impl Iterator<Item = (u32, &'static Rule)> {
+    RULES
+        .iter()
+        .filter(move |rule| nesting == Nesting::Off || !NESTED.contains(&rule.call))
+        .filter_map(move |rule| Some((rule.number(arch)?, rule)))
 }
 
 /// A program that is written from its end, where answers are that many places lead to: it is half as

@@ -6,9 +6,10 @@
 mod compile;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod trace;
 
+pub(crate) use compile::refused;
 pub use compile::{Instruction, compile};
 pub use table::{NEWEST, RULES};
 pub use trace::{Last, TRACED, Traced, trace};

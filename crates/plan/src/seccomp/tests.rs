@@ -3,7 +3,12 @@
 use super::*;
 
 /// Runs a filter as the kernel does, and returns its answer and how many instructions it took.
-fn run(program: &[Instruction], arch: u32, number: u32, arguments: [u64; 6]) -> (u32, usize) {
+pub(crate) fn run(
+    program: &[Instruction],
+    arch: u32,
+    number: u32,
+    arguments: [u64; 6],
+) -> (u32, usize) {
     let (mut at, mut a, mut steps) = (0, 0_u32, 0);
     loop {
         let (code, yes, no, k) = program[at];

@@ -1,0 +1,252 @@
+//! A plan as other engines see it: what is mounted where, from the top down, and what runs.
+//!
+//! Our own plan works in place, on trees that it holds on to. Others start from paths: so every
+//! mount here names what the host has at a path, and a deeper one always comes after those above it.
+
+use std::path::{Path, PathBuf};
+
+use palisade_policy::jail::{Entry, Lookup};
+
+use super::lack::{Lack, Missed};
+use crate::build::ROOTS_OWN;
+use crate::plan::Plan;
+use crate::seccomp::{Arch, Nesting};
+use crate::step::{Access, Identity, Limit, Namespace, Shape, Step, Tree};
+
+/// What stands in a plan, for engines.
+pub(super) struct Scene<'p> {
+    pub(super) namespaces: &'p [Namespace],
+    pub(super) identity: Option<Identity>,
+    /// From the top down.
+    pub(super) mounts: Vec<Mount>,
+    /// The project, if it cannot be written, and everything that can.
+    pub(super) trees: Vec<(PathBuf, Access)>,
+    /// Bytes of memory of all processes, and how many of them, if a control group holds that.
+    pub(super) group: Option<(u64, Option<u64>)>,
+    pub(super) filter: Option<(Arch, Nesting)>,
+    pub(super) limits: Vec<Limit>,
+    pub(super) cwd: &'p Path,
+    pub(super) argv: &'p [String],
+    pub(super) environment: Vec<(String, String)>,
+    pub(super) missed: Missed,
+}
+
+/// Something at a path.
+#[derive(Clone, Debug)]
+pub(super) struct Mount {
+    pub(super) at: PathBuf,
+    pub(super) what: What,
+}
+
+/// What is at a path.
+#[derive(Clone, Debug)]
+pub(super) enum What {
+    /// An empty folder in memory.
+    Memory { size: Option<u64>, mode: u32 },
+    /// What the host has there.
+    Tree(Access),
+    /// A text in place of a file.
+    Text(String),
+    /// What the host has there, mounted on itself so that it stays.
+    Pin,
+    /// Something that can neither be read nor written.
+    Cover(Shape),
+    /// An empty folder that keeps the name from being made.
+    Reserved,
+    /// What the host has there, read-only.
+    Sealed,
+}
+
+impl<'p> Scene<'p> {
+    pub(super) fn of(plan: &'p Plan, lookup: &dyn Lookup) -> Self {
+        let mut scene = Self {
+            namespaces: &[],
+            identity: None,
+            mounts: Vec::new(),
+            trees: Vec::new(),
+            group: None,
+            filter: None,
+            limits: Vec::new(),
+            cwd: Path::new("/"),
+            argv: &[],
+            environment: Vec::new(),
+            missed: Missed::of(plan),
+        };
+        for step in plan.steps() {
+            scene.take(step, plan, lookup);
+        }
+        if scene.identity.is_some_and(|it| it.uid != it.outer_uid) {
+            scene.missed.add(
+                Lack::Identity,
+                "root inside is root outside, but for capabilities, masks and what is read-only",
+            );
+            scene.cover(ROOTS_OWN.iter().map(PathBuf::from), lookup);
+        }
+        let unbounded = scene.identity.is_some_and(|it| it.uid == 0 || it.outer_uid == 0);
+        if unbounded && scene.limits.iter().any(|limit| matches!(limit, Limit::Processes(_))) {
+            scene.missed.add(Lack::Processes, "the kernel does not count those of root");
+        }
+        if plan.bounds().memory.is_some() {
+            scene.missed.add(Lack::Memory, "the sum of all processes is not bounded");
+        }
+        scene.settle();
+        scene
+    }
+
+    /// Returns whether the command can write somewhere in `path` or above it.
+    pub(super) fn may_write(&self, path: &Path) -> bool {
+        let writable = |mount: &Mount| matches!(mount.what, What::Tree(Access::Write));
+        self.mounts.iter().any(|mount| writable(mount) && path.starts_with(&mount.at))
+    }
+
+    /// Returns the names that an empty folder keeps from being made.
+    pub(super) fn reserved(&self) -> impl Iterator<Item = &Path> {
+        let reserved = self.mounts.iter().filter(|mount| matches!(mount.what, What::Reserved));
+        reserved.map(|mount| mount.at.as_path())
+    }
+
+    fn take(&mut self, step: &'p Step, plan: &Plan, lookup: &dyn Lookup) {
+        match step {
+            Step::Namespaces(list) => self.namespaces = list,
+            Step::Identity(identity) => self.identity = Some(*identity),
+            Step::Group { memory, processes, .. } => self.group = Some((*memory, *processes)),
+            // Every engine makes a /dev of its own.
+            Step::Tmpfs { at, .. } if at == Path::new("/dev") => {}
+            Step::Tmpfs { at, size, mode } => {
+                self.add(at, What::Memory { size: *size, mode: *mode });
+            }
+            Step::Attach { tree, at } => match access(plan, *tree) {
+                Some(Access::Device) | None => {}
+                Some(access) => {
+                    self.trees.push((at.clone(), access));
+                    self.add(at, What::Tree(access));
+                }
+            },
+            Step::Hide { at, names, .. } => {
+                self.add(at, What::Tree(Access::Read));
+                self.cover(names.iter().map(|name| at.join(name)), lookup);
+                let what = "hidden names are covered: they can be seen, and not read";
+                self.missed.add(Lack::Absence, what);
+                let what = "sockets of the host in the home folder can be reached";
+                self.missed.add(Lack::Sockets, what);
+            }
+            Step::Cover { at, shape } => self.add(at, What::Cover(*shape)),
+            Step::Mask(paths) => self.cover(paths.iter().cloned(), lookup),
+            Step::Show { at, text } => self.add(at, What::Text(text.clone())),
+            Step::Reserve(paths) => paths.iter().for_each(|path| self.add(path, What::Reserved)),
+            Step::Pin(path) => self.add(path, What::Pin),
+            Step::Protect(path) => self.seal(path, lookup),
+            Step::Seccomp { arch, nesting } => self.filter = Some((*arch, *nesting)),
+            Step::Limit(limit) => self.limits.push(*limit),
+            Step::Enter(cwd) => self.cwd = cwd,
+            Step::Exec { argv, environment, .. } => {
+                self.argv = argv;
+                self.environment = environment.iter().map(searched).collect();
+            }
+            Step::Cache { at, .. } => {
+                self.missed.add(Lack::Caches, format!("`{}` cannot be written", at.display()));
+            }
+            Step::Landlock { .. } => self.missed.add(Lack::Landlock, "there is no second wall"),
+            Step::Prove { .. } => {
+                let what = "nothing tries the walls before the command starts";
+                self.missed.add(Lack::SelfTest, what);
+            }
+            Step::TraceWrites(_) => self.missed.add(Lack::Trace, "writes in vain are not told"),
+            // What engines do by themselves, or name as missing.
+            Step::Keep(_)
+            | Step::SealRoot
+            | Step::FreshProc
+            | Step::FreshTerminals
+            | Step::MakeFolder(_)
+            | Step::MakeFile(_)
+            | Step::MakeLink { .. }
+            | Step::LoopbackUp
+            | Step::Undumpable
+            | Step::NoCapabilities
+            | Step::NoNewPrivileges
+            | Step::Adopt
+            | Step::Reaper
+            | Step::Session
+            | Step::Descriptors => {}
+        }
+    }
+
+    fn add(&mut self, at: &Path, what: What) {
+        self.mounts.push(Mount { at: at.into(), what });
+    }
+
+    /// Covers those of the paths that are there. A link is none: what it leads to is covered.
+    fn cover(&mut self, paths: impl Iterator<Item = PathBuf>, lookup: &dyn Lookup) {
+        for path in paths {
+            let entry = path.to_str().map_or(Entry::Unknown, |path| lookup.look(path));
+            let shape = match entry {
+                Entry::Folder => Shape::Folder,
+                Entry::File | Entry::SharedFile | Entry::Other => Shape::File,
+                // Whom the disk does not tell, it does not tell the command either.
+                Entry::Absent | Entry::Link(_) | Entry::Unknown => continue,
+            };
+            self.add(&path, What::Cover(shape));
+        }
+    }
+
+    fn seal(&mut self, path: &Path, lookup: &dyn Lookup) {
+        let is_reserved = |mount: &Mount| matches!(mount.what, What::Reserved) && mount.at == path;
+        if self.mounts.iter().any(is_reserved) {
+            return;
+        }
+        if let Some(Entry::Link(_)) = path.to_str().map(|path| lookup.look(path)) {
+            let what = format!("the protected link `{}` can be replaced", path.display());
+            return self.missed.add(Lack::Links, what);
+        }
+        self.add(path, What::Sealed);
+    }
+
+    /// Puts everything in order, and drops what the sealed root shows anyway.
+    fn settle(&mut self) {
+        let (cwd, trees) = (self.cwd, &mut self.trees);
+        let is_around = |tree: &(PathBuf, Access)| cwd.starts_with(&tree.0);
+        let around = trees.iter().filter(|tree| is_around(tree));
+        let project = around.max_by_key(|(tree, _)| tree.components().count()).cloned();
+        trees.retain(|tree| tree.1 == Access::Write || Some(tree) == project.as_ref());
+        let replaced: Vec<PathBuf> = self
+            .mounts
+            .iter()
+            .filter(|mount| matches!(mount.what, What::Memory { .. } | What::Cover(_)))
+            .map(|mount| mount.at.clone())
+            .collect();
+        self.mounts.retain(|mount| {
+            !matches!(mount.what, What::Tree(Access::Read))
+                || replaced.iter().any(|above| mount.at.starts_with(above))
+        });
+        let rank = |what: &What| match what {
+            What::Memory { .. } | What::Tree(_) => 0,
+            What::Text(_) | What::Pin => 1,
+            What::Cover(_) | What::Reserved => 2,
+            What::Sealed => 3,
+        };
+        self.mounts.sort_by_key(|it| (it.at.components().count(), rank(&it.what)));
+        // The same cover twice is one.
+        self.mounts.dedup_by(|one, other| {
+            let covers = |what: &What| matches!(what, What::Cover(_));
+            one.at == other.at && covers(&one.what) && covers(&other.what)
+        });
+    }
+}
+
+/// Returns a variable as engines may see it: they would look for programs in the current folder
+/// where an entry of `PATH` is not absolute, and a plan does not.
+fn searched((name, value): &(String, String)) -> (String, String) {
+    if name != "PATH" {
+        return (name.clone(), value.clone());
+    }
+    let folders: Vec<&str> = value.split(':').filter(|folder| folder.starts_with('/')).collect();
+    (name.clone(), folders.join(":"))
+}
+
+/// Returns what may be done with a tree that the plan keeps.
+fn access(plan: &Plan, tree: Tree) -> Option<Access> {
+    plan.steps().iter().find_map(|step| {
+        let Step::Keep(keep) = step else { return None };
+        (keep.tree == tree).then_some(keep.access)
+    })
+}
