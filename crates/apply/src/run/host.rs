@@ -126,6 +126,14 @@ impl Host {
         &self.kernel
     }
 
+    /// Does as [`send_ahead`](crate::send_ahead), unless other threads start sandboxes here too and no
+    /// processor is idle: then nothing would be made meanwhile, and it is one more that has to run.
+    pub fn send_ahead(&self) {
+        if !self.heaps.are_of_others() || ahead::is_idle() {
+            ahead::send_ahead();
+        }
+    }
+
     /// Starts the command of a plan that was built for this host.
     ///
     /// # Errors
@@ -223,6 +231,7 @@ impl Host {
         namespaces: u64,
     ) -> rustix::io::Result<Made> {
         let _blocked = signal::block_all();
+        self.heaps.note(prepared);
         if let Some(ahead) = ahead {
             prepared.ahead = true;
             if let Ok(made) = ahead.make(namespaces, &mut || enter(prepared)) {
