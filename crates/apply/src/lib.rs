@@ -31,5 +31,5 @@ pub use lookup::HostLookup;
 #[cfg(target_os = "linux")]
 pub use run::{
     Bound, CannotStart, End, Host, Input, Outcome, Output, Running, Signals, Stop, Stream, Streams,
-    Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead, send_ahead_if_idle,
+    Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,
 };

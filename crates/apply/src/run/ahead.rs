@@ -31,16 +31,9 @@ pub fn send_ahead() {
     SENT.set(sent);
 }
 
-/// Does as [`send_ahead`] where a processor is idle: where none is, nothing is made meanwhile, and the
-/// process that was sent is one more that has to run.
-pub fn send_ahead_if_idle() {
-    let sent = SENT.take().filter(Ahead::is_ours);
-    SENT.set(sent.or_else(|| is_idle().then(|| Ahead::new(maps(), furnish).ok()).flatten()));
-}
-
 /// Returns whether fewer threads want to run on this machine than there are processors for us, as far
 /// as can be told.
-fn is_idle() -> bool {
+pub(super) fn is_idle() -> bool {
     let Ok(load) = std::fs::read_to_string("/proc/loadavg") else { return true };
     let Ok(ours) = rustix::thread::sched_getaffinity(None) else { return true };
     running(&load).is_none_or(|running| running < ours.count())

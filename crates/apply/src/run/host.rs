@@ -126,6 +126,14 @@ impl Host {
         &self.kernel
     }
 
+    /// Does as [`send_ahead`](crate::send_ahead), unless other threads start sandboxes here too and no
+    /// processor is idle: then nothing would be made meanwhile, and it is one more that has to run.
+    pub fn send_ahead(&self) {
+        if !self.heaps.are_of_others() || ahead::is_idle() {
+            ahead::send_ahead();
+        }
+    }
+
     /// Starts the command of a plan that was built for this host.
     ///
     /// # Errors
@@ -224,6 +232,7 @@ impl Host {
         namespaces: u64,
     ) -> rustix::io::Result<Made> {
         let _blocked = signal::block_all();
+        self.heaps.note(prepared);
         if let Some(sent) = sent {
             prepared.ahead = ahead::made(sent);
             if let Ok(made) = sent.make(namespaces, &mut || enter(prepared)) {

@@ -50,7 +50,7 @@ mod trace;
 mod trial;
 mod walk;
 
-pub use ahead::{call_back, send_ahead, send_ahead_if_idle};
+pub use ahead::{call_back, send_ahead};
 pub use attend::Signals;
 pub use error::CannotStart;
 pub use host::Host;

@@ -17,8 +17,8 @@ use super::prepare::Prepared;
 use crate::sys::heap;
 use crate::sys::process::Strings;
 
-/// The most heaps that are known of a host's threads.
-const HEAPS: usize = 8;
+/// The most threads of a host whose memory is known.
+const THREADS: usize = 8;
 
 /// Where the threads that start sandboxes have their memory: an address in the heap of each.
 #[derive(Debug, Default)]
@@ -27,25 +27,37 @@ pub(super) struct Heaps(Mutex<Vec<(ThreadId, usize)>>);
 /// What a new process keeps of those heaps.
 #[derive(Debug)]
 pub(super) struct Needed {
-    heaps: [usize; HEAPS],
+    heaps: [usize; THREADS],
     /// In order. Some may overlap.
     kept: Vec<Range<usize>>,
 }
 
 impl Heaps {
-    /// Returns what the process that does these steps needs; `None` if it may have it all: then no
-    /// other thread has started a sandbox here.
-    pub(super) fn needed(&self, prepared: &Prepared) -> Option<Needed> {
+    /// Notes where this thread has its memory.
+    pub(super) fn note(&self, prepared: &Prepared) {
         let own = (thread::current().id(), prepared.acts.as_ptr().addr());
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         // The last one to start comes first.
         known.retain(|(thread, _)| *thread != own.0);
         known.insert(0, own);
-        known.truncate(HEAPS);
+        known.truncate(THREADS);
+    }
+
+    /// Returns whether threads other than this one have started sandboxes here.
+    pub(super) fn are_of_others(&self) -> bool {
+        let own = thread::current().id();
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.iter().any(|(thread, _)| *thread != own)
+    }
+
+    /// Returns what the process that does these steps needs; `None` if it may have it all: then no
+    /// other thread has started a sandbox here.
+    pub(super) fn needed(&self, prepared: &Prepared) -> Option<Needed> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() < 2 {
             return None;
         }
-        let mut heaps = [0; HEAPS];
+        let mut heaps = [0; THREADS];
         heaps.iter_mut().zip(&*known).for_each(|(heap, (_, address))| *heap = *address);
         drop(known);
         Some(Needed { heaps, kept: Memory::of(prepared) })

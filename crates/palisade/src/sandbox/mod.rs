@@ -262,7 +262,7 @@ impl Sandbox {
             }
         };
         // It may run: what takes the kernel longest begins now, if somebody has time for it.
-        palisade_apply::send_ahead_if_idle();
+        self.0.host.send_ahead();
         let mut order = self.order(job, &about.cwd, &cwd)?;
         let caches = self.caches(&mut order);
         Ok(Ok(Ready { permit, order, about, name: run, caches }))
