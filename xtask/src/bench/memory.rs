@@ -19,7 +19,7 @@ const WAITED: Duration = Duration::from_secs(3);
 pub(super) fn table(folder: &Path) -> Result<String, Failure> {
     let mut page = format!(
         "## Memory\n\n{WAITING} sandboxes at once around `sleep`, which is not counted: PSS of each, after \
-         {} seconds.\n\n\
+         {} seconds. Two processes that work in the same memory count once.\n\n\
          | What | KiB |\n| --- | ---: |\n",
         WAITED.as_secs(),
     );
@@ -56,7 +56,9 @@ fn waiting(folder: &Path, candidate: &Candidate) -> Result<Option<u64>, Failure>
 /// Returns what a process and its descendants take, but for the command itself.
 fn kib(pid: u32) -> Option<u64> {
     let folder = format!("/proc/{pid}");
-    if fs::read_to_string(format!("{folder}/comm")).is_ok_and(|name| name.trim() == "sleep") {
+    let name = fs::read_to_string(format!("{folder}/comm")).ok()?;
+    // The janitor works in the memory of its supervisor (ADR 0025), which is counted.
+    if ["sleep", "pal-janitor"].contains(&name.trim()) {
         return Some(0);
     }
     let rollup = fs::read_to_string(format!("{folder}/smaps_rollup")).ok()?;
