@@ -193,10 +193,10 @@ impl Ledger {
             }
         }
         for grains in 0..self.freed.len() {
-            let mut rest = self
-                .freed
-                .get_mut(grains)
-                .map_or(ptr::null_mut(), |first| std::mem::replace(first, ptr::null_mut()));
+            // Where nothing is, nothing is written: that would be a page more.
+            let first = self.freed.get_mut(grains).filter(|first| !first.is_null());
+            let mut rest =
+                first.map_or(ptr::null_mut(), |first| std::mem::replace(first, ptr::null_mut()));
             while !rest.is_null() {
                 let piece = rest;
                 // SAFETY: as above.
