@@ -49,23 +49,27 @@ fn waiting(folder: &Path, candidate: &Candidate) -> Result<Option<u64>, Failure>
         children.0.push(child.map_err(cannot)?);
     }
     thread::sleep(WAITED);
-    let trees = children.0.iter().map(|child| kib(child.id()));
+    let trees = children.0.iter().map(|child| kib(child.id(), ""));
     Ok(trees.sum::<Option<u64>>().map(|all| all / u64::try_from(WAITING).unwrap_or(1)))
 }
 
-/// Returns what a process and its descendants take, but for the command itself.
-fn kib(pid: u32) -> Option<u64> {
+/// Returns what a process and its descendants take, but for the command itself. A janitor of which
+/// the kernel tells the same as of its parent, `above`, works in its parent's memory.
+fn kib(pid: u32, above: &str) -> Option<u64> {
     let folder = format!("/proc/{pid}");
-    let name = fs::read_to_string(format!("{folder}/comm")).ok()?;
-    // The janitor works in the memory of its supervisor (ADR 0025), which is counted.
-    if ["sleep", "pal-janitor"].contains(&name.trim()) {
+    let name = fs::read_to_string(format!("{folder}/comm")).unwrap_or_default();
+    if name.trim() == "sleep" {
         return Some(0);
     }
     let rollup = fs::read_to_string(format!("{folder}/smaps_rollup")).ok()?;
+    if name.trim() == "pal-janitor" && rollup == above {
+        return Some(0);
+    }
     let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
     let own: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;
     let children = fs::read_to_string(format!("{folder}/task/{pid}/children")).ok()?;
-    let below = children.split_whitespace().filter_map(|pid| pid.parse().ok()).map(kib);
+    let below = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+    let below = below.map(|pid| kib(pid, &rollup));
     Some(own + below.sum::<Option<u64>>()?)
 }
 
