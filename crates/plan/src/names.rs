@@ -162,7 +162,7 @@ fn folded(path: &Path) -> String {
 }
 
 fn folded_pattern(pattern: &PathPattern) -> Option<PathPattern> {
-    pattern.to_string().to_lowercase().parse().ok()
+    pattern.folded().or_else(|| pattern.to_string().to_lowercase().parse().ok())
 }
 
 #[cfg(test)]

@@ -106,6 +106,17 @@ impl PathPattern {
         (self.is_absolute() && !after.is_empty()).then(|| (self.fixed_prefix(), names))
     }
 
+    /// Returns the pattern in lower case, if it is made of names and `**` alone.
+    pub fn folded(&self) -> Option<Self> {
+        let folded = |part: &Part| match part {
+            Part::Name(name) => Some(Part::Name(name.to_lowercase().into())),
+            Part::Deep => Some(Part::Deep),
+            Part::Glob(_) | Part::Parent => None,
+        };
+        let parts = self.parts.iter().map(folded).collect::<Option<_>>()?;
+        Some(Self { base: self.base, parts })
+    }
+
     /// Returns whether any component is a wildcard.
     pub fn has_wildcard(&self) -> bool {
         self.parts.iter().any(|part| match part {
