@@ -135,13 +135,16 @@ fn a115_arguments_reach_the_program_unchanged() {
 fn a130_everything_dies_with_the_command_and_the_status_is_its_own() {
     as_both("launch::a130_everything_dies_with_the_command_and_the_status_is_its_own", || {
         let place = Place::new();
-        let outcome = place
-            .sh("setsid sh -c 'trap \"\" TERM HUP; (sleep 300; echo late > late) & sleep 300' \
-             >/dev/null 2>&1 & sleep 0.1; exit 7");
+        // Nobody else on the machine sleeps for just this long.
+        let long = format!("sleep {}", 1_000_000 + std::process::id());
+        let outcome = place.sh(&format!(
+            "setsid sh -c 'trap \"\" TERM HUP; ({long}; echo late > late) & {long}' \
+             >/dev/null 2>&1 & sleep 0.1; exit 7"
+        ));
         assert_eq!(outcome.end, End::Exited(7), "{}", all(&outcome));
         assert!(outcome.duration < Duration::from_secs(50));
         assert!(!place.project.path("late").exists());
-        assert!(!alive("sleep 300"), "a descendant survived");
+        assert!(!alive(&long), "a descendant survived");
     });
 }
 
