@@ -145,7 +145,7 @@ impl Place {
             fs::copy(from, &copy)?;
             fs::set_permissions(&copy, fs::Permissions::from_mode(0o755))?;
         }
-        for name in ["project", "home"] {
+        for name in ["project", "project-of-bwrap", "home"] {
             fs::create_dir(self.0.join(name))?;
             chown(self.0.join(name), Some(owner), None)?;
         }
