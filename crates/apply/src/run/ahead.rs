@@ -50,9 +50,9 @@ pub fn call_back() {
     drop(SENT.take());
 }
 
-/// Returns what one that was sent ahead makes. Only who knows who it is can make files.
+/// Returns what one that was sent ahead has made, in the first process that it makes.
 pub(super) fn made(sent: &Ahead) -> Made {
-    Made { namespaces: true, furniture: sent.is_mapped() }
+    Made { namespaces: true, furniture: sent.has_furnished() }
 }
 
 /// Returns what was sent ahead, if a plan asks for just that.

@@ -38,12 +38,19 @@ pub(super) const TERMINAL_FLAGS: MountFlags = MountFlags::NOSUID.union(MountFlag
 /// Every step of [`furnish`]: a tree of each device, the folder, a file and a tree for each.
 const STEPS: usize = 3 * DEVICES.len() + 1 + LINKS.len() + FOLDERS.len() + 1;
 
-/// Makes it, in the mounts of this process. It allocates nothing, and calls the kernel directly: the
-/// number of an error that a C function keeps would be another thread's.
-pub(super) fn furnish() -> Result<()> {
+/// Makes it, in the mounts of this process; returns whether it has. Where the host's /dev is not like
+/// others, nothing is changed. It allocates nothing, and calls the kernel directly: the number of an
+/// error that a C function keeps would be another thread's.
+pub(super) fn furnish() -> Result<bool> {
     let mut trees = [const { None }; DEVICES.len()];
     for (tree, device) in trees.iter_mut().zip(DEVICES) {
-        *tree = Some(mount::clone_tree(device, Reach::One)?);
+        // What is sealed with everything else is opened again, which not every host lets us do.
+        let opened = mount::clone_tree(device, Reach::One).and_then(|tree| {
+            mount::reopen_tree(tree.as_fd(), NO_SUID | NO_EXEC, READ_ONLY | NO_DEVICES)?;
+            Ok(tree)
+        });
+        let Ok(opened) = opened else { return Ok(false) };
+        *tree = Some(opened);
     }
     mount::fresh(c"tmpfs", DEV, MountFlags::NOSUID | MountFlags::NODEV, DATA)?;
     for (tree, device) in trees.into_iter().flatten().zip(DEVICES) {
@@ -57,7 +64,8 @@ pub(super) fn furnish() -> Result<()> {
     for folder in FOLDERS {
         rustix::fs::mkdir(folder, Mode::from_raw_mode(0o755))?;
     }
-    mount::fresh(c"devpts", TERMINALS, TERMINAL_FLAGS, FRESH_TERMINALS)
+    mount::fresh(c"devpts", TERMINALS, TERMINAL_FLAGS, FRESH_TERMINALS)?;
+    Ok(true)
 }
 
 /// Takes back what sealing everything did to it: devices are devices here, and nothing runs.

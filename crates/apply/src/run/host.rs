@@ -31,7 +31,7 @@ use super::supervise::{Running, Sandbox};
 use super::{ahead, group, mounts, survey, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
-use crate::sys::process::{Holder, Made, Side, clone_into};
+use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
 use crate::sys::{environment, landlock, restrict, signal};
 
 /// A host on which sandboxes are started. It is asked once what it offers.
@@ -184,6 +184,11 @@ impl Host {
             let events = ours.watched.as_ref().and_then(Watched::events);
             reserved.watch(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
         }
+        let guard = match ours.watched.map(|watched| watched.guard(pid, watcher)).transpose() {
+            // One that has failed meanwhile says why itself.
+            Err(_) if has_ended(sandbox.pidfd()) => None,
+            guard => guard?,
+        };
         // Before the command can run: until it is gone it counts against the bound of processes. It
         // goes by itself, and nearly always has.
         drop(ahead);
@@ -200,7 +205,6 @@ impl Host {
             reserved.keep()?;
             send(ours.control.as_fd(), Message::Go).ok();
         }
-        let guard = ours.watched.map(|watched| watched.guard(pid, watcher)).transpose()?;
         if guard.is_some() {
             send(ours.control.as_fd(), Message::Go).ok();
         }
@@ -233,15 +237,19 @@ impl Host {
     ) -> rustix::io::Result<Made> {
         let _blocked = signal::block_all();
         self.heaps.note(prepared);
+        let needed = self.heaps.needed(prepared);
         if let Some(sent) = sent {
-            prepared.ahead = ahead::made(sent);
-            if let Ok(made) = sent.make(namespaces, &mut || enter(prepared)) {
+            let mut body = || {
+                // In the copy: here nothing changes, should the start have to do without.
+                prepared.ahead = ahead::made(sent);
+                needed.iter().for_each(Needed::keep);
+                enter(prepared)
+            };
+            if let Ok(made) = sent.make(namespaces, &mut body) {
                 return Ok(made);
             }
             // What is wrong is told by the step that does it.
-            prepared.ahead = ahead::Made::default();
         }
-        let needed = self.heaps.needed(prepared);
         match clone_into(namespaces)? {
             Side::Child => {
                 needed.iter().for_each(Needed::keep);

@@ -3,13 +3,12 @@
 //! | Module | Where it runs |
 //! | --- | --- |
 //! | `host`, `trial`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
-//! | `prepare`, `streams`, `reserve`, `group` | in the supervisor, before: everything that can be allocated |
+//! | `prepare`, `needed`, `streams`, `reserve`, `group` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `after` | in the supervisor, until its end |
-//! | `quiet` | in all that wait for long |
+//! | `supervise`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after` | in the supervisor, until its end |
 
 mod act;
 mod after;

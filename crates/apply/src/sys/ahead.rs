@@ -14,7 +14,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, Result};
@@ -58,7 +58,9 @@ struct Shared {
     /// The maps that it writes itself, if it is to: of users and of groups.
     maps: Option<[Vec<u8>; 2]>,
     /// What else it makes then.
-    furnish: fn() -> Result<()>,
+    furnish: fn() -> Result<bool>,
+    /// Whether it has.
+    furnished: AtomicBool,
     /// A pidfd of the owner.
     owner: OwnedFd,
     /// The owner rings: make a process.
@@ -75,12 +77,13 @@ struct Shared {
 impl Ahead {
     /// Sends one ahead, which maps users and groups like this if it is to do that itself, and then
     /// furnishes its mounts. That must allocate nothing, and call no C function that can fail.
-    pub(crate) fn new(maps: Option<[Vec<u8>; 2]>, furnish: fn() -> Result<()>) -> Result<Self> {
+    pub(crate) fn new(maps: Option<[Vec<u8>; 2]>, furnish: fn() -> Result<bool>) -> Result<Self> {
         let bell = || eventfd(0, EventfdFlags::CLOEXEC).and_then(lift);
         let own = rustix::process::getpid();
         let shared = Arc::new(Shared {
             maps,
             furnish,
+            furnished: AtomicBool::new(false),
             owner: rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?,
             wanted: bell()?,
             done: bell()?,
@@ -113,9 +116,15 @@ impl Ahead {
         self.who == who()
     }
 
-    /// Returns whether it maps users and groups itself, and furnishes its mounts.
+    /// Returns whether it maps users and groups itself, and tries to furnish its mounts.
     pub(crate) fn is_mapped(&self) -> bool {
         self.shared.maps.is_some()
+    }
+
+    /// Returns whether it has furnished its mounts, in a process that it has made: before, nobody
+    /// knows.
+    pub(crate) fn has_furnished(&self) -> bool {
+        self.shared.furnished.load(Ordering::Acquire)
     }
 
     /// Makes a process that runs `body` in these namespaces, as a child of ours: those that there
@@ -203,7 +212,7 @@ fn settle(shared: &Shared) -> Result<()> {
     }
     restrict::new_namespaces(MADE)?;
     if shared.maps.is_some() {
-        (shared.furnish)()?;
+        shared.furnished.store((shared.furnish)()?, Ordering::Release);
     }
     network::loopback_up()
 }

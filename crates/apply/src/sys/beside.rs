@@ -29,7 +29,7 @@ struct Given<T> {
     with: T,
 }
 
-impl<T: Sync> Beside<T> {
+impl<T: Sync + 'static> Beside<T> {
     /// Starts one that does `work`, with descriptors of its own that are copies of ours. It never
     /// gets a signal but for those that cannot be blocked.
     ///

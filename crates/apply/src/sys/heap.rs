@@ -150,6 +150,6 @@ mod tests {
         assert!(!is_heap((&raw const DATA).addr()), "our data");
         assert!(!is_heap(mapped as *const () as usize), "our code");
         assert!(!is_heap(4096), "nothing");
-        drop(boxed);
+        assert!(is_heap(boxed.as_ptr().addr()), "a heap is one");
     }
 }

@@ -9,7 +9,7 @@ use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags,
 };
 
-use super::check;
+use super::raw;
 
 /// Attributes of mounts (mount_setattr(2)).
 pub(crate) const READ_ONLY: u64 = 0x1;
@@ -55,6 +55,13 @@ pub(crate) fn change_tree(
     set_attributes(tree.as_raw_fd(), c"", empty_path, change, reach)
 }
 
+/// Sets attributes of a cloned tree, takes others off, and makes it private.
+pub(crate) fn reopen_tree(tree: BorrowedFd<'_>, set: u64, clear: u64) -> Result<()> {
+    let empty_path = libc::AT_EMPTY_PATH.cast_unsigned();
+    let change = Change { set, clear, namespace: 0 };
+    set_attributes(tree.as_raw_fd(), c"", empty_path, change, Reach::One)
+}
+
 /// Sets attributes of the mount at `path` and makes it private.
 pub(crate) fn change_path(path: &CStr, set: u64, reach: Reach) -> Result<()> {
     set_attributes(libc::AT_FDCWD, path, 0, Change { set, clear: 0, namespace: 0 }, reach)
@@ -86,19 +93,18 @@ fn set_attributes(
     };
     // struct mount_attr: attr_set, attr_clr, propagation, userns_fd.
     let attributes: [u64; 4] = [change.set, change.clear, libc::MS_PRIVATE, change.namespace];
+    let arguments = [
+        // The kernel takes an int, whatever stands above it.
+        folder.cast_unsigned() as usize,
+        path.as_ptr().expose_provenance(),
+        (flags | recursive) as usize,
+        attributes.as_ptr().expose_provenance(),
+        size_of_val(&attributes),
+    ];
+    // Without the C library: who makes mounts ahead of us shares the memory of its thread.
     // SAFETY: the kernel reads a C string and 32 bytes of `attributes`, both alive until the call
     // returns, and writes nothing. Wrong descriptors, paths and flags come back as errors.
-    let returned = unsafe {
-        libc::syscall(
-            libc::SYS_mount_setattr,
-            folder,
-            path.as_ptr(),
-            flags | recursive,
-            attributes.as_ptr(),
-            size_of_val(&attributes),
-        )
-    };
-    check(returned).map(drop)
+    unsafe { raw::call(libc::SYS_mount_setattr, arguments) }.map(drop)
 }
 
 /// Puts a cloned tree at `path`. A link at the end of the path is not followed.

@@ -7,10 +7,13 @@ use palisade_apply::{Host, Outcome, Streams, call_back, send_ahead};
 use palisade_plan::build;
 use palisade_plan::policy::policy::NetworkMode;
 
+use palisade_testkit::{Fact, Need, Project, Turn, in_child, need};
+
 use crate::{Place, as_both, out, permit};
 
 /// What a command sees of its namespaces, its user, its network and its mounts.
-const SEEN: &str = "cut -d' ' -f4- /proc/self/mountinfo | sed 's,/fd/[0-9]*,,g' | sort; ls -ln --time-style=+ /dev; id -u; id -g; cat /proc/self/uid_map | tr -s ' '; hostname; \
+const SEEN: &str = "cut -d' ' -f4- /proc/self/mountinfo | sed 's,/fd/[0-9]*,,g' | sort; \
+    ls -ln --time-style=+ /dev; id -u; id -g; cat /proc/self/uid_map | tr -s ' '; hostname; \
     cat /proc/net/dev | grep -c :; ls /proc/sysvipc; \
     cat /sys/class/net/lo/operstate 2>/dev/null; ps -e 2>/dev/null | wc -l";
 
@@ -168,5 +171,29 @@ fn threads_do_not_get_in_each_others_way() {
                 });
             }
         });
+    });
+}
+
+#[test]
+fn a_host_whose_devices_are_sealed_starts_sandboxes_too() {
+    let name = "ahead::a_host_whose_devices_are_sealed_starts_sandboxes_too";
+    let is_child = std::env::var_os("PALISADE_TEST_CHILD").is_some();
+    if !is_child && need(Fact::Root) == Need::Skip {
+        return;
+    }
+    let seal = r#"exec unshare --mount sh -c 'mount --bind /dev /dev &&
+        mount -o remount,bind,ro /dev && exec "$@"' sh "$@""#;
+    if in_child(name, seal) == Turn::Done {
+        return;
+    }
+    as_both(name, || {
+        // With a file that is guarded: what is wrong is told by the step, not by the guard.
+        let place = Place::with(Project::new().file(".git/config", "[core]\n"));
+        let script = "echo written > file && cat file; echo x > /dev/null && echo open";
+        let without = run(&place, script);
+        send_ahead();
+        let with = run(&place, script);
+        assert_eq!(out(&with), out(&without));
+        assert!(out(&with).starts_with("written\n"), "{}", out(&with));
     });
 }
