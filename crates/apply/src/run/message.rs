@@ -12,7 +12,8 @@ use rustix::net::{
 /// One message; each is one packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Message {
-    /// Supervisor: users are mapped, go on.
+    /// Supervisor: what you wait for is done, go on: users are mapped, the control group is entered,
+    /// names are kept, files are watched; in this order, each where the plan has it.
     Go,
     /// Supervisor: send this signal to the command.
     Signal(i32),

@@ -40,7 +40,7 @@ pub(super) fn run(
 #[inline(never)]
 fn attend(command: Pid, family: Family, top: usize) -> ! {
     let (control, supervisor, children) = (known(CONTROL), known(SUPERVISOR), known(CHILDREN));
-    idle::keep_only(top, &|_| false);
+    idle::keep_only(top);
     loop {
         let mut watched = [
             PollFd::from_borrowed_fd(supervisor, PollFlags::IN),

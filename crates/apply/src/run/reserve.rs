@@ -355,7 +355,7 @@ mod tests {
         left.names = Arc::default();
         drop(left);
         assert!(one.path("a").exists() && one.path("deep/b").exists());
-        // The other janitor was forked from us, and is about to close what is none of its business.
+        // The other janitor has copies of our descriptors until it has closed them.
         for (folder, name) in [("", "a"), ("deep", "deep/b")] {
             let open = open_folder(&one.path(folder)).unwrap();
             let inode = fs::metadata(one.path(name)).unwrap().ino();

@@ -11,19 +11,19 @@
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
-use std::os::fd::{AsFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, Result};
-use rustix::process::{Pid, PidfdFlags, Signal};
+use rustix::process::{PidfdFlags, Signal};
 use rustix::thread::UnshareFlags;
 
 use super::descriptor::lift;
-use super::process::{Made, Side, Stack, await_end, clone_noting, leave, signal};
-use super::{check, network, restrict, signal as signals};
+use super::process::{Made, Side, Stack, await_end, clone_beside, clone_noting, leave, signal};
+use super::{network, restrict, signal as signals};
 
 /// What it makes beside a user namespace.
 pub(crate) const MADE: UnshareFlags = UnshareFlags::NEWNET
@@ -94,20 +94,12 @@ impl Ahead {
             pidfd: AtomicI32::new(-1),
         });
         let mut stack = Stack::new();
-        let mut pidfd: c_int = -1;
-        let flags = libc::CLONE_VM | libc::CLONE_FILES | libc::CLONE_PIDFD | libc::CLONE_NEWUSER;
+        let flags = libc::CLONE_FILES | libc::CLONE_NEWUSER;
         let given = Arc::as_ptr(&shared).cast_mut().cast::<c_void>();
         let _blocked = signals::block_all();
         // SAFETY: the stack and what is shared stay where they are until the process has ended, and
-        // it only reads the latter, but for atomics; the kernel writes one int to `pidfd`. A failure
-        // comes back as an error.
-        let returned = unsafe { libc::clone(work, stack.top(), flags, given, &raw mut pidfd) };
-        let pid = check(libc::c_long::from(returned))?;
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::CHILD)?;
-        // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else
-        // owns.
-        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        let made = Made { pid, pidfd };
+        // it only reads the latter, but for atomics.
+        let made = unsafe { clone_beside(work, &mut stack, flags, given) }?;
         Ok(Self { made, who: who(), shared, _stack: stack, _here: PhantomData })
     }
 

@@ -5,14 +5,13 @@
 //! every processor that another of our threads runs on.
 
 use std::ffi::{c_int, c_void};
-use std::os::fd::{AsFd as _, FromRawFd as _, OwnedFd};
+use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
-use rustix::io::{Errno, Result};
-use rustix::process::Pid;
+use rustix::io::Result;
 
-use super::process::{Made, Stack, await_end, leave, signal};
-use super::{check, signal as signals};
+use super::process::{Made, Stack, await_end, clone_beside, leave, signal};
+use super::signal as signals;
 
 /// The process. Dropping this ends it, and waits until it has.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ struct Given<T> {
 
 impl<T: Sync + 'static> Beside<T> {
     /// Starts one that does `work`, with descriptors of its own that are copies of ours. It never
-    /// gets a signal but for those that cannot be blocked.
+    /// gets a signal but for those that cannot be blocked, or that the C library keeps for itself.
     ///
     /// The work must not use thread-local memory, which is that of this thread, or nobody's once
     /// this thread has ended: so no function of the C library that does more than compute, and no
@@ -39,21 +38,12 @@ impl<T: Sync + 'static> Beside<T> {
     pub(crate) fn start(with: T, work: fn(&T)) -> Result<Self> {
         let given = Arc::new(Given { work, with });
         let mut stack = Stack::of(64 << 10);
-        let mut pidfd: c_int = -1;
-        let flags = libc::CLONE_VM | libc::CLONE_PIDFD;
         let address = Arc::as_ptr(&given).cast_mut().cast::<c_void>();
         let _blocked = signals::block_all();
         // SAFETY: the stack and what is given stay where they are until the process has ended, and
-        // the latter is only read; the kernel writes one int to `pidfd`. A failure comes back as an
-        // error.
-        let returned =
-            unsafe { libc::clone(run::<T>, stack.top(), flags, address, &raw mut pidfd) };
-        let pid = check(libc::c_long::from(returned))?;
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::CHILD)?;
-        // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else
-        // owns.
-        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        Ok(Self { made: Made { pid, pidfd }, given, _stack: stack })
+        // the latter is only read.
+        let made = unsafe { clone_beside(run::<T>, &mut stack, 0, address) }?;
+        Ok(Self { made, given, _stack: stack })
     }
 }
 

@@ -4,8 +4,8 @@
 //! ([`Memory::serves_one`](super::memory::Memory::serves_one)) give the rest back once a wait takes
 //! long: a page that is needed after all comes back with its content, or is one that nobody uses.
 //!
-//! The processes beside the one that waits began as copies of it, and each goes on in one function
-//! that needs next to nothing: they keep that and nothing else.
+//! The first process of the sandbox began as a copy of the one that waits, and goes on in one function
+//! that needs next to nothing: it keeps that and nothing else.
 
 use std::ops::Range;
 use std::ptr;
@@ -49,11 +49,11 @@ pub(crate) fn give_back() {
 
 /// Gives back all that a copy of a process does not need which goes on in one function and never
 /// returns from it: everything but its frame, below the variable `top` of its caller, what C functions
-/// keep for the thread, variables of the program, and pages of which something is `kept`.
+/// keep for the thread, and variables of the program.
 ///
 /// Only in a process with memory of its own (no `CLONE_VM`), whose only thread this is, and which
 /// does not allocate any more.
-pub(crate) fn keep_only(top: usize, kept: &dyn Fn(&Range<usize>) -> bool) {
+pub(crate) fn keep_only(top: usize) {
     let Some(own) = memory::own() else { return };
     let found = found();
     let here = here();
@@ -63,7 +63,7 @@ pub(crate) fn keep_only(top: usize, kept: &dyn Fn(&Range<usize>) -> bool) {
         floor(here).saturating_sub(MARGIN)..floor(top) + 2 * PAGE,
         floor(thread).saturating_sub(MARGIN)..floor(thread) + PAGE + MARGIN,
     ];
-    let is_used = |page: &Range<usize>| used.iter().any(|used| meet(used, page)) || kept(page);
+    let is_used = |page: &Range<usize>| used.iter().any(|used| meet(used, page));
     let anonymous = found.iter(Of::Stack).chain(found.iter(Of::Anonymous)).chain([own.room()]);
     for unused in anonymous.flat_map(|range| runs(range, |page| !is_used(page))) {
         // SAFETY: the caller never uses what lies here again, and no other process has this memory.
@@ -76,7 +76,7 @@ pub(crate) fn keep_only(top: usize, kept: &dyn Fn(&Range<usize>) -> bool) {
 }
 
 /// Whether two stretches of memory have a byte in common.
-pub(crate) fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
+fn meet(one: &Range<usize>, other: &Range<usize>) -> bool {
     one.start < other.end && other.start < one.end
 }
 
@@ -170,7 +170,8 @@ fn found() -> Found {
     let (mut mapping, mut last) = (None, 0);
     let told = each_line(|line| {
         if let Some(next) = Mapping::read(line, last) {
-            if next.is_file {
+            // Variables may lie in several mappings, one behind the other.
+            if next.is_file || next.start == last {
                 last = next.end;
             }
             mapping = Some(next);
@@ -296,7 +297,7 @@ mod tests {
         assert!(!is_wanted(), "the memory of a test is not ours");
         let stays = vec![7_u8; 1 << 20];
         give_back();
-        keep_only(here(), &|_| false);
+        keep_only(here());
         assert!(stays.iter().all(|byte| *byte == 7));
     }
 

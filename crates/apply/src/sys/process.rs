@@ -128,6 +128,31 @@ impl Drop for Stack {
     }
 }
 
+/// Makes a process that runs `work` in our memory, on a stack of its own: clone(2) with `CLONE_VM`.
+/// Every signal must be blocked: it has our handlers.
+///
+/// # Safety
+///
+/// `stack` and what `given` leads to stay where they are until the process has ended, and `work` does
+/// nothing there that we would not expect of another thread.
+pub(super) unsafe fn clone_beside(
+    work: extern "C" fn(*mut c_void) -> c_int,
+    stack: &mut Stack,
+    flags: c_int,
+    given: *mut c_void,
+) -> Result<Made> {
+    let mut pidfd: c_int = -1;
+    let flags = flags | libc::CLONE_VM | libc::CLONE_PIDFD;
+    // SAFETY: as the caller promises; the kernel writes one int to `pidfd`. A failure comes back as
+    // an error.
+    let returned = unsafe { libc::clone(work, stack.top(), flags, given, &raw mut pidfd) };
+    let pid = check(libc::c_long::from(returned))?;
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::CHILD)?;
+    // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else owns.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    Ok(Made { pid, pidfd })
+}
+
 /// A process that does nothing but be in namespaces of its own, so that they can be opened.
 /// Dropping it ends it. It uses our memory, which is much faster than a copy of it.
 #[derive(Debug)]
@@ -152,20 +177,12 @@ impl Holder {
             leave(0)
         }
         let mut stack = Stack::of(16 << 10);
-        let mut pidfd: c_int = -1;
-        let flags = libc::CLONE_VM | libc::CLONE_PIDFD | flags_of(namespaces)?;
         let owner =
             ptr::without_provenance_mut::<c_void>(owner.as_raw_fd().unsigned_abs() as usize);
-        // SAFETY: the stack is ours and aligned, stays until the process has ended, and is large
-        // enough for one system call; the kernel writes one int to `pidfd`. All that the process
-        // does in our memory is to read its own stack. A failure comes back as an error.
-        let returned = unsafe { libc::clone(hold, stack.top(), flags, owner, &raw mut pidfd) };
-        let pid = check(libc::c_long::from(returned))?;
-        let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(Errno::CHILD)?;
-        // SAFETY: the call succeeded, so the kernel has put a new descriptor here that nobody else
-        // owns.
-        let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
-        Ok(Self { made: Made { pid, pidfd }, _stack: stack })
+        // SAFETY: the stack stays until the process has ended, and is large enough for one system
+        // call. All that the process does in our memory is to read it.
+        let made = unsafe { clone_beside(hold, &mut stack, flags_of(namespaces)?, owner) }?;
+        Ok(Self { made, _stack: stack })
     }
 
     /// Returns its number.
