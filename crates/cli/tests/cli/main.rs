@@ -11,6 +11,7 @@ mod documents;
 mod engines;
 mod idle;
 mod kit;
+mod linking;
 mod policy_check;
 mod policy_convert;
 mod policy_show;
