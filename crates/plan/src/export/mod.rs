@@ -140,7 +140,7 @@ pub fn export(
     if !plan.is_confined() {
         return Err(CannotExport::Unconfined(engine));
     }
-    let mut scene = Scene::of(plan, around.lookup);
+    let mut scene = Scene::of(plan, around.lookup)?;
     if around.ours.asks {
         scene.missed.add(Lack::Confirmation, "nobody is asked before it runs");
     }

@@ -206,7 +206,7 @@ fn profile(root: &str, network: NetworkMode) -> (String, BTreeMap<String, String
     }
     facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     let plan = build(&permit(), &order, &facts).unwrap();
-    let made = seatbelt::profile(&Scene::of(&plan, &Disk)).unwrap();
+    let made = seatbelt::profile(&Scene::of(&plan, &Disk).unwrap()).unwrap();
     (made.text, made.parameters.into_iter().collect())
 }
 
@@ -266,10 +266,10 @@ fn e062_paths_are_parameters_and_write_no_rules() {
 #[test]
 fn the_project_is_the_first_parameter() {
     let plan = planned(Privilege::Ordinary, |order| order.write.push("/home/dev".into()));
-    let made = seatbelt::profile(&Scene::of(&plan, &Disk)).unwrap();
+    let made = seatbelt::profile(&Scene::of(&plan, &Disk).unwrap()).unwrap();
     assert!(made.parameters.contains(&("_RW1".into(), "/home/dev".into())), "it holds the project");
     let plan = planned(Privilege::Ordinary, |order| order.write.push("/tmp".into()));
-    let made = seatbelt::profile(&Scene::of(&plan, &Disk)).unwrap();
+    let made = seatbelt::profile(&Scene::of(&plan, &Disk).unwrap()).unwrap();
     assert!(made.parameters.contains(&("_RW1".into(), "/home/dev/app".into())));
     assert!(made.parameters.contains(&("_RW2".into(), "/tmp".into())));
 }
