@@ -74,10 +74,10 @@ const SEATBELT: &str = "absence,descriptors,devices,landlock,orphans,privileges,
                         process-namespace,processes,self-test,system-calls,terminals,watch";
 
 /// What root has to accept on top.
-const ROOT: &str = ",identity,processes";
+pub(crate) const ROOT: &str = ",identity,processes";
 
 /// What most tests here say of files.
-const HIDES: &str = "files: { hide: [./**/.env] }";
+pub(crate) const HIDES: &str = "files: { hide: [./**/.env] }";
 
 /// Other policies under which engines must hold the same.
 const POLICIES: [&str; 5] = [
@@ -89,7 +89,7 @@ const POLICIES: [&str; 5] = [
 ];
 
 /// Makes a project with something to hide, to protect and to keep from being made.
-fn dressed(world: World, policy: &str) -> World {
+pub(crate) fn dressed(world: World, policy: &str) -> World {
     let home = Home::new()
         .file(".ssh/id", "secret")
         .file(".netrc", "secret")
@@ -133,7 +133,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// Exports the tries, and returns the text.
-fn exported(world: &World, engine: &str, lacks: &str, folder: &Path) -> String {
+pub(crate) fn exported(world: &World, engine: &str, lacks: &str, folder: &Path) -> String {
     let is_root = world.person == Person::Ours && rustix::process::geteuid().is_root();
     let lacks = if is_root { format!("{lacks}{ROOT}") } else { lacks.to_owned() };
     let mut words = vec!["plan", "--export", engine, "--without", &lacks];

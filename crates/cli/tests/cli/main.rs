@@ -8,6 +8,7 @@
 mod bad_input;
 mod check;
 mod documents;
+mod engine_lines;
 mod engines;
 mod idle;
 mod kit;
