@@ -8,7 +8,13 @@ fn main() {
     }
     if is("CARGO_CFG_TARGET_ENV", "musl") {
         let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
-        announce(&format!("cargo::rustc-link-arg-bins=-Wl,-T,{folder}/order.ld"));
+        // Word by word: `-Wl` would split a path at its commas. Cargo reads lines, so that a path
+        // with a line break cannot be told: the order is for speed, and is left out then.
+        if !folder.contains(['\n', '\r']) {
+            for word in ["-Xlinker", "-T", "-Xlinker", &format!("{folder}/order.ld")] {
+                announce(&format!("cargo::rustc-link-arg-bins={word}"));
+            }
+        }
     }
     announce("cargo::rerun-if-changed=build.rs");
     announce("cargo::rerun-if-changed=order.ld");

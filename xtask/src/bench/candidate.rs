@@ -68,7 +68,7 @@ fn with_our_mounts(folder: &Path) -> Option<Candidate> {
     plan.arg(files).args(["--", "/bin/true"]).current_dir(project);
     let told: serde_json::Value = serde_json::from_str(&program::capture(&mut plan).ok()?).ok()?;
     let text = told.get("text")?.as_str()?;
-    let (_, line) = text.split_once(" bwrap ")?;
+    let (_, line) = text.split_once("/bwrap ")?;
     let (line, _) = line.split_once(" --seccomp ")?;
     let words = std::iter::once("bwrap").chain(line.split(' ')).map(str::to_owned);
     Some(Candidate { name: "bwrap, our mounts", words: words.collect() })

@@ -70,14 +70,14 @@ const SYSTEMD: &str = "absence,call-arguments,descriptors,landlock,late-mounts,n
                        process-namespace,self-test,sockets,terminals,watch";
 
 /// Names of what macOS does not carry.
-const SEATBELT: &str = "absence,descriptors,devices,landlock,orphans,privileges,\
+pub(crate) const SEATBELT: &str = "absence,descriptors,devices,landlock,orphans,privileges,\
                         process-namespace,processes,self-test,system-calls,terminals,watch";
 
 /// What root has to accept on top.
-const ROOT: &str = ",identity,processes";
+pub(crate) const ROOT: &str = ",identity,processes";
 
 /// What most tests here say of files.
-const HIDES: &str = "files: { hide: [./**/.env] }";
+pub(crate) const HIDES: &str = "files: { hide: [./**/.env] }";
 
 /// Other policies under which engines must hold the same.
 const POLICIES: [&str; 5] = [
@@ -89,7 +89,7 @@ const POLICIES: [&str; 5] = [
 ];
 
 /// Makes a project with something to hide, to protect and to keep from being made.
-fn dressed(world: World, policy: &str) -> World {
+pub(crate) fn dressed(world: World, policy: &str) -> World {
     let home = Home::new()
         .file(".ssh/id", "secret")
         .file(".netrc", "secret")
@@ -118,7 +118,7 @@ fn tries() -> [&'static str; 5] {
 }
 
 /// Runs a program as the person does, with what the tries ask for.
-fn run(world: &World, program: &str, arguments: &[&str]) -> Output {
+pub(crate) fn run(world: &World, program: &str, arguments: &[&str]) -> Output {
     let mut command = world.command(program);
     let project = fs::canonicalize(world.project.root()).unwrap();
     command.env("PROJECT", project).env("OUTSIDE", std::process::id().to_string());
@@ -128,12 +128,12 @@ fn run(world: &World, program: &str, arguments: &[&str]) -> Output {
     command.args(arguments).output().unwrap()
 }
 
-fn text(bytes: &[u8]) -> String {
+pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
 /// Exports the tries, and returns the text.
-fn exported(world: &World, engine: &str, lacks: &str, folder: &Path) -> String {
+pub(crate) fn exported(world: &World, engine: &str, lacks: &str, folder: &Path) -> String {
     let is_root = world.person == Person::Ours && rustix::process::geteuid().is_root();
     let lacks = if is_root { format!("{lacks}{ROOT}") } else { lacks.to_owned() };
     let mut words = vec!["plan", "--export", engine, "--without", &lacks];
@@ -254,7 +254,7 @@ fn a187_the_docker_form_has_all_that_is_promised() {
         let policy = place(&world.home.path(".config/palisade/policy.yaml"));
         let hooks = format!("{project}/.git/hooks");
         let parts = [
-            " docker run --rm ".to_owned(),
+            "/docker run --rm ".to_owned(),
             " --read-only ".into(),
             " --tmpfs /tmp:".into(),
             " --network none ".into(),
@@ -379,7 +379,7 @@ fn an_export_is_data_too() {
     let words = ["plan", "--json", "--export", "bwrap", "--without", &names, "--to"];
     let told = world.json(&[&words[..], &[folder.to_str().unwrap(), "--", "true"]].concat());
     assert_eq!((&told["engine"], &told["denied"]), (&"bwrap".into(), &false.into()));
-    assert!(told["text"].as_str().unwrap().contains(" bwrap --unshare-user "), "{told}");
+    assert!(told["text"].as_str().unwrap().contains("/bwrap --unshare-user "), "{told}");
     assert!(told["missing"].as_array().unwrap().iter().any(|it| it["name"] == "landlock"));
     assert_eq!(told["notes"][0]["code"], "litter");
     for file in told["files"].as_array().unwrap() {

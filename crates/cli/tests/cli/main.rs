@@ -8,9 +8,11 @@
 mod bad_input;
 mod check;
 mod documents;
+mod engine_lines;
 mod engines;
 mod idle;
 mod kit;
+mod linking;
 mod policy_check;
 mod policy_convert;
 mod policy_show;

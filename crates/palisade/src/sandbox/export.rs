@@ -2,7 +2,9 @@
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 use std::path::{Path, PathBuf};
 
 use palisade_apply::HostLookup;
@@ -65,10 +67,11 @@ pub fn export_folder(folder: &Path) -> io::Result<PathBuf> {
 ///
 /// # Errors
 ///
-/// When something cannot be written.
+/// When something cannot be written, or the folder is somebody else's.
 pub fn write_export(export: &Export, folder: &Path) -> io::Result<()> {
-    if !folder.exists() {
-        DirBuilder::new().mode(0o700).create(folder)?;
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => own(folder)?,
+        made => made?,
     }
     for (name, mode) in &export.folders {
         DirBuilder::new().mode(*mode).create(folder.join(name))?;
@@ -79,4 +82,17 @@ pub fn write_export(export: &Export, folder: &Path) -> io::Result<()> {
         open.write(true).create_new(true).mode(0o600).open(path)?.write_all(&file.content)?;
     }
     Ok(())
+}
+
+/// Shuts a folder that was there before to everybody else: they could change the walls in it.
+fn own(folder: &Path) -> io::Result<()> {
+    let known = fs::symlink_metadata(folder)?;
+    if !known.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    if known.uid() != rustix::process::geteuid().as_raw() {
+        let message = "the folder belongs to somebody else";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, message));
+    }
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o700))
 }

@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::lack::{Lack, Missed};
+use super::program::{make, program};
 use super::scene::{Mount, Scene, What};
-use super::shell::{Line, text, word};
+use super::shell::{Line, named, text, word};
 use super::{Around, CannotExport, Engine, Export, File, litter};
 use crate::plan::Plan;
 use crate::seccomp::{self, Instruction};
@@ -24,9 +25,17 @@ pub(super) fn export(
     let folder = around.folder.ok_or(CannotExport::NoFolder(Engine::Bwrap))?;
     let mut made = Made { line: Line::default(), files: Vec::new(), folder };
     let line = &mut made.line;
-    line.raw("env -i");
-    line.variables(&scene.environment, around.outside)?;
-    line.raw("bwrap");
+    // What it holds is seen inside, in the first process: so it gets no variables but these.
+    line.raw(&format!("{} -i --", program("env", &scene, around)?));
+    let (loaders, others): (Vec<_>, Vec<_>) = scene.environment.iter().cloned().partition(loads);
+    line.variables(&others, around.outside)?;
+    line.raw(&program("bwrap", &scene, around)?);
+    for variable @ (name, value) in &loaders {
+        line.raw("--setenv");
+        line.word(name)?;
+        let theirs = around.outside.contains(variable);
+        line.raw(&if theirs { named(name)? } else { word(value)? });
+    }
     for namespace in scene.namespaces {
         line.raw(unshare(*namespace));
     }
@@ -46,7 +55,10 @@ pub(super) fn export(
         made.files.push(File { name: FILTER, content });
     }
     made.line.raw("--");
-    made.line.raw(&inner_limits(&scene.limits));
+    let inner = inner_limits(&scene.limits);
+    if !inner.is_empty() {
+        made.line.raw(&format!("{}{inner} --", program("prlimit", &scene, around)?));
+    }
     scene.argv.iter().try_for_each(|word| made.line.word(word))?;
     made.line.raw(&format!("9<{}", word(text(&folder.join(FILTER))?)?));
 
@@ -55,7 +67,7 @@ pub(super) fn export(
     }
     lacks(&mut scene.missed);
     let mut first = Line::default();
-    first.make(scene.reserved())?;
+    make(&mut first, &scene, around)?;
     first.raw(&format!("({}exec {})", outer_limits(&scene.limits), made.line.done()));
     let text = format!("{}\n", first.done());
     let notes = litter(&scene);
@@ -135,8 +147,13 @@ fn inner_limits(limits: &[Limit]) -> String {
         Limit::FileSize(bytes) => Some(format!(" --fsize={bytes}")),
         Limit::NoCores | Limit::Data(_) | Limit::CpuSeconds(_) | Limit::OpenFiles(_) => None,
     });
-    let told: String = told.collect();
-    if told.is_empty() { told } else { format!("prlimit{told} --") }
+    told.collect()
+}
+
+/// Returns whether a variable makes a program load others' code when it starts: bwrap itself must
+/// not, outside of the walls.
+fn loads((name, _): &(String, String)) -> bool {
+    name.starts_with("LD_") || ["GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH"].contains(&name.as_str())
 }
 
 /// What it never carries.

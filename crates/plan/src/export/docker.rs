@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use super::lack::Lack;
+use super::program::{make, program};
 use super::scene::{Mount, Scene, What};
 use super::shell::{Line, text};
 use super::{Around, CannotExport, Engine, Export, File, calls, litter};
@@ -24,8 +25,9 @@ pub(super) fn export(
     let image = around.image.filter(|image| !image.is_empty() && !image.starts_with('-'));
     let image = image.ok_or(CannotExport::NoImage(Engine::Docker))?;
     let mut line = Line::default();
-    line.make(scene.reserved())?;
-    line.raw("docker run --rm --interactive --init --read-only");
+    make(&mut line, &scene, around)?;
+    line.raw(&program("docker", &scene, around)?);
+    line.raw("run --rm --interactive --init --read-only");
     let has_own = scene.namespaces.contains(&Namespace::Network);
     line.raw(if has_own { "--network none" } else { "--network host" });
     line.raw("--ipc private --cgroupns private --cap-drop ALL --security-opt no-new-privileges");
@@ -42,8 +44,8 @@ pub(super) fn export(
     limits(&mut line, &scene, plan);
     mounts(&mut line, &scene, around)?;
     line.option("--workdir", &[scene.cwd])?;
-    for (name, value) in &scene.environment {
-        let theirs = around.outside.iter().any(|(had, held)| had == name && held == value);
+    for variable @ (name, value) in &scene.environment {
+        let theirs = around.outside.contains(variable);
         line.raw("--env");
         line.word(&if theirs { name.clone() } else { format!("{name}={value}") })?;
     }
@@ -87,11 +89,7 @@ fn mounts(line: &mut Line, scene: &Scene<'_>, around: &Around<'_>) -> Result<(),
                     line.raw(&format!("--shm-size {size}"));
                 }
             }
-            What::Memory { size, mode } => {
-                let size = size.map(|size| format!(",size={size}")).unwrap_or_default();
-                line.raw("--tmpfs");
-                line.word(&format!("{}:rw,exec,nosuid,nodev,mode={mode:o}{size}", text(at)?))?;
-            }
+            What::Memory { size, mode } => memory(line, at, *size, *mode)?,
             // The rest of the host is not there.
             _ if !is_inside(at) => {}
             What::Tree(_) | What::Text(_) => {}
@@ -106,6 +104,22 @@ fn mounts(line: &mut Line, scene: &Scene<'_>, around: &Around<'_>) -> Result<(),
         bind(line, policy, policy, Access::Read)?;
     }
     Ok(())
+}
+
+/// Puts a folder in memory at a path, which ends at the first colon.
+pub(super) fn memory(
+    line: &mut Line,
+    at: &Path,
+    size: Option<u64>,
+    mode: u32,
+) -> Result<(), CannotExport> {
+    let path = text(at)?;
+    if path.contains(':') {
+        return Err(CannotExport::NoText(path.into()));
+    }
+    let size = size.map(|size| format!(",size={size}")).unwrap_or_default();
+    line.raw("--tmpfs");
+    line.word(&format!("{path}:rw,exec,nosuid,nodev,mode={mode:o}{size}"))
 }
 
 fn bind(line: &mut Line, from: &Path, at: &Path, access: Access) -> Result<(), CannotExport> {

@@ -9,6 +9,7 @@ mod calls;
 mod docker;
 mod lack;
 mod oci;
+mod program;
 mod scene;
 mod seatbelt;
 mod shell;
@@ -121,6 +122,17 @@ pub enum CannotExport {
     /// What is confined could change the files that confine it.
     #[error("the command could change what is in `{}`", .0.display())]
     FolderInside(PathBuf),
+    /// What is confined could change a program that confines it.
+    #[error("the command could change the program `{}`", .0.display())]
+    ProgramInside(PathBuf),
+    /// A value of the caller's would have to be printed, or would be read as something else.
+    #[error("the value of `{name}` cannot be handed over: {why}")]
+    Value {
+        /// The variable.
+        name: String,
+        /// What stands against it.
+        why: &'static str,
+    },
     /// A path or a word that is no text.
     #[error("`{0}` cannot be written into a command")]
     NoText(String),
@@ -140,7 +152,7 @@ pub fn export(
     if !plan.is_confined() {
         return Err(CannotExport::Unconfined(engine));
     }
-    let mut scene = Scene::of(plan, around.lookup);
+    let mut scene = Scene::of(plan, around.lookup)?;
     if around.ours.asks {
         scene.missed.add(Lack::Confirmation, "nobody is asked before it runs");
     }
@@ -191,6 +203,8 @@ impl CannotExport {
             Self::Unconfined(_) => "export-unconfined",
             Self::NoFolder(_) | Self::FolderInside(_) => "export-folder",
             Self::NoImage(_) => "export-image",
+            Self::ProgramInside(_) => "export-program",
+            Self::Value { .. } => "export-value",
             Self::NoText(_) => "export-text",
         }
     }
@@ -206,6 +220,8 @@ impl CannotExport {
             Self::NoFolder(_) => "name a new folder for them with --to".into(),
             Self::FolderInside(_) => "name a folder outside of what is writable with --to".into(),
             Self::NoImage(_) => "name one with --image".into(),
+            Self::ProgramInside(_) => "install it outside of what is writable".into(),
+            Self::Value { name, .. } => format!("take `{name}` out of `env.pass`"),
             Self::NoText(_) => "rename it".into(),
         }
     }

@@ -9,6 +9,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::lack::Lack;
+use super::program::{make, program};
 use super::scene::{Mount, Scene, What};
 use super::shell::{Line, text};
 use super::{Around, CannotExport, Engine, Export, File, calls, litter, values};
@@ -72,12 +73,12 @@ pub(super) fn export(
 
     let mut line = Line::default();
     // Its state lies in the bundle too: then it needs no folder that only root has.
-    line.make(scene.reserved())?;
+    make(&mut line, &scene, around)?;
     match runtime {
-        Runtime::Runc => line.raw("runc"),
+        Runtime::Runc => line.raw(&program("runc", &scene, around)?),
         Runtime::Runsc => {
             let has_own = scene.namespaces.contains(&Namespace::Network);
-            line.raw("runsc --oci-seccomp");
+            line.raw(&format!("{} --oci-seccomp", program("runsc", &scene, around)?));
             line.raw(if has_own { "--network=none" } else { "--network=host" });
             scene.missed.add(Lack::LateMounts, "what the host mounts while it runs may appear");
         }

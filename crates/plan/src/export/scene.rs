@@ -3,11 +3,14 @@
 //! Our own plan works in place, on trees that it holds on to. Others start from paths: so every
 //! mount here names what the host has at a path, and a deeper one always comes after those above it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use palisade_policy::jail::{Entry, Lookup};
 
+use super::CannotExport;
 use super::lack::{Lack, Missed};
+use super::shell::text;
 use crate::build::ROOTS_OWN;
 use crate::plan::Plan;
 use crate::seccomp::{Arch, Nesting};
@@ -58,7 +61,7 @@ pub(super) enum What {
 }
 
 impl<'p> Scene<'p> {
-    pub(super) fn of(plan: &'p Plan, lookup: &dyn Lookup) -> Self {
+    pub(super) fn of(plan: &'p Plan, lookup: &dyn Lookup) -> Result<Self, CannotExport> {
         let mut scene = Self {
             namespaces: &[],
             identity: None,
@@ -73,14 +76,14 @@ impl<'p> Scene<'p> {
             missed: Missed::of(plan),
         };
         for step in plan.steps() {
-            scene.take(step, plan, lookup);
+            scene.take(step, plan, lookup)?;
         }
         if scene.identity.is_some_and(|it| it.uid != it.outer_uid) {
             scene.missed.add(
                 Lack::Identity,
                 "root inside is root outside, but for capabilities, masks and what is read-only",
             );
-            scene.cover(ROOTS_OWN.iter().map(PathBuf::from), lookup);
+            scene.cover(ROOTS_OWN.iter().map(PathBuf::from), lookup)?;
         }
         let unbounded = scene.identity.is_some_and(|it| it.uid == 0 || it.outer_uid == 0);
         if unbounded && scene.limits.iter().any(|limit| matches!(limit, Limit::Processes(_))) {
@@ -90,7 +93,7 @@ impl<'p> Scene<'p> {
             scene.missed.add(Lack::Memory, "the sum of all processes is not bounded");
         }
         scene.settle();
-        scene
+        Ok(scene)
     }
 
     /// Returns whether the command can write somewhere in `path` or above it.
@@ -105,7 +108,12 @@ impl<'p> Scene<'p> {
         reserved.map(|mount| mount.at.as_path())
     }
 
-    fn take(&mut self, step: &'p Step, plan: &Plan, lookup: &dyn Lookup) {
+    fn take(
+        &mut self,
+        step: &'p Step,
+        plan: &Plan,
+        lookup: &dyn Lookup,
+    ) -> Result<(), CannotExport> {
         match step {
             Step::Namespaces(list) => self.namespaces = list,
             Step::Identity(identity) => self.identity = Some(*identity),
@@ -124,14 +132,14 @@ impl<'p> Scene<'p> {
             },
             Step::Hide { at, names, .. } => {
                 self.add(at, What::Tree(Access::Read));
-                self.cover(names.iter().map(|name| at.join(name)), lookup);
+                self.cover(names.iter().map(|name| at.join(name)), lookup)?;
                 let what = "hidden names are covered: they can be seen, and not read";
                 self.missed.add(Lack::Absence, what);
                 let what = "sockets of the host in the home folder can be reached";
                 self.missed.add(Lack::Sockets, what);
             }
             Step::Cover { at, shape } => self.add(at, What::Cover(*shape)),
-            Step::Mask(paths) => self.cover(paths.iter().cloned(), lookup),
+            Step::Mask(paths) => self.cover(paths.iter().cloned(), lookup)?,
             Step::Show { at, text } => self.add(at, What::Text(text.clone())),
             Step::Reserve(paths) => paths.iter().for_each(|path| self.add(path, What::Reserved)),
             Step::Pin(path) => self.add(path, What::Pin),
@@ -169,17 +177,22 @@ impl<'p> Scene<'p> {
             | Step::Session
             | Step::Descriptors => {}
         }
+        Ok(())
     }
 
     fn add(&mut self, at: &Path, what: What) {
         self.mounts.push(Mount { at: at.into(), what });
     }
 
-    /// Covers those of the paths that are there. A link is none: what it leads to is covered.
-    fn cover(&mut self, paths: impl Iterator<Item = PathBuf>, lookup: &dyn Lookup) {
+    /// Covers those of the paths that are there. A link is none: what it leads to is covered. A path
+    /// that is no text could be there, and no command can name it.
+    fn cover(
+        &mut self,
+        paths: impl Iterator<Item = PathBuf>,
+        lookup: &dyn Lookup,
+    ) -> Result<(), CannotExport> {
         for path in paths {
-            let entry = path.to_str().map_or(Entry::Unknown, |path| lookup.look(path));
-            let shape = match entry {
+            let shape = match lookup.look(text(&path)?) {
                 Entry::Folder => Shape::Folder,
                 Entry::File | Entry::SharedFile | Entry::Other => Shape::File,
                 // Whom the disk does not tell, it does not tell the command either.
@@ -187,6 +200,7 @@ impl<'p> Scene<'p> {
             };
             self.add(&path, What::Cover(shape));
         }
+        Ok(())
     }
 
     fn seal(&mut self, path: &Path, lookup: &dyn Lookup) {
@@ -225,10 +239,15 @@ impl<'p> Scene<'p> {
             What::Sealed => 3,
         };
         self.mounts.sort_by_key(|it| (it.at.components().count(), rank(&it.what)));
-        // The same cover twice is one.
-        self.mounts.dedup_by(|one, other| {
-            let covers = |what: &What| matches!(what, What::Cover(_));
-            one.at == other.at && covers(&one.what) && covers(&other.what)
+        // The same cover twice is one, and what is sealed on top of it would show it again. Sealed
+        // ones come later.
+        let mut covered = BTreeSet::new();
+        self.mounts.retain(|it| match it.what {
+            What::Cover(_) => covered.insert(it.at.clone()),
+            What::Sealed => !covered.contains(&it.at),
+            What::Memory { .. } | What::Tree(_) | What::Text(_) | What::Pin | What::Reserved => {
+                true
+            }
         });
     }
 }
@@ -249,4 +268,49 @@ fn access(plan: &Plan, tree: Tree) -> Option<Access> {
         let Step::Keep(keep) = step else { return None };
         (keep.tree == tree).then_some(keep.access)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt as _;
+
+    use super::*;
+    use crate::build::build;
+    use crate::build::tests::{facts, order, permit};
+    use crate::facts::Privilege;
+
+    /// A disk full of folders.
+    struct Folders;
+
+    impl Lookup for Folders {
+        fn look(&self, _: &str) -> Entry {
+            Entry::Folder
+        }
+    }
+
+    #[test]
+    fn a_path_is_covered_once_and_stays_covered() {
+        let plan = build(&permit(), &order(), &facts(Privilege::Ordinary)).unwrap();
+        let mut scene = Scene::of(&plan, &Folders).unwrap();
+        let paths = ["/srv/a", "/srv/b", "/srv/a", "/srv/c", "/srv/b"];
+        scene.cover(paths.into_iter().map(PathBuf::from), &Folders).unwrap();
+        scene.seal(Path::new("/srv/b"), &Folders);
+        scene.seal(Path::new("/srv/d"), &Folders);
+        scene.settle();
+        let found = scene.mounts.iter().filter(|mount| mount.at.starts_with("/srv"));
+        let found: Vec<String> =
+            found.map(|mount| format!("{} {:?}", mount.at.display(), mount.what)).collect();
+        let covers = ["a", "b", "c"].map(|name| format!("/srv/{name} Cover(Folder)"));
+        assert_eq!(found, [&covers[..], &["/srv/d Sealed".to_owned()]].concat());
+    }
+
+    #[test]
+    fn a_hidden_path_that_is_no_text_is_refused() {
+        let plan = build(&permit(), &order(), &facts(Privilege::Ordinary)).unwrap();
+        let mut scene = Scene::of(&plan, &Folders).unwrap();
+        let path = PathBuf::from(OsString::from_vec(b"/srv/\xff".to_vec()));
+        let refused = scene.cover(std::iter::once(path), &Folders);
+        assert!(matches!(refused, Err(CannotExport::NoText(_))), "{refused:?}");
+    }
 }

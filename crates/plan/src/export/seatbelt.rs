@@ -36,20 +36,23 @@ pub(super) fn export(
     let made = profile(&scene)?;
 
     let mut line = Line::default();
-    line.raw("(t=$(cd \"$(mktemp -d)\" && pwd -P) && trap 'rm -rf -- \"$t\"' EXIT &&");
+    // By their paths: others of these names in the search path would be no sandbox. Without a new
+    // folder nothing runs, and above all nothing is removed.
+    line.raw("(t=$(/usr/bin/mktemp -d) && t=$(CDPATH= cd -- \"${t:?}\" && pwd -P) &&");
+    line.raw("trap '/bin/rm -rf -- \"$t\"' EXIT &&");
     line.raw(&limits(&scene.limits));
     line.option("cd", &[scene.cwd])?;
-    line.raw("&& env -i");
+    line.raw("&& /usr/bin/env -i --");
     let environment: Vec<(String, String)> =
         scene.environment.iter().filter(|(name, _)| name != "TMPDIR").cloned().collect();
     line.variables(&environment, around.outside)?;
-    // By its path: another of this name in the search path would be no sandbox.
     line.raw("TMPDIR=\"$t\" /usr/bin/sandbox-exec -D \"_TMP=$t\"");
     for (name, path) in &made.parameters {
         line.raw("-D");
         line.word(&format!("{name}={path}"))?;
     }
     line.option("-f", &[&folder.join(PROFILE)])?;
+    line.raw("--");
     scene.argv.iter().try_for_each(|word| line.word(word))?;
     line.raw(")");
 

@@ -10,7 +10,8 @@ pub(super) fn word(text: &str) -> Result<String, CannotExport> {
         return Err(CannotExport::NoText(text.escape_default().to_string()));
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) {
+    // One shell takes `=x` for the path of a program.
+    if !text.is_empty() && !text.starts_with('=') && text.chars().all(plain) {
         return Ok(text.into());
     }
     Ok(format!("'{}'", text.replace('\'', r"'\''")))
@@ -49,21 +50,6 @@ impl Line {
         paths.iter().try_for_each(|path| self.word(text(path)?))
     }
 
-    /// Adds a command that makes folders: some engines would make them for everybody to write to.
-    /// The mark is that of our own placeholders, and the next run of ours takes them away.
-    pub(super) fn make<'a>(
-        &mut self,
-        folders: impl Iterator<Item = &'a Path>,
-    ) -> Result<(), CannotExport> {
-        let folders: Vec<&Path> = folders.collect();
-        if folders.is_empty() {
-            return Ok(());
-        }
-        self.option("mkdir -p -m 1755 --", &folders)?;
-        self.raw("&&");
-        Ok(())
-    }
-
     /// Adds the variables of a command: those that the caller has too by their names, so that no
     /// value is printed that is not in a policy.
     pub(super) fn variables(
@@ -71,10 +57,9 @@ impl Line {
         environment: &[(String, String)],
         outside: &[(String, String)],
     ) -> Result<(), CannotExport> {
-        for (name, value) in environment {
-            let theirs = outside.iter().any(|(had, held)| had == name && held == value);
-            if theirs && is_name(name) {
-                self.raw(&format!("{name}=\"${name}\""));
+        for variable @ (name, value) in environment {
+            if outside.contains(variable) {
+                self.raw(&format!("{name}={}", named(name)?));
             } else {
                 self.word(&format!("{name}={value}"))?;
             }
@@ -86,6 +71,14 @@ impl Line {
     pub(super) fn done(self) -> String {
         self.0
     }
+}
+
+/// Returns a word that a shell reads as the value of a variable of its own.
+pub(super) fn named(name: &str) -> Result<String, CannotExport> {
+    if is_name(name) {
+        return Ok(format!("\"${name}\""));
+    }
+    Err(CannotExport::Value { name: name.into(), why: "shells have no variable of this name" })
 }
 
 /// Returns whether a shell takes a text for the name of a variable.
@@ -111,6 +104,8 @@ mod tests {
             ("~",         "'~'"),
             ("`x`",       "'`x`'"),
             ("é",         "'é'"),
+            ("=ls",       "'=ls'"),
+            ("a=b",       "a=b"),
         ];
         for (text, expected) in cases {
             assert_eq!(word(text).unwrap(), expected);
@@ -123,7 +118,9 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         let mut line = Line::default();
         let inside = [pair("TOKEN", "secret"), pair("SET", "x y"), pair("odd.name", "z")];
-        line.variables(&inside, &[pair("TOKEN", "secret"), pair("odd.name", "z")]).unwrap();
+        line.variables(&inside, &[pair("TOKEN", "secret")]).unwrap();
         assert_eq!(line.done(), "TOKEN=\"$TOKEN\" 'SET=x y' odd.name=z");
+        let refused = Line::default().variables(&inside, &inside).unwrap_err();
+        assert!(refused.to_string().starts_with("the value of `odd.name` cannot be"), "{refused}");
     }
 }

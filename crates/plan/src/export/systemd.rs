@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::lack::Lack;
+use super::program::{make, program};
 use super::scene::{Mount, Scene, What};
 use super::shell::{Line, text};
 use super::{Around, CannotExport, Engine, Export, File, litter, values};
@@ -58,8 +59,8 @@ pub(super) fn export(
     lacks(&mut scene);
 
     let mut line = Line::default();
-    line.make(scene.reserved())?;
-    line.raw("systemd-run");
+    make(&mut line, &scene, around)?;
+    line.raw(&program("systemd-run", &scene, around)?);
     // Others have a manager of their own.
     let is_root = scene.identity.is_some_and(|it| it.uid == 0 || it.outer_uid == 0);
     line.raw(if is_root { "" } else { "--user" });
@@ -68,20 +69,40 @@ pub(super) fn export(
         line.word(&format!("--property={name}={value}"))?;
     }
     // The manager passes its own variables on, and reads `$` in words.
-    line.raw("-- env -i");
-    for (name, value) in &scene.environment {
-        let pair = (name.clone(), value.replace('$', "$$"));
-        line.variables(&[pair], around.outside)?;
+    let env = program("env", &scene, around)?;
+    line.raw(&format!("-- {env} -i --"));
+    scene.environment.iter().try_for_each(|it| variable(&mut line, it, around))?;
+    if let Some(program) = scene.argv.first().filter(|program| program.contains('=')) {
+        // It would be one more variable.
+        return Err(CannotExport::NoText(program.clone()));
     }
     scene.argv.iter().try_for_each(|word| line.word(&word.replace('$', "$$")))?;
 
-    let content = unit(&made.properties, &scene).into_bytes();
+    let content = unit(&made.properties, &scene, &env).into_bytes();
     made.files.push(File { name: UNIT, content });
     let mut notes = litter(&scene);
     notes.push(values(UNIT));
     let missing = scene.missed.list();
     let text = format!("{}\n", line.done());
     Ok(Export { text, files: made.files, folders: Vec::new(), missing, notes })
+}
+
+/// Adds a variable: the caller's by its name, others with every `$` doubled. A `$` that only the
+/// caller's shell sees cannot be doubled, and the manager would put something else in its place.
+fn variable(
+    line: &mut Line,
+    variable: &(String, String),
+    around: &Around<'_>,
+) -> Result<(), CannotExport> {
+    let (name, value) = variable;
+    if !around.outside.contains(variable) {
+        return line.word(&format!("{name}={value}").replace('$', "$$"));
+    }
+    if value.contains('$') {
+        let why = "systemd would read the `$` in it";
+        return Err(CannotExport::Value { name: name.clone(), why });
+    }
+    line.variables(std::slice::from_ref(variable), around.outside)
 }
 
 /// What has been written so far.
@@ -177,7 +198,7 @@ fn plain(path: &Path) -> Result<&str, CannotExport> {
 }
 
 /// Returns the service as a unit.
-fn unit(properties: &[(&'static str, String)], scene: &Scene<'_>) -> String {
+fn unit(properties: &[(&'static str, String)], scene: &Scene<'_>, env: &str) -> String {
     let mut unit = "[Unit]\nDescription=A command in the walls of a palisade plan\n\n\
                     [Service]\nType=oneshot\n"
         .to_owned();
@@ -186,7 +207,7 @@ fn unit(properties: &[(&'static str, String)], scene: &Scene<'_>) -> String {
         let name = if *name == "RuntimeMaxSec" { "TimeoutStartSec" } else { name };
         unit.push_str(&format!("{name}={value}\n"));
     }
-    unit.push_str("ExecStart=/usr/bin/env -i");
+    unit.push_str(&format!("ExecStart={env} -i --"));
     let variables = scene.environment.iter().map(|(name, value)| format!("{name}={value}"));
     for word in variables.chain(scene.argv.iter().cloned()) {
         unit.push_str(&format!(" {}", quoted(&word)));

@@ -23,6 +23,11 @@ impl Lookup for Disk {
     fn look(&self, path: &str) -> Entry {
         match path {
             "/etc/shadow" | "/proc/kcore" => Entry::File,
+            "/usr/sbin/runc" | "/usr/local/bin/docker" => Entry::File,
+            "/usr/bin/runc" | "/usr/bin/docker" | "/usr/sbin/docker" => Entry::Absent,
+            "/bin" => Entry::Link("usr/bin".into()),
+            "/sbin" => Entry::Link("usr/sbin".into()),
+            _ if path.starts_with("/usr/bin/") => Entry::File,
             _ if path.starts_with("/proc/") || path.starts_with("/etc/") => Entry::Absent,
             _ if path.ends_with("config") => Entry::File,
             _ => Entry::Folder,
@@ -120,11 +125,133 @@ fn nothing_that_is_missing_is_accepted_by_another_name() {
 
 #[test]
 fn values_of_the_callers_variables_are_in_no_command() {
-    let plan = planned(Privilege::Ordinary, |_| {});
-    for engine in Engine::ALL {
-        let export = accepted(&plan, engine);
-        assert!(!export.text.contains("=secret"), "{engine}: {}", export.text);
+    for secret in ["hushed", "hushed$HOME", "$hushed", "hushed$$", "=hushed", "a hushed'"] {
+        let outside = [("K".to_owned(), secret.to_owned())];
+        let plan = planned(Privilege::Ordinary, |order| {
+            order.environment.retain(|(name, _)| name != "K");
+            order.environment.extend(outside.clone());
+        });
+        for engine in Engine::ALL {
+            let made = export(&plan, engine, &around(&outside, &[]), &Lack::ALL);
+            // The manager would read it, and no shell can double it without printing it.
+            if engine == Engine::Systemd && secret.contains('$') {
+                let refused = made.unwrap_err();
+                assert_eq!(refused.code(), "export-value");
+                let told = format!("{refused} {}", refused.hint());
+                assert!(told.contains("`K`") && !told.contains("hushed"), "{told}");
+            } else {
+                let text = made.unwrap().text;
+                assert!(!text.contains("hushed"), "{engine}: {text}");
+            }
+        }
     }
+}
+
+#[test]
+fn a_policys_dollars_mean_themselves_to_systemd() {
+    let plan = planned(Privilege::Ordinary, |order| {
+        order.environment.push(("SET".into(), "a$b".into()));
+    });
+    let text = accepted(&plan, Engine::Systemd).text;
+    assert!(text.contains(" 'SET=a$$b' "), "{text}");
+}
+
+#[test]
+fn programs_of_the_command_line_are_named_by_their_paths() {
+    let plan = planned(Privilege::Ordinary, |order| order.bounds.file_size = Some(4096));
+    #[rustfmt::skip]
+    let cases: [(Engine, &[&str]); 6] = [
+        (Engine::Bwrap,    &["exec /usr/bin/env -i -- ", " /usr/bin/bwrap --", " -- /usr/bin/prlimit --"]),
+        (Engine::Oci,      &["/usr/sbin/runc --root "]),
+        (Engine::Gvisor,   &["/usr/bin/runsc --oci-seccomp "]),
+        (Engine::Docker,   &["/usr/local/bin/docker run "]),
+        (Engine::Systemd,  &["/usr/bin/systemd-run --user ", " -- /usr/bin/env -i -- "]),
+        (Engine::Seatbelt, &["(t=$(/usr/bin/mktemp -d)", "'/bin/rm -rf ", "/usr/bin/env -i -- ", "/usr/bin/sandbox-exec "]),
+    ];
+    for (engine, parts) in cases {
+        let text = accepted(&plan, engine).text;
+        for part in parts {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+    }
+}
+
+/// A disk on which the programs of engines are links into the project.
+struct Lured(&'static str);
+
+impl Lookup for Lured {
+    fn look(&self, path: &str) -> Entry {
+        let is_program = Path::new(path).file_name().is_some_and(|name| name == self.0);
+        match path {
+            _ if path.starts_with("/home/dev/app/") => Entry::File,
+            _ if path.starts_with("/usr/bin/") && is_program => {
+                Entry::Link(format!("../../opt/{}", self.0))
+            }
+            "/opt" => Entry::Link("/home/dev/app/bin".into()),
+            _ if path.starts_with("/usr/bin/") => Entry::File,
+            _ if is_program => Entry::Absent,
+            _ => Entry::Folder,
+        }
+    }
+}
+
+#[test]
+fn programs_that_the_command_could_change_are_refused() {
+    let plan = planned(Privilege::Ordinary, |_| {});
+    #[rustfmt::skip]
+    let cases = [
+        (Engine::Bwrap, "bwrap"), (Engine::Bwrap, "env"), (Engine::Bwrap, "prlimit"),
+        (Engine::Oci, "runc"), (Engine::Gvisor, "runsc"), (Engine::Docker, "docker"),
+        (Engine::Systemd, "systemd-run"), (Engine::Systemd, "env"),
+    ];
+    for (engine, program) in cases {
+        let around = Around { lookup: &Lured(program), ..around(&[], &[]) };
+        let refused = export(&plan, engine, &around, &Lack::ALL).unwrap_err();
+        assert_eq!(refused.code(), "export-program", "{engine} {program}");
+        assert!(refused.to_string().contains(&format!("/{program}`")), "{refused}");
+    }
+}
+
+#[test]
+fn a_program_is_no_variable_and_no_option() {
+    let plan = |word: &str| {
+        planned(Privilege::Ordinary, |order| {
+            order.environment = vec![("--split-string".into(), "x".into())];
+            order.argv = vec![word.into(), "x".into()];
+        })
+    };
+    let made = |engine, word| export(&plan(word), engine, &around(&[], &[]), &Lack::ALL);
+    let refused = made(Engine::Systemd, "a=b").unwrap_err();
+    assert_eq!(refused, CannotExport::NoText("a=b".into()));
+    let text = made(Engine::Seatbelt, "-p").unwrap().text;
+    assert!(text.contains(" -- -p x "), "{text}");
+    for engine in [Engine::Bwrap, Engine::Systemd, Engine::Seatbelt] {
+        let text = made(engine, "true").unwrap().text;
+        assert!(text.contains("env -i -- --split-string=x "), "{text}");
+    }
+}
+
+#[test]
+fn what_the_loader_reads_is_set_inside() {
+    let own = ("LD_AUDIT".to_owned(), "/home/dev/own".to_owned());
+    let plan = planned(Privilege::Ordinary, |order| {
+        order.environment.push(("LD_PRELOAD".into(), "/home/dev/app/x.so".into()));
+        order.environment.push(own.clone());
+    });
+    let text = export(&plan, Engine::Bwrap, &around(&[own], &[]), &Lack::ALL).unwrap().text;
+    let (outside, inside) = text.split_once("/bwrap ").unwrap();
+    assert!(!outside.contains("LD_"), "{outside}");
+    assert!(inside.contains("--setenv LD_PRELOAD /home/dev/app/x.so "), "{inside}");
+    assert!(inside.contains(" --setenv LD_AUDIT \"$LD_AUDIT\" "), "{inside}");
+}
+
+#[test]
+fn docker_is_given_no_path_that_it_would_split() {
+    let mut line = shell::Line::default();
+    let size = None;
+    assert!(docker::memory(&mut line, Path::new("/a:b"), size, 0o755).is_err());
+    assert!(docker::memory(&mut line, Path::new("/a"), size, 0o755).is_ok());
+    assert_eq!(line.done(), "--tmpfs /a:rw,exec,nosuid,nodev,mode=755");
 }
 
 #[test]
@@ -206,7 +333,7 @@ fn profile(root: &str, network: NetworkMode) -> (String, BTreeMap<String, String
     }
     facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
     let plan = build(&permit(), &order, &facts).unwrap();
-    let made = seatbelt::profile(&Scene::of(&plan, &Disk)).unwrap();
+    let made = seatbelt::profile(&Scene::of(&plan, &Disk).unwrap()).unwrap();
     (made.text, made.parameters.into_iter().collect())
 }
 
@@ -266,10 +393,10 @@ fn e062_paths_are_parameters_and_write_no_rules() {
 #[test]
 fn the_project_is_the_first_parameter() {
     let plan = planned(Privilege::Ordinary, |order| order.write.push("/home/dev".into()));
-    let made = seatbelt::profile(&Scene::of(&plan, &Disk)).unwrap();
+    let made = seatbelt::profile(&Scene::of(&plan, &Disk).unwrap()).unwrap();
     assert!(made.parameters.contains(&("_RW1".into(), "/home/dev".into())), "it holds the project");
     let plan = planned(Privilege::Ordinary, |order| order.write.push("/tmp".into()));
-    let made = seatbelt::profile(&Scene::of(&plan, &Disk)).unwrap();
+    let made = seatbelt::profile(&Scene::of(&plan, &Disk).unwrap()).unwrap();
     assert!(made.parameters.contains(&("_RW1".into(), "/home/dev/app".into())));
     assert!(made.parameters.contains(&("_RW2".into(), "/tmp".into())));
 }
