@@ -163,6 +163,8 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Enter(path) => rustix::process::chdir(path.as_c_str()),
         Act::Prove { sealed, network, nesting } => prove(sealed, *network, *nesting),
         Act::Execute { paths, arguments, environment } => {
+            // Before: whoever ends us all afterwards must not make it look as if nothing had run.
+            send(*control, Message::Started)?;
             signal::reset_ignored();
             signal::unblock_all();
             let mut worst = Errno::NOENT;
@@ -207,6 +209,7 @@ fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
                 Some(
                     Message::Signal(_)
                     | Message::Failed { .. }
+                    | Message::Started
                     | Message::Ended(_)
                     | Message::Terminal
                     | Message::Listener,

@@ -46,6 +46,8 @@ pub struct Host {
     leftovers: Leftovers,
     heaps: Heaps,
     spares: Option<PathBuf>,
+    /// Whether this process starts one sandbox and ends with it.
+    is_for_one: bool,
 }
 
 impl Host {
@@ -77,6 +79,7 @@ impl Host {
             leftovers: Leftovers::default(),
             heaps: Heaps::default(),
             spares: None,
+            is_for_one: false,
             owners: Mutex::default(),
         };
         if uid == 0 {
@@ -97,7 +100,13 @@ impl Host {
     /// others, and the little that is left of it stays until the host is dropped.
     #[must_use]
     pub fn for_one(self) -> Self {
-        Self { leftovers: Leftovers::once(), ..self }
+        Self { leftovers: Leftovers::once(), is_for_one: true, ..self }
+    }
+
+    /// Waits for what is left of the only sandbox of this process, before the process ends
+    /// ([`Host::for_one`]).
+    pub fn finish(&self) {
+        self.leftovers.finish();
     }
 
     /// Returns what a plan for these questions has to know.
@@ -174,6 +183,9 @@ impl Host {
         let made = made.map_err(before("make namespaces"))?;
         let pid = made.pid;
         let sandbox = Sandbox::new(made, Family::of(plan));
+        if self.is_for_one {
+            restrict::no_cores().ok();
+        }
         // Now: once the first process is undumpable, only root may look.
         let moved = ours.reserved.as_ref().is_none_or(Reserved::moves_all);
         let has_mounts = plan.is_confined() && moved;

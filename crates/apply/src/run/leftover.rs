@@ -75,6 +75,15 @@ impl Leftovers {
         Self(Arc::new(Mutex::new(Taker::Once)))
     }
 
+    /// Waits for what is left of the only sandbox of a process: where nobody reaps the children of
+    /// those who have ended, one would stay for ever.
+    pub(super) fn finish(&self) {
+        let mut taker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Taker::Host(rest) = &mut *taker {
+            drop(rest.take());
+        }
+    }
+
     /// Takes on the mounts of a sandbox.
     pub(super) fn take(&self, mounts: Mounts) -> Leftover {
         let mut taker = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -19,6 +19,8 @@ pub(super) enum Message {
     Signal(i32),
     /// Sandbox: this step failed with this errno; nothing has run, or nothing runs any more.
     Failed { step: u32, errno: i32 },
+    /// Sandbox: the command is about to run.
+    Started,
     /// Sandbox: the command has ended with this status, as wait(2) has it.
     Ended(i32),
     /// Sandbox: the other side of its terminal comes along.
@@ -92,6 +94,7 @@ fn packet(message: Message) -> [u8; SIZE] {
         Message::Ended(status) => (4, 0, status),
         Message::Terminal => (5, 0, 0),
         Message::Listener => (6, 0, 0),
+        Message::Started => (7, 0, 0),
     };
     let mut packet = [0; SIZE];
     let bytes = kind.to_ne_bytes().into_iter().chain(step.to_ne_bytes()).chain(value.to_ne_bytes());
@@ -110,6 +113,7 @@ fn read(packet: [u8; SIZE]) -> Result<Message> {
         4 => Ok(Message::Ended(value)),
         5 => Ok(Message::Terminal),
         6 => Ok(Message::Listener),
+        7 => Ok(Message::Started),
         _ => Err(Errno::BADMSG),
     }
 }

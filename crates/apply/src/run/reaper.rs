@@ -68,6 +68,7 @@ fn attend(command: Pid, family: Family, top: usize) -> ! {
                 Ok(Some(
                     Message::Go
                     | Message::Failed { .. }
+                    | Message::Started
                     | Message::Ended(_)
                     | Message::Terminal
                     | Message::Listener,
@@ -102,7 +103,9 @@ fn asked_to_end() -> bool {
 
 fn reap_all(command: Pid, control: BorrowedFd<'_>, family: Family) {
     while let Ok(Some((pid, status))) = reap() {
-        if pid == command.as_raw_nonzero().get() {
+        // One that asked to be traced by its parent, which we are, stops here and goes on.
+        let has_stopped = status & 0xff == 0x7f;
+        if pid == command.as_raw_nonzero().get() && !has_stopped {
             // What was left in /tmp is gone with us, unless somebody has it open.
             send_with(control, Message::Ended(status), known(TMP)).ok();
             family.end(command, 0);

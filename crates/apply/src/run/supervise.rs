@@ -291,7 +291,7 @@ impl Running {
             }
             Message::Listener => said.tracer = Tracer::start(along, &self.plan),
             Message::Ended(_) => said.tmp = Some(along),
-            Message::Go | Message::Signal(_) | Message::Failed { .. } => {}
+            Message::Go | Message::Signal(_) | Message::Failed { .. } | Message::Started => {}
         }
     }
 
@@ -346,6 +346,9 @@ impl Running {
             End::Signalled(libc::SIGKILL)
         } else if self.stop.load(Ordering::SeqCst) {
             End::Stopped
+        } else if said.started {
+            // The first process was killed, from outside or by what the command had the kernel do.
+            End::Signalled(libc::SIGKILL)
         } else {
             // The first process went without a word: somebody outside has killed it.
             return Err(CannotStart::Lost);
@@ -458,6 +461,7 @@ fn sleep_job(attended: bool) {
 #[derive(Default)]
 struct Said {
     failed: Option<(u32, i32)>,
+    started: bool,
     ended: Option<i32>,
     over: Option<End>,
     limit: Option<Bound>,
@@ -473,6 +477,7 @@ impl Said {
                 // The first failure is the cause of the others.
                 self.failed.get_or_insert((step, errno));
             }
+            Ok(Some(Message::Started)) => self.started = true,
             Ok(Some(Message::Ended(status))) => self.ended = Some(status),
             Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal | Message::Listener))
             | Err(Errno::AGAIN) => {}

@@ -103,6 +103,7 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
         Some(
             Message::Go
             | Message::Signal(_)
+            | Message::Started
             | Message::Ended(_)
             | Message::Terminal
             | Message::Listener,

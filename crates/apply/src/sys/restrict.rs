@@ -90,6 +90,12 @@ pub(crate) fn filter(program: &[Instruction]) -> Result<()> {
     check(returned).map(drop)
 }
 
+/// Leaves no image of this process's memory, should it crash: one would lie where it works.
+pub(crate) fn no_cores() -> Result<()> {
+    let maximum = rustix::process::getrlimit(Resource::Core).maximum;
+    rustix::process::setrlimit(Resource::Core, Rlimit { current: Some(0), maximum })
+}
+
 /// Sets an upper bound that cannot be raised again.
 pub(crate) fn limit(resource: Resource, most: u64) -> Result<()> {
     // Never above what we were given ourselves: only root could, and it need not.

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use palisade_apply::{Bound, End, Survivors, Violations};
+use palisade_apply::{Bound, End, Streams, Survivors, Violations};
 use palisade_plan::{Bounds, Trace};
 use palisade_testkit::Project;
+use rustix::process::{Pid, Signal};
 
-use crate::{Place, all, as_both, out};
+use crate::{Place, all, as_both, out, started};
 
 #[test]
 fn writes_that_will_be_refused_are_told_with_their_rule_and_remedy() {
@@ -233,5 +234,46 @@ fn a176_the_limit_that_ended_a_command_is_named() {
         assert_eq!(place.sh("sleep 100").limit, Some(Bound::Time));
         let fine = place.sh("echo fine");
         assert_eq!((fine.limit, fine.reached.len()), (None, 0), "{}", all(&fine));
+    });
+}
+
+#[test]
+fn a_command_that_has_itself_traced_has_not_ended() {
+    as_both("outcome::a_command_that_has_itself_traced_has_not_ended", || {
+        let place = Place::new();
+        // Its parent, the first process, is told of each of its stops, and lets it be: somebody
+        // else wakes it.
+        let outcome = place.python(
+            "import ctypes, os, signal, time\n\
+             me = os.getpid()\n\
+             if os.fork() == 0:\n\
+             \x20   time.sleep(0.3); os.kill(me, signal.SIGKILL); os._exit(0)\n\
+             ctypes.CDLL(None).ptrace(0, 0, 0, 0)\n\
+             os.kill(me, signal.SIGTRAP)\n",
+        );
+        assert_eq!(outcome.end, End::Signalled(9), "{}", all(&outcome));
+    });
+}
+
+#[test]
+fn who_ends_the_first_process_does_not_make_it_look_as_if_nothing_had_run() {
+    let name = "outcome::who_ends_the_first_process_does_not_make_it_look_as_if_nothing_had_run";
+    as_both(name, || {
+        let mut place = Place::new();
+        let script = "echo said; echo made > made; while :; do sleep 1; done";
+        place.order.argv = ["/bin/sh", "-c", script].map(str::to_owned).into();
+        let running = started(&place, Streams::default());
+        while !place.project.path("made").exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let own = fs::read_to_string("/proc/thread-self/children").unwrap();
+        let first = own.split_whitespace().find(|pid| {
+            let name = fs::read_to_string(format!("/proc/{pid}/comm"));
+            name.is_ok_and(|name| name == "pal-reaper\n")
+        });
+        let first = first.and_then(|pid| Pid::from_raw(pid.parse().ok()?)).unwrap();
+        rustix::process::kill_process(first, Signal::KILL).unwrap();
+        let outcome = running.wait().unwrap();
+        assert_eq!((outcome.end, out(&outcome).as_str()), (End::Signalled(9), "said\n"));
     });
 }

@@ -3,6 +3,7 @@
 mod confirm;
 mod error;
 mod export;
+mod homes;
 mod job;
 mod json;
 mod outcome;
@@ -67,6 +68,8 @@ struct Inner {
     confirmer: Arc<dyn Confirm>,
     recorder: Arc<Recorder>,
     store: Option<Store>,
+    /// The user's home, as the user table has it.
+    real_home: Option<PathBuf>,
 }
 
 /// How a call would be confined.
@@ -116,6 +119,7 @@ impl Sandbox {
             confirmer: Arc::new(Nobody),
             recorder: Arc::new(Recorder::new(path.map(|path| JsonlSink::open(&path)))),
             store: request.cache_store(),
+            real_home: request.real_home().map(Path::to_owned),
             session,
         }))
     }
@@ -164,12 +168,15 @@ impl Sandbox {
     pub fn run_last(self, job: impl Into<Job>) -> Result<Outcome, CannotRun> {
         let run = self.begin(job.into(), Awaited::AtOnce)?;
         let mut own = ManuallyDrop::new(Some(self));
-        // Whom a host would wait for in the end is not waited for.
-        let mut host = ManuallyDrop::new(None);
-        run.wait_freeing(&mut || {
+        // The host is not freed piece by piece, either.
+        let mut host: ManuallyDrop<Option<Host>> = ManuallyDrop::new(None);
+        let outcome = run.wait_freeing(&mut || {
             let freed = own.take().and_then(|own| Arc::into_inner(own.0));
             *host = freed.map(|inner| inner.host);
-        })
+        });
+        host.iter().for_each(Host::finish);
+        own.iter().for_each(|own| own.0.host.finish());
+        outcome
     }
 
     /// Starts a command, if it may run.
@@ -316,6 +323,7 @@ impl Sandbox {
         let argv: Vec<String> = wrapper.into_iter().flatten().chain(argv).collect();
         let root = &session.root().path;
         let mut order = Order::new(policy, root, place, session.home(), &argv, environment);
+        homes::hide_in_both(&mut order, self.0.real_home.as_deref());
         for (name, value) in &job.variables {
             order.environment.retain(|(had, _)| had != name);
             order.environment.push((name.clone(), value.clone()));

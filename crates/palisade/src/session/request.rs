@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use palisade_apply::sys::identity;
 use palisade_policy::layer::{Choice, Layer};
@@ -89,6 +89,11 @@ impl Request {
 
     pub(super) fn uid(&self) -> u32 {
         self.identity.0
+    }
+
+    /// Returns the home that the user table names, whatever `HOME` says.
+    pub(crate) fn real_home(&self) -> Option<&Path> {
+        self.identity.1.as_deref()
     }
 
     pub(crate) fn places(&self) -> Places {
