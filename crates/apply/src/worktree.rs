@@ -49,6 +49,20 @@ pub fn linked(root: &Path) -> Result<Option<Worktree>, &'static str> {
     Ok(Some(Worktree { pointer, folder, common, others }))
 }
 
+/// Returns the repository that a project's `.git` leads to, if that is a file, and the repository lies
+/// in the project itself.
+pub fn inside(root: &Path) -> Option<PathBuf> {
+    let pointer = root.join(".git");
+    if !fs::symlink_metadata(&pointer).is_ok_and(|it| it.is_file()) {
+        return None;
+    }
+    let said = text(&pointer)?;
+    let folder = real(root, said.strip_prefix("gitdir:")?.trim())?;
+    // One that leads on is a worktree's.
+    let is_whole = folder.join("commondir").symlink_metadata().is_err();
+    (is_whole && folder != root && folder.starts_with(root)).then_some(folder)
+}
+
 /// Returns the repository of which this is `worktrees/NAME`, if it is.
 fn repository(folder: &Path) -> Option<PathBuf> {
     let above = folder.parent().filter(|above| above.ends_with("worktrees"))?;
@@ -123,6 +137,25 @@ mod tests {
         write(&project, "one/.git", "gitdir: ROOT/main/.git/worktrees/one\n");
         write(&project, "main/.git/worktrees/one/gitdir", "ROOT/one/.git\n");
         project
+    }
+
+    #[test]
+    fn a_repository_in_the_project_under_another_name_is_found() {
+        let project = Project::new().dir("own/objects").file("elsewhere/x", "");
+        for (said, expected) in [
+            ("gitdir: own\n", Some("own")),
+            ("gitdir: ROOT/own\n", Some("own")),
+            ("gitdir: ./own/../own/\n", Some("own")),
+            ("gitdir: .\n", None),
+            ("gitdir: ..\n", None),
+            ("gitdir: gone\n", None),
+            ("own\n", None),
+        ] {
+            write(&project, ".git", said);
+            assert_eq!(inside(project.root()), expected.map(|name| project.path(name)), "{said}");
+        }
+        fs::remove_file(project.path(".git")).unwrap();
+        assert_eq!(inside(project.root()), None);
     }
 
     #[test]

@@ -55,6 +55,20 @@ impl Order {
         self.write.push(common.clone());
     }
 
+    /// Protects a repository that the project's `.git`, a file, leads to, and that lies in the project
+    /// under another name: with it, what can make git run something.
+    pub fn guard_repository(&mut self, pointer: &Path, folder: &Path) {
+        let paths = PROTECTED.iter().map(|name| folder.join(name)).chain([pointer.to_owned()]);
+        let literal = |path: PathBuf| Some(Folder::literal(&path).ok()?.as_pattern().clone());
+        let later = ["**/config.worktree", "commondir*"].map(|names| below(folder, names));
+        let all: Option<Vec<PathPattern>> = paths.map(literal).chain(later).collect();
+        match all {
+            Some(all) => self.protect.extend(all),
+            // Its name is no text: then all of it stays as it is, with the rest of the project.
+            None => self.write.clear(),
+        }
+    }
+
     /// Says that the project's `.git` leads to a repository that is not granted.
     pub fn refuse_worktree(&mut self, pointer: &Path, why: &str) {
         if self.may_write_root() {

@@ -169,3 +169,28 @@ fn what_makes_git_run_programs_in_submodules_stays() {
         );
     });
 }
+
+#[test]
+fn a_repository_in_the_project_under_another_name_is_protected() {
+    as_both(|world| {
+        let words = ["init", "-q", "--separate-git-dir", "own", "one"];
+        let made = world.finish(world.command("/usr/bin/git").args(words));
+        assert_eq!(made.code, Some(0), "{}", made.stderr);
+        fs::rename(world.project.path("own"), world.project.path("one/own")).unwrap();
+        world.write("one/.git", "gitdir: own\n");
+        let told = run(
+            &world,
+            "git add script.sh && git commit -qm works && git log --oneline | wc -l\n\
+             echo x >> own/config; echo x > own/hooks/pre-commit; echo x > own/commondir\n\
+             echo 'gitdir: ../evil' > .git; mv .git other; true\n",
+        );
+        assert_eq!(told["stdout"], "1\n", "{told}");
+        let lines = told["stderr"].as_str().unwrap().lines().filter(|line| line.contains("own/"));
+        assert!(lines.count() >= 2, "{told}");
+        assert_eq!(fs::read_to_string(world.project.path("one/.git")).unwrap(), "gitdir: own\n");
+        assert!(!world.project.path("one/own/hooks/pre-commit").exists(), "{told}");
+        assert!(!world.project.path("one/own/commondir").exists(), "{told}");
+        let config = fs::read_to_string(world.project.path("one/own/config")).unwrap();
+        assert!(!config.contains('x'), "{config}");
+    });
+}

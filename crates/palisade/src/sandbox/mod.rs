@@ -17,8 +17,8 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use palisade_apply::Host;
 use palisade_apply::cache::{Held, Store};
+use palisade_apply::{Host, worktree};
 use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
 use palisade_plan::{Caches, Order, Plan, Walls, build};
@@ -335,10 +335,14 @@ impl Sandbox {
         if let Some(time) = job.timeout {
             order.bounds.time = Some(order.bounds.time.map_or(time, |policy| policy.min(time)));
         }
-        match palisade_apply::worktree::linked(root) {
-            Ok(Some(worktree)) => order.grant_worktree(&worktree),
-            Ok(None) => {}
-            Err(why) => order.refuse_worktree(&root.join(".git"), why),
+        if let Some(folder) = worktree::inside(root) {
+            order.guard_repository(&root.join(".git"), &folder);
+        } else {
+            match worktree::linked(root) {
+                Ok(Some(worktree)) => order.grant_worktree(&worktree),
+                Ok(None) => {}
+                Err(why) => order.refuse_worktree(&root.join(".git"), why),
+            }
         }
         let log = policy.audit.path.sourced().and_then(|path| {
             Folder::literal(&path.value.path()).ok().map(|log| log.as_pattern().clone())

@@ -91,9 +91,10 @@ impl Request {
         self.identity.0
     }
 
-    /// Returns the home that the user table names, whatever `HOME` says.
+    /// Returns the home that the user table names for an ordinary user, whatever `HOME` says. What is
+    /// root's is not its commands': they are somebody else outside.
     pub(crate) fn real_home(&self) -> Option<&Path> {
-        self.identity.1.as_deref()
+        self.identity.1.as_deref().filter(|_| self.identity.0 != 0)
     }
 
     pub(crate) fn places(&self) -> Places {
