@@ -1,10 +1,10 @@
 //! The documents say what the binary does.
 //!
 //! In README.md and the guide, a fenced `yaml` block that starts with `# some/file.yaml` is that
-//! file, a block `json some/file.json` is that one, and in `console` blocks each `$ palisade …` is
-//! run, in order, in one project; quotes hold words together, a word may start with `~/`, and
-//! `< FILE` is its input. A remark `# exit N` behind the command names the exit code (0 otherwise).
-//! The lines below it must be in the output; a line `…` stands for anything.
+//! file, a block `json some/file.json` or `sh some/file.sh` is that one, and in `console` blocks
+//! each `$ palisade …` is run, in order, in one project; quotes hold words together, a word may
+//! start with `~/`, and `< FILE` is its input. A remark `# exit N` behind the command names the exit
+//! code (0 otherwise). The lines below it must be in the output; a line `…` stands for anything.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -51,8 +51,9 @@ fn replay(name: &str) -> usize {
                     world.write(file, lines.join("\n") + "\n");
                 }
             }
-            _ if language.starts_with("json ") => {
-                world.write(&language["json ".len()..], lines.join("\n") + "\n");
+            _ if language.starts_with("json ") || language.starts_with("sh ") => {
+                let (_, file) = language.split_once(' ').unwrap();
+                world.write(file, lines.join("\n") + "\n");
             }
             "console" => {
                 let mut output = String::new();
