@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use palisade::plan::export::{Engine, Lack};
 
-use crate::kit::World;
+use crate::kit::{Person, World};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -37,10 +37,16 @@ fn blocks(text: &str) -> Vec<(String, Vec<&str>)> {
     found
 }
 
+/// Makes a project of an ordinary user, as readers of the guide are.
+fn reader() -> World {
+    let root = rustix::process::geteuid().is_root();
+    World { person: if root { Person::Nobody } else { Person::Ours }, ..World::new() }
+}
+
 /// Runs everything a document shows, and returns how many commands that were.
 fn replay(name: &str) -> usize {
     let text = document(name);
-    let world = World::new();
+    let world = reader();
     let mut commands = 0;
     for (language, lines) in blocks(&text) {
         match language.as_str() {
