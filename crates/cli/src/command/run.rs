@@ -259,11 +259,10 @@ fn own(stream: impl AsFd) -> Streamed {
 fn status(number: u32) -> Result<File, Failure> {
     let path = format!("/proc/self/fd/{number}");
     OpenOptions::new().append(true).open(path).map_err(|error| {
-        let failure = match error.kind() {
-            io::ErrorKind::NotFound => {
-                Failure::new("status-fd", format!("descriptor {number} is not open"))
-            }
-            _ => Failure::io("status-fd", format!("cannot write to descriptor {number}"), &error),
+        let failure = if error.kind() == io::ErrorKind::NotFound {
+            Failure::new("status-fd", format!("descriptor {number} is not open"))
+        } else {
+            Failure::io("status-fd", format!("cannot write to descriptor {number}"), &error)
         };
         failure.hint(format!("open it for writing first, as in `{number}>outcome.json`"))
     })

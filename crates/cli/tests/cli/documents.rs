@@ -143,6 +143,20 @@ fn the_guide_lists_every_engine_and_everything_that_one_may_lack() {
     assert_eq!(listed("## What an engine may lack"), Lack::ALL.map(Lack::word));
 }
 
+#[test]
+fn the_guide_explains_every_step_of_a_plan_and_no_other() {
+    let source = document("crates/plan/src/render.rs");
+    let steps = source.split("fn told(step").nth(1).unwrap().split("\n}\n").next().unwrap();
+    let steps = steps.split(" (\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+    let steps: BTreeSet<String> = steps.chain(["look-over".to_owned()]).collect();
+    let guide = document("docs/guide/run.md");
+    let table = guide.split("| Step |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
+    let named =
+        cells.flat_map(|cell| cell.split(", ").map(|name| name.trim_matches('`').to_owned()));
+    assert_eq!(named.collect::<BTreeSet<String>>(), steps);
+}
+
 /// What stands in front of a reason's code in the sources.
 const BEFORE_A_CODE: [&str; 21] = [
     "code: \"",
