@@ -77,6 +77,9 @@ impl CacheCommand {
             Format::Human => {
                 let line = |it: &Cached| format!("{:>10}  {}\n", size(it.bytes), shown(it));
                 ui.data(&found.iter().map(line).collect::<String>())?;
+                if found.is_empty() {
+                    ui.say("no project has caches");
+                }
             }
         }
         Ok(Exit::Success)
@@ -89,7 +92,18 @@ impl CacheCommand {
         let freed = store.clear(root.as_deref()).map_err(|error| failed("clear", &error))?;
         match self.format() {
             Format::Json => ui.json(&json!({ "freed": freed }))?,
-            Format::Human => ui.data(&format!("{} freed\n", size(freed)))?,
+            Format::Human => {
+                ui.data(&format!("{} freed\n", size(freed)))?;
+                // What is there after all has been removed is what a run holds.
+                for kept in store.show().map_err(|error| failed("read", &error))? {
+                    if root.as_ref().is_none_or(|root| *root == kept.root) {
+                        ui.say(&format!(
+                            "note: a run is using the caches of `{}`: they stay",
+                            shown(&kept)
+                        ));
+                    }
+                }
+            }
         }
         Ok(Exit::Success)
     }

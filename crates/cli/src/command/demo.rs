@@ -7,24 +7,33 @@ use std::os::unix::fs::{DirBuilderExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use palisade::policy::text::visible;
 use palisade::{Job, Outcome, Request, RunnerConfig, Sandbox};
 use serde_json::{Value as Json, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::ui::Ui;
+use crate::ui::{Format, Ui};
 
 /// Make legal and adversarial calls in a project of their own, and show what becomes of each
 ///
 /// The calls are decided by the preset `runner`, and those that may run do, behind walls, in a
 /// temporary folder that is gone afterwards. Prints one JSON object: a table with a row for each
-/// call, what was expected, and what came out.
+/// call, what was expected, and what came out. With --human that is one line for each, and a sum.
 ///
 /// Exit codes: 0 everything came out as expected, 125 something did not.
 ///
-/// Example: palisade demo
+/// Example: palisade demo --human
 #[derive(Debug, clap::Args)]
-pub(crate) struct DemoArgs {}
+pub(crate) struct DemoArgs {
+    /// Print a line for each call, for people
+    #[arg(long)]
+    human: bool,
+
+    /// Print JSON, which is what happens anyway
+    #[arg(long, conflicts_with = "human")]
+    json: bool,
+}
 
 /// What is expected of a call.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -52,7 +61,14 @@ struct Row {
 const CAP: u64 = 256;
 
 impl DemoArgs {
-    #[expect(clippy::unused_self, reason = "every command is called the same way")]
+    pub(super) fn format(&self) -> Format {
+        // Said or not, it is JSON unless a person asks: the runner's demo prints that.
+        match self.human && !self.json {
+            true => Format::Human,
+            false => Format::Json,
+        }
+    }
+
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         let place = Place::make().map_err(|error| {
             Failure::io("demo", "cannot make a temporary folder", &error)
@@ -66,7 +82,15 @@ impl DemoArgs {
         }
         let passed = rows.iter().filter(|row| row["as_expected"] == true).count();
         let all = passed == rows.len();
-        ui.json(&json!({ "calls": rows.len(), "as_expected": passed, "table": rows }))?;
+        match self.format() {
+            Format::Json => {
+                ui.json(&json!({ "calls": rows.len(), "as_expected": passed, "table": rows }))?;
+            }
+            Format::Human => {
+                let lines: String = rows.iter().map(line).collect();
+                ui.data(&format!("{lines}{passed} of {} as expected\n", rows.len()))?;
+            }
+        }
         Ok(if all { Exit::Success } else { Exit::Failed })
     }
 }
@@ -201,6 +225,17 @@ impl Expected {
             Self::Signalled(signal) => format!("ended by signal {signal}"),
         }
     }
+}
+
+/// Returns a row of the table as a line: what was tried, what was expected, and what came out where
+/// that is something else.
+fn line(row: &Json) -> String {
+    let text = |name: &str| row[name].as_str().unwrap_or_default();
+    let (mark, came) = match row["as_expected"] == true {
+        true => ("ok", String::new()),
+        false => ("NOT", format!(", came out as {}: {}", row["exit_code"], text("reason"))),
+    };
+    format!("{mark:3}  {:32}{}{}\n", text("what"), text("expected"), visible(&came))
 }
 
 /// Returns a row of the table. As in the runner's documents, streams are counted and not shown.

@@ -33,7 +33,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Policy(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
-        Command::Demo(args) => (Format::Json, apart(|| args.run(&ui))),
+        Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),
         Command::Man(args) => (Format::Human, apart(|| args.run(&ui))),
         Command::MarkdownHelp => (Format::Human, apart(|| markdown::run(&ui))),

@@ -46,7 +46,7 @@ pub(crate) struct RunArgs {
     pub(crate) tasks: Vec<String>,
 
     /// End the command after this time, such as `30s` or `5m`, if the policy does not earlier
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) timeout: Option<Period>,
 
     /// Hand a variable to the command: yours, or with a value of its own. May be repeated
@@ -207,6 +207,18 @@ fn told(outcome: &Outcome, warnings: Json) -> Json {
     told
 }
 
+/// Reads a time to run in; what is wrong says what to write instead.
+fn time(text: &str) -> Result<Period, String> {
+    match text.parse() {
+        Ok(Period::ZERO) => Err("that leaves no time to run in".to_owned()),
+        Ok(time) => Ok(time),
+        Err(invalid) => Err(match invalid.hint() {
+            Some(hint) => format!("{invalid}; {hint}"),
+            None => invalid.to_string(),
+        }),
+    }
+}
+
 /// Reads `NAME` or `NAME=VALUE`. The first is nothing where there is no such variable.
 fn variable(given: &str) -> Result<(String, Option<String>), Failure> {
     let (name, value) = match given.split_once('=') {
@@ -247,8 +259,12 @@ fn own(stream: impl AsFd) -> Streamed {
 fn status(number: u32) -> Result<File, Failure> {
     let path = format!("/proc/self/fd/{number}");
     OpenOptions::new().append(true).open(path).map_err(|error| {
-        Failure::io("status-fd", format!("cannot write to descriptor {number}"), &error)
-            .hint("open it for writing first, as in `3>outcome.json`")
+        let failure = if error.kind() == io::ErrorKind::NotFound {
+            Failure::new("status-fd", format!("descriptor {number} is not open"))
+        } else {
+            Failure::io("status-fd", format!("cannot write to descriptor {number}"), &error)
+        };
+        failure.hint(format!("open it for writing first, as in `{number}>outcome.json`"))
     })
 }
 

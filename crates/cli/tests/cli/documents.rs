@@ -1,10 +1,10 @@
 //! The documents say what the binary does.
 //!
 //! In README.md and the guide, a fenced `yaml` block that starts with `# some/file.yaml` is that
-//! file, a block `json some/file.json` is that one, and in `console` blocks each `$ palisade …` is
-//! run, in order, in one project; quotes hold words together, a word may start with `~/`, and
-//! `< FILE` is its input. A remark `# exit N` behind the command names the exit code (0 otherwise).
-//! The lines below it must be in the output; a line `…` stands for anything.
+//! file, a block `json some/file.json` or `sh some/file.sh` is that one, and in `console` blocks
+//! each `$ palisade …` is run, in order, in one project; quotes hold words together, a word may
+//! start with `~/`, and `< FILE` is its input. A remark `# exit N` behind the command names the exit
+//! code (0 otherwise). The lines below it must be in the output; a line `…` stands for anything.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use palisade::plan::export::{Engine, Lack};
 
-use crate::kit::World;
+use crate::kit::{Person, World};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -37,10 +37,16 @@ fn blocks(text: &str) -> Vec<(String, Vec<&str>)> {
     found
 }
 
+/// Makes a project of an ordinary user, as readers of the guide are.
+fn reader() -> World {
+    let root = rustix::process::geteuid().is_root();
+    World { person: if root { Person::Nobody } else { Person::Ours }, ..World::new() }
+}
+
 /// Runs everything a document shows, and returns how many commands that were.
 fn replay(name: &str) -> usize {
     let text = document(name);
-    let world = World::new();
+    let world = reader();
     let mut commands = 0;
     for (language, lines) in blocks(&text) {
         match language.as_str() {
@@ -51,8 +57,9 @@ fn replay(name: &str) -> usize {
                     world.write(file, lines.join("\n") + "\n");
                 }
             }
-            _ if language.starts_with("json ") => {
-                world.write(&language["json ".len()..], lines.join("\n") + "\n");
+            _ if language.starts_with("json ") || language.starts_with("sh ") => {
+                let (_, file) = language.split_once(' ').unwrap();
+                world.write(file, lines.join("\n") + "\n");
             }
             "console" => {
                 let mut output = String::new();
@@ -134,6 +141,20 @@ fn the_guide_lists_every_engine_and_everything_that_one_may_lack() {
     };
     assert_eq!(listed("## The engines"), Engine::ALL.map(Engine::word));
     assert_eq!(listed("## What an engine may lack"), Lack::ALL.map(Lack::word));
+}
+
+#[test]
+fn the_guide_explains_every_step_of_a_plan_and_no_other() {
+    let source = document("crates/plan/src/render.rs");
+    let steps = source.split("fn told(step").nth(1).unwrap().split("\n}\n").next().unwrap();
+    let steps = steps.split(" (\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
+    let steps: BTreeSet<String> = steps.chain(["look-over".to_owned()]).collect();
+    let guide = document("docs/guide/run.md");
+    let table = guide.split("| Step |").nth(1).unwrap().split("\n\n").next().unwrap();
+    let cells = table.lines().filter_map(|line| line.strip_prefix("| `")?.split(" |").next());
+    let named =
+        cells.flat_map(|cell| cell.split(", ").map(|name| name.trim_matches('`').to_owned()));
+    assert_eq!(named.collect::<BTreeSet<String>>(), steps);
 }
 
 /// What stands in front of a reason's code in the sources.

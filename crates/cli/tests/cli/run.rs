@@ -243,7 +243,20 @@ fn a032_the_demo_makes_its_calls_and_all_come_out_as_expected() {
                 assert!(row.get(name).is_some(), "{name}: {row}");
             }
         }
+        let same: Json = serde_json::from_str(&world.run(&["demo", "--json"]).stdout).unwrap();
+        assert_eq!(same["calls"], told["calls"], "it may be said, too");
     });
+}
+
+#[test]
+fn the_demo_has_a_line_for_each_call_and_a_sum_for_people() {
+    let ran = World::new().run(&["demo", "--human"]);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    let (sum, rows) = lines.split_last().unwrap();
+    assert_eq!(*sum, format!("{0} of {0} as expected", rows.len()));
+    assert!(rows.len() > 25 && rows.iter().all(|row| row.starts_with("ok ")), "{}", ran.stdout);
+    assert!(rows.iter().any(|row| row.contains("a denied program") && row.contains("denylist")));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::kit::{PALISADE, World, as_both};
 use crate::schema::assert_fits;
@@ -135,6 +135,29 @@ fn caches_of_a_project_are_kept_apart_shown_and_cleared() {
         let cleared = world.run(&["cache", "clear"]);
         assert!(cleared.stdout.ends_with("freed\n"), "{}{}", cleared.stdout, cleared.stderr);
         assert_eq!(bytes(), Json::Null, "nothing is left");
+        let shown = world.run(&["cache", "show"]);
+        assert_eq!((&*shown.stdout, &*shown.stderr), ("", "no project has caches\n"));
+    });
+}
+
+#[test]
+fn caches_that_a_run_uses_stay_and_whoever_clears_them_is_told() {
+    as_both(|world| {
+        let mut held = world.command(PALISADE);
+        held.args(["run", "--", "sh", "-c", "echo on; read rest"]);
+        let mut held = held.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut begun = [0; 3];
+        held.stdout.as_mut().unwrap().read_exact(&mut begun).unwrap();
+        let note = "note: a run is using the caches of `/home/dev/app`: they stay\n";
+        for all in [&["cache", "clear"][..], &["cache", "clear", "--all"]] {
+            let cleared = world.run(all);
+            assert_eq!((&*cleared.stdout, &*cleared.stderr), ("0 B freed\n", note));
+            assert_eq!(cleared.code, Some(0));
+        }
+        assert_eq!(world.json(&["cache", "clear", "--json"]), json!({ "freed": 0 }));
+        drop(held.stdin.take());
+        held.wait().unwrap();
+        assert_eq!(world.run(&["cache", "clear"]).stderr, "");
     });
 }
 
@@ -156,11 +179,13 @@ fn writes_in_vain_are_listed_when_they_are_traced() {
 #[test]
 fn wrong_usage_of_run_ends_with_125() {
     let world = World::new();
-    let wrong: [&[&str]; 8] = [
+    let wrong: [&[&str]; 10] = [
         &["run"],
         &["run", "ls"],
         &["run", "--no-such", "--", "ls"],
         &["run", "--timeout", "soon", "--", "ls"],
+        &["run", "--timeout", "0s", "--", "touch", "made"],
+        &["run", "--status-fd", "77", "--", "touch", "made"],
         &["run", "--env", "A B=c", "--", "touch", "made"],
         &["run", "--status-fd", "1", "--", "ls"],
         &["run", "--shell", "ls", "--", "ls"],
@@ -177,6 +202,10 @@ fn wrong_usage_of_run_ends_with_125() {
     assert!(help.stdout.contains("--status-fd"), "{}", help.stdout);
     let tip = world.run(&["run", "ls", "-la"]).stderr;
     assert!(tip.contains("put the command after `--`"), "{tip}");
+    let tip = world.run(&["run", "--timeout", "5", "--", "ls"]).stderr;
+    assert!(tip.contains("write `5s` for seconds"), "{tip}");
+    let tip = world.run(&["run", "--status-fd", "77", "--", "ls"]).stderr;
+    assert!(tip.starts_with("error[status-fd]: descriptor 77 is not open\n"), "{tip}");
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn keys_that_change_nothing_for_what_runs_are_told() {
         let ran = world.run(&["run", "--", "true"]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         for key in keys {
-            let line = format!("warning: `{key}` has no effect on what runs: ");
+            let line = format!("warning: `{key}` does not do what it says: ");
             assert_eq!(ran.stderr.matches(&line).count(), 1, "{key}: {}", ran.stderr);
         }
         let told = world.json(&["run", "--json", "--", "true"]);

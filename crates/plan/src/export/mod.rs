@@ -101,7 +101,7 @@ pub struct File {
 #[non_exhaustive]
 pub enum CannotExport {
     /// The engine lacks something that the caller has not accepted.
-    #[error("{engine} does not carry all of this plan: {}", lack::told(missing))]
+    #[error("{engine} does not carry all of this plan:{}", lack::told(missing))]
     Weaker {
         /// The engine.
         engine: Engine,

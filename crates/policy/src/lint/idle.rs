@@ -21,7 +21,7 @@ pub struct WithoutEffect {
 
 impl fmt::Display for WithoutEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` has no effect on what runs: {} ({})", self.key, self.why, self.origin)
+        write!(f, "`{}` does not do what it says: {} ({})", self.key, self.why, self.origin)
     }
 }
 
@@ -52,7 +52,7 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
         Backend::Program(_) | Backend::Web | Backend::Webhook(_) => true,
         Backend::Deny | Backend::Terminal => false,
     });
-    let later = "nobody can be asked that way yet; every question is answered with no";
+    let later = "nobody can be asked that way yet, so every question is answered with no";
     found.list("confirm.backend", backend, later);
     let later = "nothing is sent yet; `audit.path` names a file";
     found.list("audit.otlp", policy.audit.otlp.sourced(), later);
@@ -61,7 +61,7 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
 
 pub(super) fn idle(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
     let finding = |idle: WithoutEffect| Finding {
-        message: format!("`{}` has no effect on what runs: {}", idle.key, idle.why),
+        message: format!("`{}` does not do what it says: {}", idle.key, idle.why),
         fix: format!("take `{}` out, and do not rely on it", idle.key),
         origin: Some(idle.origin),
     };

@@ -76,7 +76,7 @@ struct Finding {
     origin: Option<Origin>,
 }
 
-const CHECKS: [Check; 17] = [
+const CHECKS: [Check; 18] = [
     Check {
         code: "L001-no-rules",
         explanation: "No rule of this policy refuses a command or asks about one: only what the \
@@ -177,6 +177,13 @@ const CHECKS: [Check; 17] = [
         explanation: "A key that changes nothing looks like a limit, or like a door, and is \
                       neither.",
         find: idle::idle,
+    },
+    Check {
+        code: "L018-network-not-run",
+        explanation: "Lists of hosts and the record of connections need a gate that is being \
+                      built. Until then `palisade check` decides by the list, and `palisade run` \
+                      refuses the policy with exit code 125.",
+        find: network::not_run,
     },
 ];
 

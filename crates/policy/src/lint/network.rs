@@ -14,10 +14,9 @@ pub(super) fn open(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
     };
     vec![Finding {
         message: "the network is not confined at all".into(),
-        fix:
-            "write `network: { mode: allow-list, allow: […] }`, or `mode: monitor` to see what is \
-              reached"
-                .into(),
+        fix: "write `network: { mode: deny-all }`, and give the network to single commands with \
+              `palisade run --profile workspace-write`"
+            .into(),
         origin: Some(mode.origin.clone()),
     }]
 }
@@ -32,8 +31,26 @@ pub(super) fn hosts_unused(policy: &Policy, _context: &Context<'_>) -> Vec<Findi
     let mode = policy.network.mode.value();
     vec![Finding {
         message: format!("`network.allow` has no effect in mode `{mode}`: {effect}"),
-        fix: "write `network: { mode: allow-list }`, or take the list out".into(),
+        fix: "take the list out; with `mode: allow-list` it counts in `palisade check`, and \
+              `palisade run` does not start yet"
+            .into(),
         origin: Some(first.origin.clone()),
+    }]
+}
+
+/// Modes that nothing enforces yet: what would run under them is not started.
+pub(super) fn not_run(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
+    let Some(mode) = policy.network.mode.sourced() else { return Vec::new() };
+    match mode.value {
+        NetworkMode::AllowList | NetworkMode::Monitor => {}
+        NetworkMode::DenyAll | NetworkMode::Disabled => return Vec::new(),
+    }
+    vec![Finding {
+        message: format!("`palisade run` starts nothing in mode `{}` yet", mode.value),
+        fix: "write `network: { mode: deny-all }`, or `disabled` for the host's own network, \
+              unfiltered"
+            .into(),
+        origin: Some(mode.origin.clone()),
     }]
 }
 

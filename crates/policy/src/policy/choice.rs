@@ -14,9 +14,9 @@ choice! {
     pub enum NetworkMode {
         /// Nothing connects anywhere.
         DenyAll = "deny-all",
-        /// Only the hosts of `network.allow`.
+        /// Only the hosts of `network.allow` (not built yet: `palisade run` refuses it).
         AllowList = "allow-list",
-        /// Everything connects, and every connection is recorded.
+        /// Everything connects, and every connection is recorded (not built yet: `palisade run` refuses it).
         Monitor = "monitor",
         /// No restriction: the host's own network, unfiltered.
         Disabled = "disabled",

@@ -14,7 +14,8 @@ use crate::text::{Node, visible};
 section! {
     /// Asking a person.
     pub struct Confirm {
-        /// Who is asked.
+        /// Who is asked. Today that is the terminal: `web`, `program` and `webhook` are not built yet,
+        /// and with them every question is answered with no.
         backend: Setting<Backend>,
         /// How long an answer may take; silence means no.
         timeout: Setting<Limit<Period>>,
@@ -26,7 +27,7 @@ section! {
     pub struct Audit {
         /// The file that events are appended to.
         path: Setting<Folder>,
-        /// An OpenTelemetry collector that also gets them.
+        /// An OpenTelemetry collector that also gets them. Not built yet: nothing is sent.
         otlp: Setting<Endpoint>,
     }
 }

@@ -134,6 +134,7 @@ impl Document {
             document.take(entry, node, &mut cx);
         }
         document.check_standing(&mut cx);
+        document.check_times(&mut cx);
         let problems = cx.into_problems();
         if problems.iter().any(|problem| problem.severity() == Severity::Error) {
             return Err(problems);
@@ -301,6 +302,22 @@ impl Document {
                 let hint = "only the user's own file, the command line or the library may";
                 let at = origin.place.map(|place| cx.source().offset(place)).unwrap_or_default();
                 cx.report(cx.complaint("not-yours", message, Span::new(at, at + 1)).hint(hint));
+            }
+        }
+    }
+
+    /// Refuses times in which nothing can run: who writes them means something else.
+    fn check_times(&self, cx: &mut Reader<'_>) {
+        for policy in self.policies() {
+            let Limits { timeout, idle, .. } = &policy.limits;
+            for (key, time) in [("limits.timeout", timeout), ("limits.idle", idle)] {
+                let zero = time.sourced().filter(|time| time.value.0 == Some(Period::ZERO));
+                let Some(zero) = zero else { continue };
+                let message = format!("`{key}` leaves no time to run in");
+                let hint = "write a time such as `30s`, or `none` for no limit";
+                let place = zero.origin.place;
+                let at = place.map(|place| cx.source().offset(place)).unwrap_or_default();
+                cx.report(cx.complaint("no-time", message, Span::new(at, at + 1)).hint(hint));
             }
         }
     }

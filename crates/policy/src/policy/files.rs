@@ -14,13 +14,15 @@ section! {
         write: Grants<Folder>,
         /// Paths inside writable folders that stay as they are; adds to the built-in list.
         protect: Refusals<PathPattern>,
-        /// Paths that do not exist for the command; adds to the built-in list.
+        /// Paths that the command cannot read; adds to the built-in list. Outside of writable folders
+        /// they do not exist for it; inside of them they are covered: names can be seen, and not
+        /// opened, changed or removed.
         hide: Refusals<PathPattern>,
         /// Paths taken off the list of hidden ones.
         unhide: Grants<PathPattern>,
         /// Paths that stay readable inside hidden ones.
         allow_read: Grants<PathPattern>,
-        /// What happens to the caches of build tools in the home folder.
+        /// What happens to the caches of build tools in the home folder, in projects with a build file.
         caches: Setting<Caches>,
     }
 }

@@ -16,27 +16,32 @@ section! {
     pub struct Network {
         /// Which connections are possible at all; replaces the profile's default.
         mode: Setting<NetworkMode>,
-        /// Hosts that may be reached in mode `allow-list`.
+        /// Hosts that may be reached in mode `allow-list`. Today `palisade check` judges by it, and
+        /// `palisade run` starts nothing in that mode.
         allow: Grants<HostPattern>,
-        /// Hosts that may never be reached; wins over everything.
+        /// Hosts that may never be reached; wins over everything. Commands that name them are denied;
+        /// in mode `disabled` nothing else holds it yet.
         deny: Refusals<DeniedHost>,
-        /// Hosts for which a person is asked.
+        /// Hosts for which a person is asked. Not built yet: nobody is.
         ask: Grants<HostPattern>,
-        /// Also refuse TLS connections that hide the name they ask for.
+        /// Also refuse TLS connections that hide the name they ask for. Not built yet.
         strict: Setting<Guard>,
-        /// Ports of the host's loopback that `host.palisade.internal` reaches.
+        /// Ports of the host's loopback that `host.palisade.internal` reaches. Not built yet: none is
+        /// reached.
         host_ports: Grants<Port>,
-        /// Ports of servers inside that are reachable from the host.
+        /// Ports of servers inside that are reachable from the host. Not built yet: none is.
         publish: Grants<Port>,
-        /// Unix sockets of the host that stay reachable; `/` means all.
+        /// Unix sockets of the host that stay reachable; `/` means all. Not built yet: none does.
         unix: Grants<PathPattern>,
-        /// Whether servers inside may bind to addresses other than loopback.
+        /// Whether servers inside may bind to addresses other than loopback. Not built yet: inside they
+        /// may, and nobody outside reaches them.
         local_binding: Setting<Opening>,
         /// How many bytes may pass.
         budget: Budget,
-        /// Rules for plain HTTP requests, by host, method and path.
+        /// Rules for plain HTTP requests, by host, method and path. Not built yet.
         http_rules: RuleLists<HttpRule>,
-        /// Whether proxy variables such as `HTTP_PROXY` are set for programs that want them.
+        /// Whether proxy variables such as `HTTP_PROXY` are set for programs that want them. Not built
+        /// yet: none is set.
         proxy_env: Setting<Opening>,
     }
 }
@@ -44,11 +49,11 @@ section! {
 section! {
     /// How many bytes may pass in one run.
     pub struct Budget {
-        /// Bytes sent, all hosts together.
+        /// Bytes sent, all hosts together. Not built yet: nobody counts.
         upload: Setting<Limit<ByteSize>>,
-        /// Bytes received, all hosts together.
+        /// Bytes received, all hosts together. Not built yet: nobody counts.
         download: Setting<Limit<ByteSize>>,
-        /// Bytes sent to any one host.
+        /// Bytes sent to any one host. Not built yet: nobody counts.
         per_host: Setting<Limit<ByteSize>>,
     }
 }

@@ -56,6 +56,26 @@ fn the_designs_example_is_read_whole() {
 }
 
 #[test]
+fn times_in_which_nothing_can_run_are_refused() {
+    let refused = [
+        ("limits: { timeout: 0s }", "limits.timeout"),
+        ("limits: { timeout: 0 }", "limits.timeout"),
+        ("limits: { idle: 0ms }", "limits.idle"),
+        ("timeout_seconds: 0", "limits.timeout"),
+        ("agents: { codex: { limits: { timeout: 0s } } }", "limits.timeout"),
+        ("tasks: { build: { agent: codex, limits: { idle: 0s } } }", "limits.idle"),
+    ];
+    for (text, key) in refused {
+        let found = problems(text);
+        assert_eq!((found.len(), found[0].code()), (1, "no-time"), "{text}");
+        assert!(found[0].to_string().contains(&format!("`{key}` leaves no time")), "{text}");
+    }
+    for text in ["limits: { timeout: 1ns, idle: none }", "confirm: { timeout: 0s }"] {
+        assert!(read(text).is_ok(), "{text}");
+    }
+}
+
+#[test]
 fn json_says_the_same_as_yaml() {
     let source = Source::new(
         "p.json",
