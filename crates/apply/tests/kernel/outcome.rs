@@ -263,15 +263,20 @@ fn who_ends_the_first_process_does_not_make_it_look_as_if_nothing_had_run() {
         let script = "echo said; echo made > made; while :; do sleep 1; done";
         place.order.argv = ["/bin/sh", "-c", script].map(str::to_owned).into();
         let running = started(&place, Streams::default());
-        while !place.project.path("made").exists() {
+        let first = || {
+            let own = fs::read_to_string("/proc/thread-self/children").unwrap();
+            let is_first = |pid: &&str| {
+                fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|it| it == "pal-reaper\n")
+            };
+            let pid = own.split_whitespace().find(is_first)?.parse().ok()?;
+            Pid::from_raw(pid).filter(|_| place.project.path("made").exists())
+        };
+        let first = loop {
+            if let Some(first) = first() {
+                break first;
+            }
             std::thread::sleep(Duration::from_millis(5));
-        }
-        let own = fs::read_to_string("/proc/thread-self/children").unwrap();
-        let first = own.split_whitespace().find(|pid| {
-            let name = fs::read_to_string(format!("/proc/{pid}/comm"));
-            name.is_ok_and(|name| name == "pal-reaper\n")
-        });
-        let first = first.and_then(|pid| Pid::from_raw(pid.parse().ok()?)).unwrap();
+        };
         rustix::process::kill_process(first, Signal::KILL).unwrap();
         let outcome = running.wait().unwrap();
         assert_eq!((outcome.end, out(&outcome).as_str()), (End::Signalled(9), "said\n"));
