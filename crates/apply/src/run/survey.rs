@@ -10,7 +10,7 @@ use palisade_plan::{Kind, Place, Privilege, Questions, by_bytes, split};
 use rustix::fs::FileType;
 
 use super::folders::Folders;
-use super::walk::{Extent, Walk, walk};
+use super::walk::{Extent, Walk, listed, walk};
 
 /// What was found.
 pub(super) struct Surveyed {
@@ -25,7 +25,8 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
         found.place(path);
     }
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
-    let searched = walk(trees.into_iter(), |seen| {
+    let open = |folder: &Path| listed(folder).ok();
+    let searched = walk(trees.into_iter(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
         if questions.may_want(seen.name) || seen.kind == FileType::Socket {
             let path = seen.path();
