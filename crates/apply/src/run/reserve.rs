@@ -9,12 +9,14 @@
 //! Where the user has a folder for spares, a placeholder is moved there instead of removed, and from
 //! there instead of made: filesystems move folders much faster than they make and free them.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use palisade_plan::Note;
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
@@ -42,6 +44,8 @@ pub(super) struct Reserved {
 pub(super) struct Names {
     folders: Vec<Folder>,
     spares: Option<Arc<Pool>>,
+    /// Whether some could not be given back.
+    stayed: AtomicBool,
 }
 
 /// Names in one folder.
@@ -83,13 +87,14 @@ impl Reserved {
         if let Some(spares) = spares.as_mut().filter(|_| used.peek().is_some()) {
             journal::note(spares, used.map(|folder| &*folder.path));
         }
-        Ok(Self { names: Arc::new(Names { folders, spares: pool }), spares, janitor: None })
+        let names = Names { folders, spares: pool, stayed: AtomicBool::new(false) };
+        Ok(Self { names: Arc::new(names), spares, janitor: None })
     }
 
     /// Whether all placeholders are spares, which are moved also while something is mounted on them.
     /// To remove one would take the mount down first, and wait for that each time.
     pub(super) fn moves_all(&self) -> bool {
-        let Names { folders, spares } = &*self.names;
+        let Names { folders, spares, .. } = &*self.names;
         let device = spares.as_ref().map(|spares| spares.device);
         folders.iter().all(|folder| Some(folder.device) == device)
     }
@@ -97,6 +102,11 @@ impl Reserved {
     /// Whether somebody is there to give the names back, should we be killed.
     pub(super) fn has_janitor(&self) -> bool {
         self.janitor.is_some()
+    }
+
+    /// Returns the names, which then tell what became of them.
+    pub(super) fn names(&self) -> Arc<Names> {
+        Arc::clone(&self.names)
     }
 
     /// Starts the janitor, without whom no name is kept. `sandbox` is who depends on them; what is
@@ -162,7 +172,23 @@ impl Names {
 
     /// Gives them back. It allocates nothing, and does without the C library.
     pub(super) fn give_back(&self) {
-        self.folders.iter().for_each(|folder| folder.give_back(self.spares.as_deref()));
+        for folder in &self.folders {
+            if folder.give_back(self.spares.as_deref()).is_err() {
+                self.stayed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Says which placeholders stay though nobody else keeps them, if any do.
+    pub(super) fn stayed(&self) -> Option<Note> {
+        if !self.stayed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let stays = self.folders.iter().flat_map(Folder::stays);
+        let paths: Vec<String> = stays.map(|path| format!("`{}`", path.display())).collect();
+        let what = "empty folders that kept names for the run could not be removed";
+        let message = format!("{what}: {}", paths.join(", "));
+        (!paths.is_empty()).then_some(Note { code: "placeholder-stays", message })
     }
 }
 
@@ -188,31 +214,88 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes what nobody else keeps.
-    fn give_back(&self, spares: Option<&Pool>) {
+    /// Removes what nobody else keeps, with rights that the command may have taken from the folder.
+    fn give_back(&self, spares: Option<&Pool>) -> Result<()> {
+        let folder = self.open.as_fd();
+        lock::take_turn(folder)?;
+        let opened = open_up(folder);
+        let removed = self.remove(spares);
+        if let Some((had, has)) = opened {
+            shut_again(folder, had, has).ok();
+        }
+        lock::end_turn(folder);
+        removed
+    }
+
+    /// Returns the last reason for which something stays.
+    fn remove(&self, spares: Option<&Pool>) -> Result<()> {
         let folder = self.open.as_fd();
         let spares = spares.filter(|spares| spares.device == self.device);
-        if lock::take_turn(folder).is_err() {
-            return;
-        }
         // Mostly there is no other run here, and each name need not be asked about.
         let alone = lock::is_any_shared(folder) != Ok(true);
         lock::unshare_all(folder).ok();
+        let mut outcome = Ok(());
         for name in &self.names {
-            let stat = rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
-            let Some(stat) = stat.ok().filter(is_placeholder) else { continue };
-            if (!alone && lock::is_shared(folder, stat.st_ino) == Ok(true))
+            let stat = match rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)
+            {
+                Ok(stat) => stat,
+                Err(Errno::NOENT) => continue,
+                Err(errno) => {
+                    outcome = Err(errno);
+                    continue;
+                }
+            };
+            if !is_placeholder(&stat)
+                || (!alone && lock::is_shared(folder, stat.st_ino) == Ok(true))
                 || spares.is_some_and(|spares| spares.take_back(folder, name, &stat))
             {
                 continue;
             }
             let removed = rustix::fs::unlinkat(folder, name.as_c_str(), AtFlags::REMOVEDIR);
-            if removed == Err(Errno::NOTEMPTY) {
-                unmark(folder, name, &stat).ok();
+            match removed {
+                Err(Errno::NOTEMPTY) => drop(unmark(folder, name, &stat)),
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => outcome = Err(errno),
             }
         }
-        lock::end_turn(folder);
+        outcome
     }
+
+    /// Returns the placeholders that nobody else keeps, though they should be gone.
+    fn stays(&self) -> Vec<PathBuf> {
+        let folder = self.open.as_fd();
+        let stays = |name: &&CString| match rustix::fs::statat(
+            folder,
+            name.as_c_str(),
+            AtFlags::SYMLINK_NOFOLLOW,
+        ) {
+            Ok(stat) => is_placeholder(&stat) && lock::is_shared(folder, stat.st_ino) != Ok(true),
+            Err(errno) => errno != Errno::NOENT,
+        };
+        let names = self.names.iter().filter(stays);
+        names.map(|name| self.path.join(OsStr::from_bytes(name.as_bytes()))).collect()
+    }
+}
+
+/// Lets names in a folder of ours be removed, which the command may have forbidden by its mode.
+/// Returns that mode and the one it has now.
+fn open_up(folder: BorrowedFd<'_>) -> Option<(u32, u32)> {
+    let stat = rustix::fs::fstat(folder).ok()?;
+    let had = stat.st_mode & 0o7777;
+    let has = had | 0o300;
+    let is_ours = stat.st_uid == rustix::process::geteuid().as_raw();
+    if has == had || !is_ours {
+        return None;
+    }
+    rustix::fs::fchmod(folder, Mode::from_raw_mode(has)).ok().map(|()| (had, has))
+}
+
+/// Undoes that, unless somebody has changed the mode meanwhile.
+fn shut_again(folder: BorrowedFd<'_>, had: u32, has: u32) -> Result<()> {
+    if rustix::fs::fstat(folder)?.st_mode & 0o777 != has & 0o777 {
+        return Ok(());
+    }
+    rustix::fs::fchmod(folder, Mode::from_raw_mode(had))
 }
 
 /// Returns whether this process could make something in the folder of `path`; where it cannot, the
@@ -279,6 +362,25 @@ mod tests {
         assert!(project.path(".bashrc").is_dir() && project.path("deep/.mcp.json").is_dir());
         drop(reserved);
         assert!(!project.path(".bashrc").exists() && !project.path("deep/.mcp.json").exists());
+    }
+
+    #[test]
+    fn what_cannot_be_given_back_is_told() {
+        let project = Project::new();
+        let reserved = kept(&project, &["a", "b"]);
+        let names = reserved.names();
+        assert_eq!(names.stayed(), None);
+        // Somebody never ends their turn.
+        let other = open_folder(project.root()).unwrap();
+        lock::take_turn(other.as_fd()).unwrap();
+        drop(reserved);
+        lock::end_turn(other.as_fd());
+        let note = names.stayed().unwrap();
+        assert_eq!(note.code, "placeholder-stays");
+        assert!(note.message.contains("/a`") && note.message.contains("/b`"), "{note:?}");
+        drop(names);
+        drop(kept(&project, &["a", "b"]));
+        assert_eq!(fs::read_dir(project.root()).unwrap().count(), 0, "the next run removes them");
     }
 
     #[test]

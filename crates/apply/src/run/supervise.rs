@@ -264,6 +264,7 @@ impl Running {
         let duration = self.started.elapsed();
         self.terminal = None;
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
+        let names = self.reserved.as_ref().map(Reserved::names);
         let janitor = match self.mounts.take() {
             Some(mounts) => {
                 mounts.release(self.reserved.take());
@@ -276,6 +277,7 @@ impl Running {
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         outcome.notes.extend(seen);
         outcome.notes.extend(set_aside);
+        outcome.notes.extend(names.and_then(|names| names.stayed()));
         // Awaited last: it ends while we look around.
         drop(janitor);
         Ok(outcome)

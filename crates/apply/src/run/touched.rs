@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::lent::Lent;
 use super::outcome::Touched;
+use super::reserve::is_placeholder;
 
 /// Files that are executed, or say what is, when somebody works in the folder.
 #[rustfmt::skip]
@@ -77,7 +78,8 @@ fn in_tree(tree: &PathBuf, since: Timespec) -> Vec<Touched> {
         |name: &str| there.as_ref().is_none_or(|names| names.iter().any(|had| had == name));
     let changed = |name: &Path| {
         match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => is_since(&stat, since),
+            // What kept a name is ours, should it stay, or somebody else's who runs something here.
+            Ok(stat) => is_since(&stat, since) && !is_placeholder(&stat),
             // It is there, and somebody keeps us from looking at it.
             Err(errno) => errno == Errno::ACCESS,
         }

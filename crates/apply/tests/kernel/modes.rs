@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use palisade_apply::Outcome;
+use palisade_apply::{Host, Outcome, Streams};
+use palisade_plan::build;
 use palisade_testkit::Project;
 
-use crate::{Place, all, as_both, pattern};
+use crate::{Place, all, as_both, pattern, permit};
 
 const NAMES: [&str; 4] =
     ["**/.git/commondir", "**/.git/config", "**/.git/info/attributes", "**/.vscode"];
@@ -109,6 +110,37 @@ fn what_is_executed_later_is_told_from_folders_that_were_shut() {
             for folder in ["", ".github", ".github/workflows"] {
                 assert_eq!(mode(&place, folder), shut, "{folder}: it is as it was left");
                 open(&place, folder);
+            }
+        }
+    });
+}
+
+#[test]
+fn names_are_given_back_in_a_folder_that_was_shut() {
+    as_both("modes::names_are_given_back_in_a_folder_that_was_shut", || {
+        for shut in [0o555, 0o111, 0o000, 0o500] {
+            let state = Project::new();
+            let pool = state.path("spares");
+            for spares in [None, Some(pool)] {
+                let project = Project::new().dir(".git/info").dir(".git/objects");
+                let mut place = protecting(project);
+                place.order.protect.push(pattern(place.project.root(), "**/.claude"));
+                let script =
+                    format!("chmod {shut:o} .git/info; chmod {shut:o} .git; chmod {shut:o} .");
+                place.order.argv = vec!["/bin/sh".into(), "-c".into(), script];
+                let host = Host::probe().keeping_spares(spares);
+                let plan = build(&permit(), &place.order, &host.facts(&place.order.questions()));
+                let running = host.start(&plan.unwrap(), Streams::default()).unwrap();
+                let outcome = running.wait().unwrap();
+                assert_eq!(codes(&outcome), Vec::<&str>::new(), "{shut:o}: {:?}", outcome.notes);
+                assert_eq!(outcome.touched, [], "{shut:o}");
+                for (folder, count) in [("", 1), (".git", 2), (".git/info", 0)] {
+                    assert_eq!(mode(&place, folder), shut, "{folder}: it is as it was left");
+                    open(&place, folder);
+                    let entries = fs::read_dir(place.project.path(folder)).unwrap();
+                    let names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+                    assert_eq!(names.len(), count, "{shut:o} {folder}: {names:?}");
+                }
             }
         }
     });
