@@ -15,22 +15,20 @@ pub struct After {
     pub trees: Vec<PathBuf>,
     names: Names,
     known: BTreeSet<PathBuf>,
+    /// Folders in which nobody could look at the start.
+    unsearched: Vec<PathBuf>,
 }
 
 impl After {
-    pub(crate) fn new(
-        names: Names,
-        facts: &Facts,
-        trees: &[&Place],
-        reserved: Vec<PathBuf>,
-    ) -> Option<Self> {
+    pub(crate) fn new(names: Names, facts: &Facts, trees: &[&Place]) -> Option<Self> {
         if names == Names::default() || trees.is_empty() {
             return None;
         }
         let there = facts.places.iter().filter(|place| place.exists() && names.want(&place.at));
-        // What was kept from the command is the host's, if it is there at the end.
-        let known = there.map(|place| place.at.clone()).chain(reserved).collect();
-        Some(Self { trees: trees.iter().map(|tree| tree.real.clone()).collect(), names, known })
+        let known = there.map(|place| place.at.clone()).collect();
+        let trees = trees.iter().map(|tree| tree.real.clone()).collect();
+        let unsearched = facts.unsearched().map(|folder| folder.at.clone()).collect();
+        Some(Self { trees, names, known, unsearched })
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.
@@ -41,6 +39,12 @@ impl After {
     /// Returns whether a path, free of links, is a protected name that was not there at the start.
     pub fn wants(&self, path: &Path) -> bool {
         self.names.want(path) && !self.known.contains(path)
+    }
+
+    /// Returns whether something wanted may have been there at the start all the same: then it is told,
+    /// and stays.
+    pub fn may_be_known(&self, path: &Path) -> bool {
+        self.unsearched.iter().any(|folder| path.starts_with(folder))
     }
 
     /// Returns whether the search has to go on in a folder.

@@ -11,7 +11,7 @@ use rustix::fs::{FileType, RenameFlags};
 use rustix::io::Errno;
 
 use super::lent::{Lent, can_be_entered};
-use super::reserve::open_folder;
+use super::reserve::{Names, open_folder};
 use super::walk::{Extent, Walk, walk};
 
 /// The most of a repository's configuration that is read; git writes much less.
@@ -20,8 +20,10 @@ const LONGEST: u64 = 64 << 10;
 /// The most folders that are named because they could not be looked into.
 const NAMED: usize = 8;
 
-/// Sets aside what was made under protected names, and says so. Nothing is deleted.
-pub(super) fn look_over(after: &After) -> Vec<Note> {
+/// Sets aside what was made under protected names, and says so. Nothing is deleted. What was `kept`
+/// from the command is the host's, if it is there now.
+pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
+    let is_kept = |path: &Path| kept.is_some_and(|names| names.keep(path));
     let mut lent = Lent::new(&after.trees);
     let mut found: Vec<PathBuf> = Vec::new();
     let mut missed: Vec<(PathBuf, Errno)> = Vec::new();
@@ -40,6 +42,9 @@ pub(super) fn look_over(after: &After) -> Vec<Note> {
             return Walk::Past;
         }
         let path = &seen.path();
+        if is_kept(path) {
+            return Walk::Past;
+        }
         if after.wants(path) {
             if !is_harmless(path) {
                 found.push(path.clone());
@@ -48,8 +53,11 @@ pub(super) fn look_over(after: &After) -> Vec<Note> {
         }
         if after.enters(path) { Walk::Into } else { Walk::Past }
     });
-    let mut notes: Vec<Note> =
-        found.iter().map(|path| note(path, set_aside(path, &mut lent))).collect();
+    let found = found.iter().map(|path| match after.may_be_known(path) {
+        true => unknown(path),
+        false => note(path, set_aside(path, &mut lent)),
+    });
+    let mut notes: Vec<Note> = found.collect();
     notes.extend(missed.iter().take(NAMED).map(|(folder, errno)| {
         not_looked_over(format!("`{}` could not be looked into: {errno}", folder.display()))
     }));
@@ -71,6 +79,13 @@ fn is_missed(folder: &Path, errno: Errno) -> bool {
         Errno::ACCESS => can_be_entered(folder),
         _ => true,
     }
+}
+
+/// It may be the host's.
+fn unknown(path: &Path) -> Note {
+    let what = "is a protected name, and stays: its folder could not be searched at the start, \
+                so it may have been there or have been made inside";
+    Note { code: "not-set-aside", message: format!("`{}` {what}", path.display()) }
 }
 
 fn not_looked_over(what: String) -> Note {

@@ -170,6 +170,16 @@ impl Names {
         self.folders.iter().map(|folder| folder.open.as_fd()).chain(spares)
     }
 
+    /// Returns whether a path is one of them.
+    pub(super) fn keep(&self, path: &Path) -> bool {
+        let Some((above, name)) = path.parent().zip(path.file_name()) else { return false };
+        let mut folders = self.folders.iter();
+        folders.any(|folder| {
+            folder.path.as_os_str() == above.as_os_str()
+                && folder.names.iter().any(|kept| kept.as_bytes() == name.as_bytes())
+        })
+    }
+
     /// Gives them back. It allocates nothing, and does without the C library.
     pub(super) fn give_back(&self) {
         for folder in &self.folders {
@@ -298,8 +308,9 @@ fn shut_again(folder: BorrowedFd<'_>, had: u32, has: u32) -> Result<()> {
     rustix::fs::fchmod(folder, Mode::from_raw_mode(had))
 }
 
-/// Returns whether this process could make something in the folder of `path`; where it cannot, the
-/// command, which has no more rights, cannot either.
+/// Returns whether this process could make something in the folder of `path`. Where it cannot, the
+/// command cannot either, unless the folder is its user's own and it changes the mode; then the look
+/// at the end finds what it made.
 pub(super) fn can_be_made(path: &Path) -> bool {
     let above = path.parent().unwrap_or(path);
     rustix::fs::accessat(CWD, above, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()

@@ -272,7 +272,8 @@ impl Running {
             }
             None => self.reserved.take().map(Reserved::give_back),
         };
-        let set_aside = self.plan.after().map(after::look_over).unwrap_or_default();
+        let look = |after| after::look_over(after, names.as_deref());
+        let set_aside = self.plan.after().map(look).unwrap_or_default();
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         outcome.notes.extend(seen);

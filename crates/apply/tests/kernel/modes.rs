@@ -4,10 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use palisade_apply::{Host, Outcome, Streams};
-use palisade_plan::build;
+use palisade_plan::{Layer, build};
 use palisade_testkit::Project;
 
-use crate::{Place, all, as_both, pattern, permit};
+use crate::{Place, all, as_both, out, pattern, permit};
 
 const NAMES: [&str; 4] =
     ["**/.git/commondir", "**/.git/config", "**/.git/info/attributes", "**/.vscode"];
@@ -20,8 +20,9 @@ fn protecting(project: Project) -> Place {
     place
 }
 
+/// What was told, but for how things are hidden.
 fn codes(outcome: &Outcome) -> Vec<&'static str> {
-    outcome.notes.iter().map(|note| note.code).collect()
+    outcome.notes.iter().map(|note| note.code).filter(|code| *code != "masked").collect()
 }
 
 fn mode(place: &Place, path: &str) -> u32 {
@@ -143,5 +144,92 @@ fn names_are_given_back_in_a_folder_that_was_shut() {
                 }
             }
         }
+    });
+}
+
+#[test]
+fn a_folder_that_was_shut_before_is_told_and_what_is_in_it_stays() {
+    as_both("modes::a_folder_that_was_shut_before_is_told_and_what_is_in_it_stays", || {
+        let is_root = rustix::process::geteuid().is_root();
+        for shut in [0o311, 0o111, 0o000, 0o400] {
+            let project = Project::new()
+                .file("pk/.env", "secret")
+                .file("pk/.vscode/tasks.json", "host's")
+                .file("open/.env", "secret")
+                .mode("pk", shut);
+            let mut place = protecting(project);
+            place.order.hide.push(pattern(place.project.root(), "**/.env"));
+            let outcome = place.sh("cat open/.env; mkdir -p new/.vscode");
+            let word = |layer: Layer| {
+                let one = outcome.enforced.iter().find(|one| one.layer == layer).unwrap();
+                one.strength.word()
+            };
+            let (hide, protect) = (word(Layer::Hide), word(Layer::Protect));
+            if is_root {
+                // Root sees through modes, and everything holds.
+                assert_eq!((hide, protect), ("kernel", "kernel+window"), "{:?}", outcome.notes);
+                assert_eq!(codes(&outcome), ["set-aside"], "{shut:o}");
+            } else {
+                assert_eq!((hide, protect), ("partial", "partial"), "{:?}", outcome.notes);
+                let expected = ["unsearched", "set-aside", "not-set-aside"];
+                let mut codes = codes(&outcome);
+                codes.sort_unstable_by_key(|code| expected.iter().position(|it| it == code));
+                assert_eq!(codes, expected, "{shut:o}");
+                let told = outcome.notes.iter().find(|note| note.code == "unsearched").unwrap();
+                assert!(told.message.contains("/pk`"), "{told:?}");
+            }
+            assert_eq!(mode(&place, "pk"), shut, "it is as it was");
+            open(&place, "pk");
+            assert!(place.project.path("pk/.vscode/tasks.json").exists(), "it is the host's");
+            assert!(!place.project.path("new/.vscode").exists());
+            assert_eq!(out(&outcome), "", "what could be searched is hidden");
+        }
+    });
+}
+
+#[test]
+fn a_hidden_path_in_a_folder_that_was_shut_is_told() {
+    as_both("modes::a_hidden_path_in_a_folder_that_was_shut_is_told", || {
+        for (shut, holds) in [(0o000, false), (0o600, false), (0o311, true)] {
+            let mut place = Place::with(Project::new().file("pk/key", "secret").mode("pk", shut));
+            place.order.protect.clear();
+            place.order.hide.push(pattern(place.project.root(), "pk/key"));
+            let outcome = place.sh("cat pk/key");
+            let hide = outcome.enforced.iter().find(|one| one.layer == Layer::Hide).unwrap();
+            if holds || rustix::process::geteuid().is_root() {
+                assert_eq!(out(&outcome), "", "{shut:o}: {}", all(&outcome));
+            } else {
+                assert_eq!(hide.strength.word(), "partial", "{shut:o}");
+                assert_eq!(codes(&outcome), ["unsearched"], "{shut:o}");
+            }
+            open(&place, "pk");
+        }
+    });
+}
+
+#[test]
+fn what_is_too_deep_to_be_looked_into_is_told() {
+    as_both("modes::what_is_too_deep_to_be_looked_into_is_told", || {
+        let place = protecting(Project::new());
+        let outcome = place.python(
+            "import os\nfor _ in range(30):\n    os.mkdir('d' * 200)\n    os.chdir('d' * 200)\n",
+        );
+        assert_eq!(codes(&outcome), ["not-looked-over"], "{:?}", outcome.notes);
+    });
+}
+
+#[test]
+fn what_is_made_in_a_folder_that_was_opened_is_set_aside() {
+    as_both("modes::what_is_made_in_a_folder_that_was_opened_is_set_aside", || {
+        let project = Project::new().dir(".git/info").mode(".git/info", 0o555).mode("", 0o555);
+        let place = protecting(project);
+        let outcome =
+            place.sh("chmod 755 . .git/info; mkdir .vscode; echo x > .git/info/attributes");
+        let is_root = rustix::process::geteuid().is_root();
+        // Where root starts it, the names are kept: root can make something anywhere.
+        let expected: &[&str] = if is_root { &[] } else { &["set-aside"; 2] };
+        assert_eq!(codes(&outcome), expected, "{}\n{:?}", all(&outcome), outcome.notes);
+        assert!(!place.project.path(".vscode").exists());
+        assert!(!place.project.path(".git/info/attributes").exists());
     });
 }

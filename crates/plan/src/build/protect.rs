@@ -48,7 +48,7 @@ impl Files {
             held.hold(path, trees);
         }
         if !absent.is_empty() {
-            self.steps.push(Step::Reserve(absent.clone()));
+            self.steps.push(Step::Reserve(absent));
         }
         self.steps.extend(held.steps);
         if replaceable {
@@ -67,7 +67,7 @@ impl Files {
             }
             Searched::Whole | Searched::Partly => {}
         }
-        After::new(names, facts, trees, absent)
+        After::new(names, facts, trees)
     }
 }
 
