@@ -65,16 +65,16 @@ fn what_is_made_in_a_folder_that_was_shut_is_set_aside() {
 #[test]
 fn the_project_itself_and_its_repository_cannot_be_shut() {
     as_both("modes::the_project_itself_and_its_repository_cannot_be_shut", || {
-        // The name is free in other letter cases.
+        // No folder stands at the first, and the second is free in other letter cases.
         let place = protecting(Project::new().dir(".git/objects").dir(".git/refs"));
         let outcome = place
-            .sh("echo evil > .git/COMMONDIR; echo evil > .VsCode; chmod 111 .git; chmod 111 .");
+            .sh("echo evil > .git/commondir; echo evil > .VsCode; chmod 111 .git; chmod 111 .");
         assert_eq!(codes(&outcome), ["set-aside"; 2], "{:?}", outcome.notes);
         assert_eq!(mode(&place, ""), 0o111);
         assert_eq!(mode(&place, ".git"), 0o111);
         open(&place, "");
         open(&place, ".git");
-        assert!(!place.project.path(".git/COMMONDIR").exists(), "{}", all(&outcome));
+        assert!(!place.project.path(".git/commondir").exists(), "{}", all(&outcome));
         assert!(!place.project.path(".VsCode").exists());
     });
 }
