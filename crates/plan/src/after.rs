@@ -14,31 +14,38 @@ pub struct After {
     /// Where they are looked for, free of links.
     pub trees: Vec<PathBuf>,
     names: Names,
+    /// Single paths that were not there at the start.
+    absent: BTreeSet<PathBuf>,
     known: BTreeSet<PathBuf>,
     /// Folders in which nobody could look at the start.
     unsearched: Vec<PathBuf>,
 }
 
 impl After {
-    pub(crate) fn new(names: Names, facts: &Facts, trees: &[&Place]) -> Option<Self> {
-        if names == Names::default() || trees.is_empty() {
+    pub(crate) fn new(
+        names: Names,
+        facts: &Facts,
+        trees: &[&Place],
+        absent: BTreeSet<PathBuf>,
+    ) -> Option<Self> {
+        if (names == Names::default() && absent.is_empty()) || trees.is_empty() {
             return None;
         }
         let there = facts.places.iter().filter(|place| place.exists() && names.want(&place.at));
         let known = there.map(|place| place.at.clone()).collect();
         let trees = trees.iter().map(|tree| tree.real.clone()).collect();
         let unsearched = facts.unsearched().map(|folder| folder.at.clone()).collect();
-        Some(Self { trees, names, known, unsearched })
+        Some(Self { trees, names, absent, known, unsearched })
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.
     pub fn may_want(&self, name: &OsStr) -> bool {
-        self.names.may_want(name)
+        self.names.may_want(name) || self.absent.iter().any(|path| path.file_name() == Some(name))
     }
 
     /// Returns whether a path, free of links, is a protected name that was not there at the start.
     pub fn wants(&self, path: &Path) -> bool {
-        self.names.want(path) && !self.known.contains(path)
+        (self.names.want(path) || self.absent.contains(path)) && !self.known.contains(path)
     }
 
     /// Returns whether something wanted may have been there at the start all the same: then it is told,

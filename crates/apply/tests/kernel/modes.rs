@@ -222,14 +222,17 @@ fn what_is_too_deep_to_be_looked_into_is_told() {
 fn what_is_made_in_a_folder_that_was_opened_is_set_aside() {
     as_both("modes::what_is_made_in_a_folder_that_was_opened_is_set_aside", || {
         let project = Project::new().dir(".git/info").mode(".git/info", 0o555).mode("", 0o555);
-        let place = protecting(project);
-        let outcome =
-            place.sh("chmod 755 . .git/info; mkdir .vscode; echo x > .git/info/attributes");
+        let mut place = protecting(project);
+        place.order.protect.push(pattern(place.project.root(), "single"));
+        let outcome = place.sh(
+            "chmod 755 . .git/info; mkdir .vscode; echo x > .git/info/attributes; echo x > single",
+        );
         let is_root = rustix::process::geteuid().is_root();
         // Where root starts it, the names are kept: root can make something anywhere.
-        let expected: &[&str] = if is_root { &[] } else { &["set-aside"; 2] };
+        let expected: &[&str] = if is_root { &[] } else { &["set-aside"; 3] };
         assert_eq!(codes(&outcome), expected, "{}\n{:?}", all(&outcome), outcome.notes);
         assert!(!place.project.path(".vscode").exists());
         assert!(!place.project.path(".git/info/attributes").exists());
+        assert!(!place.project.path("single").exists());
     });
 }
