@@ -14,7 +14,11 @@ pub struct After {
     /// Where they are looked for, free of links.
     pub trees: Vec<PathBuf>,
     names: Names,
+    /// Single paths that were not there at the start.
+    absent: BTreeSet<PathBuf>,
     known: BTreeSet<PathBuf>,
+    /// Folders in which nobody could look at the start.
+    unsearched: Vec<PathBuf>,
 }
 
 impl After {
@@ -22,25 +26,32 @@ impl After {
         names: Names,
         facts: &Facts,
         trees: &[&Place],
-        reserved: Vec<PathBuf>,
+        absent: BTreeSet<PathBuf>,
     ) -> Option<Self> {
-        if names == Names::default() || trees.is_empty() {
+        if (names == Names::default() && absent.is_empty()) || trees.is_empty() {
             return None;
         }
         let there = facts.places.iter().filter(|place| place.exists() && names.want(&place.at));
-        // What was kept from the command is the host's, if it is there at the end.
-        let known = there.map(|place| place.at.clone()).chain(reserved).collect();
-        Some(Self { trees: trees.iter().map(|tree| tree.real.clone()).collect(), names, known })
+        let known = there.map(|place| place.at.clone()).collect();
+        let trees = trees.iter().map(|tree| tree.real.clone()).collect();
+        let unsearched = facts.unsearched().map(|folder| folder.at.clone()).collect();
+        Some(Self { trees, names, absent, known, unsearched })
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.
     pub fn may_want(&self, name: &OsStr) -> bool {
-        self.names.may_want(name)
+        self.names.may_want(name) || self.absent.iter().any(|path| path.file_name() == Some(name))
     }
 
     /// Returns whether a path, free of links, is a protected name that was not there at the start.
     pub fn wants(&self, path: &Path) -> bool {
-        self.names.want(path) && !self.known.contains(path)
+        (self.names.want(path) || self.absent.contains(path)) && !self.known.contains(path)
+    }
+
+    /// Returns whether something wanted may have been there at the start all the same: then it is told,
+    /// and stays.
+    pub fn may_be_known(&self, path: &Path) -> bool {
+        self.unsearched.iter().any(|folder| path.starts_with(folder))
     }
 
     /// Returns whether the search has to go on in a folder.

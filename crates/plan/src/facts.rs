@@ -121,6 +121,9 @@ pub struct Place {
     pub mode: u32,
     /// Who owns that.
     pub owner: (u32, u32),
+    /// Whether names in it could be looked for, if it is a folder of a tree: its mode may forbid that
+    /// to its own user, who can change it.
+    pub searched: Searched,
 }
 
 /// What something on a disk is.
@@ -145,7 +148,7 @@ pub enum Kind {
 pub enum Searched {
     /// To the depth that is promised.
     Whole,
-    /// Not all of it: there were too many names.
+    /// Not all of it.
     Partly,
 }
 
@@ -155,6 +158,11 @@ impl Facts {
         // Byte by byte: comparing components takes ten times as long, and there are many.
         let at = self.places.binary_search_by(|place| by_bytes(&place.path, path)).ok()?;
         self.places.get(at)
+    }
+
+    /// Returns the folders of trees in which names could not be looked for.
+    pub(crate) fn unsearched(&self) -> impl Iterator<Item = &Place> {
+        self.places.iter().filter(|place| place.searched == Searched::Partly)
     }
 
     /// Returns whether any mount lies strictly below `folder`.

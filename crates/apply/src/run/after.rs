@@ -1,6 +1,6 @@
 //! Looking over what a run has left: protected names that nothing kept from being made.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::Read as _;
 use std::os::fd::AsFd as _;
@@ -10,21 +10,41 @@ use palisade_plan::{After, Note, is_plain_repository};
 use rustix::fs::{FileType, RenameFlags};
 use rustix::io::Errno;
 
-use super::reserve::open_folder;
-use super::walk::{Walk, walk};
+use super::lent::{Lent, can_be_entered};
+use super::reserve::{Names, open_folder};
+use super::walk::{Extent, Walk, walk};
 
 /// The most of a repository's configuration that is read; git writes much less.
 const LONGEST: u64 = 64 << 10;
 
-/// Sets aside what was made under protected names, and says so. Nothing is deleted.
-pub(super) fn look_over(after: &After) -> Vec<Note> {
+/// The most folders that are named because they could not be looked into.
+const NAMED: usize = 8;
+
+/// Sets aside what was made under protected names, and says so. Nothing is deleted. What was `kept`
+/// from the command is the host's, if it is there now.
+pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
+    let is_kept = |path: &Path| kept.is_some_and(|names| names.keep(path));
+    let mut lent = Lent::new(&after.trees);
     let mut found: Vec<PathBuf> = Vec::new();
-    walk(after.trees.iter().cloned(), |seen| {
+    let mut missed: Vec<(PathBuf, Errno)> = Vec::new();
+    let open = |folder: &Path| match lent.open(folder) {
+        Ok(open) => Some(open),
+        Err(errno) => {
+            if is_missed(folder, errno) {
+                missed.push((folder.into(), errno));
+            }
+            None
+        }
+    };
+    let extent = walk(after.trees.iter().cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
         if !after.may_want(seen.name) && !is_folder {
             return Walk::Past;
         }
         let path = &seen.path();
+        if is_kept(path) {
+            return Walk::Past;
+        }
         if after.wants(path) {
             if !is_harmless(path) {
                 found.push(path.clone());
@@ -33,7 +53,44 @@ pub(super) fn look_over(after: &After) -> Vec<Note> {
         }
         if after.enters(path) { Walk::Into } else { Walk::Past }
     });
-    found.iter().map(|path| note(path, set_aside(path))).collect()
+    let found = found.iter().map(|path| match after.may_be_known(path) {
+        true => unknown(path),
+        false => note(path, set_aside(path, &mut lent)),
+    });
+    let mut notes: Vec<Note> = found.collect();
+    notes.extend(missed.iter().take(NAMED).map(|(folder, errno)| {
+        not_looked_over(format!("`{}` could not be looked into: {errno}", folder.display()))
+    }));
+    if let Some(more) = missed.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        notes.push(not_looked_over(format!("{more} more folders could not be looked into")));
+    }
+    if extent == Extent::Partly {
+        notes.push(not_looked_over("not all folders were looked into: there are too many".into()));
+    }
+    notes
+}
+
+/// Returns whether something made inside may lie in a folder that did not open. Where we may not go
+/// at all, the command, which has no more rights, could not either.
+fn is_missed(folder: &Path, errno: Errno) -> bool {
+    match errno {
+        // Somebody has moved it or put something else there since it was seen.
+        Errno::NOENT | Errno::NOTDIR | Errno::LOOP => false,
+        Errno::ACCESS => can_be_entered(folder),
+        _ => true,
+    }
+}
+
+/// It may be the host's.
+fn unknown(path: &Path) -> Note {
+    let what = "is a protected name, and stays: its folder could not be searched at the start, \
+                so it may have been there or have been made inside";
+    Note { code: "not-set-aside", message: format!("`{}` {what}", path.display()) }
+}
+
+fn not_looked_over(what: String) -> Note {
+    let message = format!("{what}; protected names made there are not set aside");
+    Note { code: "not-looked-over", message }
 }
 
 fn note(path: &Path, moved: rustix::io::Result<PathBuf>) -> Note {
@@ -56,9 +113,19 @@ fn note(path: &Path, moved: rustix::io::Result<PathBuf>) -> Note {
     }
 }
 
-/// Gives it a name that nothing looks for.
-fn set_aside(path: &Path) -> rustix::io::Result<PathBuf> {
+/// Gives it a name that nothing looks for, also where the command made that hard.
+fn set_aside(path: &Path, lent: &mut Lent) -> rustix::io::Result<PathBuf> {
     let (above, name) = path.parent().zip(path.file_name()).ok_or(Errno::INVAL)?;
+    match renamed(above, name) {
+        Err(Errno::ACCESS) => {
+            lent.open_to_change(above)?;
+            renamed(above, name)
+        }
+        moved => moved,
+    }
+}
+
+fn renamed(above: &Path, name: &OsStr) -> rustix::io::Result<PathBuf> {
     let folder = open_folder(above)?;
     for number in 1..100_u8 {
         let mut to = OsString::from(name);

@@ -1,8 +1,9 @@
 //! The folders that a survey goes through, each asked about once.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
+use std::io::{Error, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,8 @@ pub(super) struct Folders {
     /// Where the last one stands: questions come in the order of their paths.
     last: usize,
     privilege: Privilege,
+    /// Folders in which something could not be looked at for want of rights, as they were written.
+    pub(super) barred: BTreeSet<PathBuf>,
 }
 
 /// A folder, or something else that has a name like one.
@@ -43,7 +46,7 @@ const PATIENCE: u32 = 4;
 impl Folders {
     pub(super) fn new(privilege: Privilege) -> Self {
         let (known, by_path) = (Vec::with_capacity(50), HashMap::with_capacity(50));
-        Self { known, by_path, last: 0, privilege }
+        Self { known, by_path, last: 0, privilege, barred: BTreeSet::new() }
     }
 
     /// Looks at a name in a folder, whose path is `path`, and returns where it is, with its folders
@@ -65,14 +68,21 @@ impl Folders {
         if folder.names.as_ref().is_some_and(|names| !names.may_have(name)) {
             return (Some(at), None);
         }
-        let found = fs::symlink_metadata(path).ok();
-        if let Some(found) = found.as_ref().filter(|found| found.is_dir()) {
-            let learned = Folder::new(at.clone(), folder.shut.clone(), found);
-            if self.number(path).is_none() {
-                self.learn(path, learned);
+        match fs::symlink_metadata(path) {
+            Ok(found) => {
+                if found.is_dir() {
+                    let learned = Folder::new(at.clone(), folder.shut.clone(), &found);
+                    if self.number(path).is_none() {
+                        self.learn(path, learned);
+                    }
+                }
+                (Some(at), Some(found))
+            }
+            Err(error) => {
+                note_barred(&mut self.barred, above, &error);
+                (Some(at), None)
             }
         }
-        (Some(at), found)
     }
 
     /// Returns a path without its links; nothing if it leads nowhere.
@@ -138,7 +148,10 @@ impl Folders {
         match fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => self.elsewhere(path),
             Ok(found) => Folder::new(real, shut, &found),
-            Err(_) => Folder::default(),
+            Err(error) => {
+                note_barred(&mut self.barred, path, &error);
+                Folder::default()
+            }
         }
     }
 
@@ -148,6 +161,13 @@ impl Folders {
         let shut = self.shut_above(&real);
         let found = fs::metadata(&real);
         found.map_or_else(|_| Folder::default(), |found| Folder::new(real, shut, &found))
+    }
+}
+
+/// That something cannot be looked at does not say that it is not there.
+fn note_barred(barred: &mut BTreeSet<PathBuf>, path: &Path, error: &Error) {
+    if error.kind() == ErrorKind::PermissionDenied {
+        barred.insert(path.into());
     }
 }
 

@@ -8,7 +8,7 @@
 //! | `enter`, `overlay` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after` | in the supervisor, until its end |
+//! | `supervise`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `lent` | in the supervisor, until its end |
 
 mod act;
 mod after;
@@ -28,6 +28,7 @@ mod janitor;
 mod journal;
 mod kept;
 mod leftover;
+mod lent;
 mod message;
 mod mounts;
 mod needed;
@@ -38,6 +39,7 @@ mod pump;
 mod quiet;
 mod reaper;
 mod reserve;
+mod said;
 mod sample;
 mod spare;
 mod streams;

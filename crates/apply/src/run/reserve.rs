@@ -9,12 +9,14 @@
 //! Where the user has a folder for spares, a placeholder is moved there instead of removed, and from
 //! there instead of made: filesystems move folders much faster than they make and free them.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use palisade_plan::Note;
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
@@ -42,6 +44,8 @@ pub(super) struct Reserved {
 pub(super) struct Names {
     folders: Vec<Folder>,
     spares: Option<Arc<Pool>>,
+    /// Whether some could not be given back.
+    stayed: AtomicBool,
 }
 
 /// Names in one folder.
@@ -83,13 +87,14 @@ impl Reserved {
         if let Some(spares) = spares.as_mut().filter(|_| used.peek().is_some()) {
             journal::note(spares, used.map(|folder| &*folder.path));
         }
-        Ok(Self { names: Arc::new(Names { folders, spares: pool }), spares, janitor: None })
+        let names = Names { folders, spares: pool, stayed: AtomicBool::new(false) };
+        Ok(Self { names: Arc::new(names), spares, janitor: None })
     }
 
     /// Whether all placeholders are spares, which are moved also while something is mounted on them.
     /// To remove one would take the mount down first, and wait for that each time.
     pub(super) fn moves_all(&self) -> bool {
-        let Names { folders, spares } = &*self.names;
+        let Names { folders, spares, .. } = &*self.names;
         let device = spares.as_ref().map(|spares| spares.device);
         folders.iter().all(|folder| Some(folder.device) == device)
     }
@@ -97,6 +102,11 @@ impl Reserved {
     /// Whether somebody is there to give the names back, should we be killed.
     pub(super) fn has_janitor(&self) -> bool {
         self.janitor.is_some()
+    }
+
+    /// Returns the names, which then tell what became of them.
+    pub(super) fn names(&self) -> Arc<Names> {
+        Arc::clone(&self.names)
     }
 
     /// Starts the janitor, without whom no name is kept. `sandbox` is who depends on them; what is
@@ -160,9 +170,35 @@ impl Names {
         self.folders.iter().map(|folder| folder.open.as_fd()).chain(spares)
     }
 
+    /// Returns whether a path is one of them.
+    pub(super) fn keep(&self, path: &Path) -> bool {
+        let Some((above, name)) = path.parent().zip(path.file_name()) else { return false };
+        let mut folders = self.folders.iter();
+        folders.any(|folder| {
+            folder.path.as_os_str() == above.as_os_str()
+                && folder.names.iter().any(|kept| kept.as_bytes() == name.as_bytes())
+        })
+    }
+
     /// Gives them back. It allocates nothing, and does without the C library.
     pub(super) fn give_back(&self) {
-        self.folders.iter().for_each(|folder| folder.give_back(self.spares.as_deref()));
+        for folder in &self.folders {
+            if folder.give_back(self.spares.as_deref()).is_err() {
+                self.stayed.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Says which placeholders stay though nobody else keeps them, if any do.
+    pub(super) fn stayed(&self) -> Option<Note> {
+        if !self.stayed.load(Ordering::Relaxed) {
+            return None;
+        }
+        let stays = self.folders.iter().flat_map(Folder::stays);
+        let paths: Vec<String> = stays.map(|path| format!("`{}`", path.display())).collect();
+        let what = "empty folders that kept names for the run could not be removed";
+        let message = format!("{what}: {}", paths.join(", "));
+        (!paths.is_empty()).then_some(Note { code: "placeholder-stays", message })
     }
 }
 
@@ -188,35 +224,93 @@ impl Folder {
         Ok(())
     }
 
-    /// Removes what nobody else keeps.
-    fn give_back(&self, spares: Option<&Pool>) {
+    /// Removes what nobody else keeps, with rights that the command may have taken from the folder.
+    fn give_back(&self, spares: Option<&Pool>) -> Result<()> {
+        let folder = self.open.as_fd();
+        lock::take_turn(folder)?;
+        let opened = open_up(folder);
+        let removed = self.remove(spares);
+        if let Some((had, has)) = opened {
+            shut_again(folder, had, has).ok();
+        }
+        lock::end_turn(folder);
+        removed
+    }
+
+    /// Returns the last reason for which something stays.
+    fn remove(&self, spares: Option<&Pool>) -> Result<()> {
         let folder = self.open.as_fd();
         let spares = spares.filter(|spares| spares.device == self.device);
-        if lock::take_turn(folder).is_err() {
-            return;
-        }
         // Mostly there is no other run here, and each name need not be asked about.
         let alone = lock::is_any_shared(folder) != Ok(true);
         lock::unshare_all(folder).ok();
+        let mut outcome = Ok(());
         for name in &self.names {
-            let stat = rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
-            let Some(stat) = stat.ok().filter(is_placeholder) else { continue };
-            if (!alone && lock::is_shared(folder, stat.st_ino) == Ok(true))
+            let stat = match rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)
+            {
+                Ok(stat) => stat,
+                Err(Errno::NOENT) => continue,
+                Err(errno) => {
+                    outcome = Err(errno);
+                    continue;
+                }
+            };
+            if !is_placeholder(&stat)
+                || (!alone && lock::is_shared(folder, stat.st_ino) == Ok(true))
                 || spares.is_some_and(|spares| spares.take_back(folder, name, &stat))
             {
                 continue;
             }
             let removed = rustix::fs::unlinkat(folder, name.as_c_str(), AtFlags::REMOVEDIR);
-            if removed == Err(Errno::NOTEMPTY) {
-                unmark(folder, name, &stat).ok();
+            match removed {
+                Err(Errno::NOTEMPTY) => drop(unmark(folder, name, &stat)),
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(errno) => outcome = Err(errno),
             }
         }
-        lock::end_turn(folder);
+        outcome
+    }
+
+    /// Returns the placeholders that nobody else keeps, though they should be gone.
+    fn stays(&self) -> Vec<PathBuf> {
+        let folder = self.open.as_fd();
+        let stays = |name: &&CString| match rustix::fs::statat(
+            folder,
+            name.as_c_str(),
+            AtFlags::SYMLINK_NOFOLLOW,
+        ) {
+            Ok(stat) => is_placeholder(&stat) && lock::is_shared(folder, stat.st_ino) != Ok(true),
+            Err(errno) => errno != Errno::NOENT,
+        };
+        let names = self.names.iter().filter(stays);
+        names.map(|name| self.path.join(OsStr::from_bytes(name.as_bytes()))).collect()
     }
 }
 
-/// Returns whether this process could make something in the folder of `path`; where it cannot, the
-/// command, which has no more rights, cannot either.
+/// Lets names in a folder of ours be removed, which the command may have forbidden by its mode.
+/// Returns that mode and the one it has now.
+fn open_up(folder: BorrowedFd<'_>) -> Option<(u32, u32)> {
+    let stat = rustix::fs::fstat(folder).ok()?;
+    let had = stat.st_mode & 0o7777;
+    let has = had | 0o300;
+    let is_ours = stat.st_uid == rustix::process::geteuid().as_raw();
+    if has == had || !is_ours {
+        return None;
+    }
+    rustix::fs::fchmod(folder, Mode::from_raw_mode(has)).ok().map(|()| (had, has))
+}
+
+/// Undoes that, unless somebody has changed the mode meanwhile.
+fn shut_again(folder: BorrowedFd<'_>, had: u32, has: u32) -> Result<()> {
+    if rustix::fs::fstat(folder)?.st_mode & 0o777 != has & 0o777 {
+        return Ok(());
+    }
+    rustix::fs::fchmod(folder, Mode::from_raw_mode(had))
+}
+
+/// Returns whether this process could make something in the folder of `path`. Where it cannot, the
+/// command cannot either, unless the folder is its user's own and it changes the mode; then the look
+/// at the end finds what it made.
 pub(super) fn can_be_made(path: &Path) -> bool {
     let above = path.parent().unwrap_or(path);
     rustix::fs::accessat(CWD, above, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
@@ -249,137 +343,4 @@ pub(super) fn is_placeholder(stat: &Stat) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs;
-    use std::os::unix::fs::PermissionsExt as _;
-
-    use palisade_testkit::{Project, Turn, in_child};
-
-    use super::*;
-
-    /// Names kept without a janitor: this process is not going to be killed.
-    fn kept(project: &Project, names: &[&str]) -> Reserved {
-        kept_with(project, names, None)
-    }
-
-    fn kept_with(project: &Project, names: &[&str], spares: Option<&Path>) -> Reserved {
-        let paths: Vec<PathBuf> = names.iter().map(|name| project.path(name)).collect();
-        let mut kept = Reserved::open(&paths, spares).unwrap();
-        let own = rustix::process::getpid();
-        let pidfd = rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).unwrap();
-        kept.watch(pidfd.as_fd(), [None; 2]).unwrap();
-        kept.keep().unwrap();
-        kept
-    }
-
-    #[test]
-    fn what_is_kept_is_there_and_then_gone() {
-        let project = Project::new().dir("deep");
-        let reserved = kept(&project, &[".bashrc", "deep/.mcp.json"]);
-        assert!(project.path(".bashrc").is_dir() && project.path("deep/.mcp.json").is_dir());
-        drop(reserved);
-        assert!(!project.path(".bashrc").exists() && !project.path("deep/.mcp.json").exists());
-    }
-
-    #[test]
-    fn two_runs_share_and_the_last_removes() {
-        let project = Project::new();
-        let (one, two) = (kept(&project, &["a", "b"]), kept(&project, &["b", "c"]));
-        drop(one);
-        assert!(!project.path("a").exists() && project.path("b").exists());
-        drop(two);
-        assert_eq!(fs::read_dir(project.root()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn what_is_not_ours_or_no_longer_empty_stays() {
-        let project = Project::new().dir("own").file("file", "x");
-        let reserved = kept(&project, &["own", "file", "filled"]);
-        fs::write(project.path("filled/by-the-host"), "x").unwrap();
-        drop(reserved);
-        assert!(project.path("own").is_dir() && project.path("file").is_file());
-        assert!(project.path("filled/by-the-host").exists());
-        let mode = fs::metadata(project.path("filled")).unwrap().permissions().mode();
-        assert_eq!(mode & 0o7000, 0, "it is an ordinary folder now");
-    }
-
-    #[test]
-    fn spares_are_used_again_unless_somebody_filled_them() {
-        use std::os::unix::fs::MetadataExt as _;
-        let (project, state) = (Project::new(), Project::new());
-        let pool = state.path("deep/spares");
-        let inode = |name| fs::metadata(project.path(name)).unwrap().ino();
-        let reserved = kept_with(&project, &["a", "b"], Some(&pool));
-        let first = [inode("a"), inode("b")];
-        drop(reserved);
-        assert_eq!(fs::read_dir(project.root()).unwrap().count(), 0);
-        // The third is the list of folders.
-        assert_eq!(fs::read_dir(&pool).unwrap().count(), 3);
-
-        // One that is not as it was left is not used.
-        fs::write(pool.join(first[0].to_string()).join("odd"), "x").unwrap();
-        let reserved = kept_with(&project, &["c", "d"], Some(&pool));
-        assert!([inode("c"), inode("d")].contains(&first[1]));
-        assert_ne!(inode("c"), first[0]);
-        assert_ne!(inode("d"), first[0]);
-        fs::write(project.path("c/by-the-host"), "x").unwrap();
-        drop(reserved);
-        assert!(project.path("c/by-the-host").exists(), "it is the host's now");
-        assert!(!project.path("d").exists());
-        assert!(pool.join(first[0].to_string()).join("odd").exists(), "nothing is deleted");
-    }
-
-    #[test]
-    fn what_was_left_behind_is_taken_over() {
-        let project = Project::new().dir("stale").mode("stale", MODE);
-        drop(kept(&project, &["stale"]));
-        assert!(!project.path("stale").exists());
-    }
-
-    #[test]
-    fn what_was_left_behind_is_brought_back_from_another_project() {
-        let name = "run::reserve::tests::what_was_left_behind_is_brought_back_from_another_project";
-        // In a process of its own: whoever is forked beside it holds its folders for a moment.
-        use std::os::unix::fs::MetadataExt as _;
-        if in_child(name, r#"exec "$@""#) == Turn::Done {
-            return;
-        }
-        let (one, two, state) = (Project::new().dir("deep"), Project::new(), Project::new());
-        let pool = state.path("spares");
-        let mut left = kept_with(&one, &["a", "deep/b"], Some(&pool));
-        let kept = kept_with(&one, &["c"], Some(&pool));
-        fs::create_dir(one.path("own")).unwrap();
-        fs::set_permissions(one.path("own"), fs::Permissions::from_mode(MODE)).unwrap();
-        // As after both were killed: nobody is left who knows of them.
-        left.janitor = None;
-        left.names = Arc::default();
-        drop(left);
-        assert!(one.path("a").exists() && one.path("deep/b").exists());
-        // The other janitor has copies of our descriptors until it has closed them.
-        for (folder, name) in [("", "a"), ("deep", "deep/b")] {
-            let open = open_folder(&one.path(folder)).unwrap();
-            let inode = fs::metadata(one.path(name)).unwrap().ino();
-            while lock::is_shared(open.as_fd(), inode) != Ok(false) {
-                std::thread::sleep(std::time::Duration::from_millis(1));
-            }
-        }
-        let reserved = kept_with(&two, &["x", "y", "z"], Some(&pool));
-        assert!(!one.path("a").exists() && !one.path("deep/b").exists(), "brought back");
-        assert!(one.path("c").exists(), "somebody keeps it");
-        assert!(one.path("own").exists(), "it looks alike, and is not ours");
-        assert!(["x", "y", "z"].iter().all(|name| two.path(name).is_dir()));
-        drop((reserved, kept));
-        assert!(!one.path("c").exists() && !two.path("x").exists());
-        // It is a list of folders, each once.
-        drop(kept_with(&two, &["x"], Some(&pool)));
-        let list = fs::read(pool.join(".folders")).unwrap();
-        assert_eq!(list.iter().filter(|byte| **byte == 0).count(), 3, "{list:?}");
-    }
-
-    #[test]
-    fn a_folder_behind_a_link_is_not_opened() {
-        let project = Project::new().dir("real").symlink("link", "real");
-        assert!(Reserved::open(&[project.path("link/name")], None).is_err());
-        assert!(Reserved::open(&[project.path("gone/name")], None).is_err());
-    }
-}
+mod tests;

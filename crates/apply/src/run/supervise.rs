@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use palisade_plan::{Plan, Step};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
 use rustix::process::{Pid, Signal};
 
 use super::after;
@@ -23,6 +22,7 @@ use super::message::{Message, receive_with, send};
 use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
 use super::quiet::Quiet;
 use super::reserve::Reserved;
+use super::said::Said;
 use super::sample::{Counts, Sampler};
 use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
@@ -264,6 +264,7 @@ impl Running {
         let duration = self.started.elapsed();
         self.terminal = None;
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
+        let names = self.reserved.as_ref().map(Reserved::names);
         let janitor = match self.mounts.take() {
             Some(mounts) => {
                 mounts.release(self.reserved.take());
@@ -271,11 +272,13 @@ impl Running {
             }
             None => self.reserved.take().map(Reserved::give_back),
         };
-        let set_aside = self.plan.after().map(after::look_over).unwrap_or_default();
+        let look = |after| after::look_over(after, names.as_deref());
+        let set_aside = self.plan.after().map(look).unwrap_or_default();
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         outcome.notes.extend(seen);
         outcome.notes.extend(set_aside);
+        outcome.notes.extend(names.and_then(|names| names.stayed()));
         // Awaited last: it ends while we look around.
         drop(janitor);
         Ok(outcome)
@@ -454,37 +457,6 @@ enum Watched {
 fn sleep_job(attended: bool) {
     if attended {
         rustix::process::kill_current_process_group(Signal::TSTP).ok();
-    }
-}
-
-/// What the sandbox has said, and what was done about it.
-#[derive(Default)]
-struct Said {
-    failed: Option<(u32, i32)>,
-    started: bool,
-    ended: Option<i32>,
-    over: Option<End>,
-    limit: Option<Bound>,
-    tracer: Option<Tracer>,
-    tmp: Option<OwnedFd>,
-    closed: bool,
-}
-
-impl Said {
-    fn hear(&mut self, heard: rustix::io::Result<Option<Message>>) {
-        match heard {
-            Ok(Some(Message::Failed { step, errno })) => {
-                // The first failure is the cause of the others.
-                self.failed.get_or_insert((step, errno));
-            }
-            Ok(Some(Message::Started)) => self.started = true,
-            Ok(Some(Message::Ended(status))) => self.ended = Some(status),
-            Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal | Message::Listener))
-            | Err(Errno::AGAIN) => {}
-            // It went without having heard all of us. What it said before comes next.
-            Err(Errno::CONNRESET) => {}
-            Ok(None) | Err(_) => self.closed = true,
-        }
     }
 }
 

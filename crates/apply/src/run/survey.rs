@@ -6,11 +6,12 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use palisade_plan::{Kind, Place, Privilege, Questions, by_bytes, split};
-use rustix::fs::FileType;
+use palisade_plan::{Kind, Place, Privilege, Questions, Searched, by_bytes, split};
+use rustix::fs::{Access, AtFlags, CWD, FileType};
+use rustix::io::Errno;
 
 use super::folders::Folders;
-use super::walk::{Extent, Walk, walk};
+use super::walk::{Extent, Walk, listed, walk};
 
 /// What was found.
 pub(super) struct Surveyed {
@@ -25,7 +26,15 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
         found.place(path);
     }
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
-    let searched = walk(trees.into_iter(), |seen| {
+    let mut barred: Vec<PathBuf> = Vec::new();
+    let open = |folder: &Path| match listed(folder) {
+        Ok(open) => Some(open),
+        Err(errno) => {
+            barred.extend((errno == Errno::ACCESS).then(|| folder.to_owned()));
+            None
+        }
+    };
+    let searched = walk(trees.iter().cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
         if questions.may_want(seen.name) || seen.kind == FileType::Socket {
             let path = seen.path();
@@ -44,6 +53,8 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
         }
         if is_folder { Walk::Into } else { Walk::Past }
     });
+    barred.extend(std::mem::take(&mut found.folders.barred));
+    found.bar(&barred, &trees);
     let mut places = found.places;
     places.sort_by(|one, other| by_bytes(&one.path, &other.path));
     Surveyed { places, searched: searched == Extent::Whole }
@@ -128,6 +139,18 @@ impl<'q> Found<'q> {
             owner: end.as_ref().map_or((0, 0), |end| (end.uid(), end.gid())),
             shut,
             real,
+            searched: Searched::Whole,
+        }
+    }
+
+    /// Notes the folders of trees that keep us from looking, and not whoever can change their modes.
+    fn bar(&mut self, barred: &[PathBuf], trees: &[PathBuf]) {
+        let shut: BTreeSet<PathBuf> = barred.iter().filter_map(|path| barrier(path)).collect();
+        for folder in shut.iter().filter(|it| trees.iter().any(|tree| it.starts_with(tree))) {
+            self.look(folder);
+            for place in self.places.iter_mut().filter(|place| place.at == *folder) {
+                place.searched = Searched::Partly;
+            }
         }
     }
 
@@ -135,6 +158,18 @@ impl<'q> Found<'q> {
     fn real(&mut self, path: &Path) -> Option<PathBuf> {
         self.folders.real(path)
     }
+}
+
+/// Returns the folder that keeps us from looking at `path`, or into it: one of ours, whose mode the
+/// command can change, or one that can be entered and not be listed. What is behind any other cannot
+/// be reached by the command either.
+fn barrier(path: &Path) -> Option<PathBuf> {
+    let real = path.ancestors().find_map(|above| fs::canonicalize(above).ok())?;
+    let may = |rights| rustix::fs::accessat(CWD, &real, rights, AtFlags::EACCESS).is_ok();
+    let found = fs::metadata(&real).ok().filter(Metadata::is_dir)?;
+    let is_ours = found.uid() == rustix::process::geteuid().as_raw();
+    let is_shut = !may(Access::READ_OK | Access::EXEC_OK);
+    (is_shut && (is_ours || may(Access::EXEC_OK))).then_some(real)
 }
 
 fn kind(found: &Metadata) -> Kind {

@@ -6,9 +6,12 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{Access, Plan, Step};
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, Timespec};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, Timespec};
+use rustix::io::Errno;
 
+use super::lent::Lent;
 use super::outcome::Touched;
+use super::reserve::is_placeholder;
 
 /// Files that are executed, or say what is, when somebody works in the folder.
 #[rustfmt::skip]
@@ -60,15 +63,26 @@ pub(super) fn touched(plan: &Plan, since: Timespec) -> Vec<Touched> {
     trees.flat_map(|tree| in_tree(tree, since)).take(LISTED).collect()
 }
 
-fn in_tree(tree: &Path, since: Timespec) -> Vec<Touched> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(folder) = rustix::fs::openat(CWD, tree, flags, Mode::empty()) else { return Vec::new() };
+fn in_tree(tree: &PathBuf, since: Timespec) -> Vec<Touched> {
+    let mut lent = Lent::new([tree]);
+    let Ok(folder) = lent.open(tree) else { return Vec::new() };
+    let mut look = |below: &Path| {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        match rustix::fs::openat(&folder, below, flags, Mode::empty()) {
+            Err(Errno::ACCESS) => lent.open_below(tree, below),
+            open => open,
+        }
+    };
     let there = names(&folder);
     let may_be =
         |name: &str| there.as_ref().is_none_or(|names| names.iter().any(|had| had == name));
     let changed = |name: &Path| {
-        let stat = rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW);
-        stat.is_ok_and(|stat| is_since(&stat, since))
+        match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            // What kept a name is ours, should it stay, or somebody else's who runs something here.
+            Ok(stat) => is_since(&stat, since) && !is_placeholder(&stat),
+            // It is there, and somebody keeps us from looking at it.
+            Err(errno) => errno == Errno::ACCESS,
+        }
     };
     let mut found = Vec::new();
     for (why, files) in FILES {
@@ -80,7 +94,7 @@ fn in_tree(tree: &Path, since: Timespec) -> Vec<Touched> {
         if !may_be(below.split('/').next().unwrap_or_default()) {
             continue;
         }
-        let Ok(inner) = rustix::fs::openat(&folder, below, flags, Mode::empty()) else { continue };
+        let Ok(inner) = look(Path::new(below)) else { continue };
         for name in names(&inner).unwrap_or_default() {
             let name = Path::new(below).join(OsStr::from_bytes(name.as_bytes()));
             // Samples are never executed.
@@ -91,14 +105,10 @@ fn in_tree(tree: &Path, since: Timespec) -> Vec<Touched> {
     }
     for environment in ENVIRONMENTS.into_iter().filter(|name| may_be(name)) {
         let lib = Path::new(environment).join("lib");
-        let Ok(versions) = rustix::fs::openat(&folder, &lib, flags, Mode::empty()) else {
-            continue;
-        };
+        let Ok(versions) = look(&lib) else { continue };
         for version in names(&versions).unwrap_or_default() {
             let packages = lib.join(version).join("site-packages");
-            let Ok(inner) = rustix::fs::openat(&folder, &packages, flags, Mode::empty()) else {
-                continue;
-            };
+            let Ok(inner) = look(&packages) else { continue };
             let hooks = starters(&inner).into_iter().map(|name| packages.join(name));
             let hooks = hooks.filter(|path| changed(path));
             found.extend(hooks.map(|path| Touched { path: tree.join(path), why: "python" }));

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::OsStr;
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -50,17 +51,18 @@ impl Seen<'_> {
     }
 }
 
-/// Shows every name in the trees to `visit`. No link is followed.
+/// Shows every name in the trees to `visit`. No link is followed. `open` opens a folder for reading;
+/// one that it does not open is passed by.
 pub(super) fn walk(
     trees: impl Iterator<Item = PathBuf>,
+    mut open: impl FnMut(&Path) -> Option<OwnedFd>,
     mut visit: impl FnMut(Seen<'_>) -> Walk,
 ) -> Extent {
     let mut left = MOST;
     let mut room = vec![MaybeUninit::uninit(); ROOM];
     let mut folders: VecDeque<PathBuf> = trees.collect();
     while let Some(folder) = folders.pop_front() {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let Ok(open) = rustix::fs::open(&folder, flags, Mode::empty()) else { continue };
+        let Some(open) = open(&folder) else { continue };
         let mut entries = RawDir::new(&open, &mut room);
         while let Some(Ok(entry)) = entries.next() {
             let name = entry.file_name();
@@ -87,6 +89,12 @@ pub(super) fn walk(
     Extent::Whole
 }
 
+/// Opens a folder to list it. A link at its end is not followed.
+pub(super) fn listed(folder: &Path) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(folder, flags, Mode::empty())
+}
+
 #[cfg(test)]
 mod tests {
     use palisade_testkit::Project;
@@ -101,10 +109,12 @@ mod tests {
             .file("node_modules/m/file", "x")
             .symlink("link", "a");
         let mut seen = Vec::new();
-        let extent = walk([project.root().to_owned()].into_iter(), |one| {
+        let visit = |one: Seen<'_>| {
             seen.push(one.path().strip_prefix(project.root()).unwrap().to_owned());
             Walk::Into
-        });
+        };
+        let trees = [project.root().to_owned()].into_iter();
+        let extent = walk(trees, |folder| listed(folder).ok(), visit);
         assert_eq!(extent, Extent::Whole);
         assert!(seen.contains(&PathBuf::from(deep).join("file")), "{seen:?}");
         assert!(seen.iter().any(|path| path == "link"));

@@ -302,6 +302,45 @@ fn a_janitor_outlives_the_thread_that_started_it() {
     });
 }
 
+#[test]
+fn a_janitor_gives_names_back_in_folders_that_were_shut() {
+    let name = "killed::a_janitor_gives_names_back_in_folders_that_were_shut";
+    if let Some(root) = std::env::var_os(SUPERVISOR) {
+        let mut place = place(Path::new(&root));
+        let script = "chmod 111 .git; chmod 555 .; exec sleep 47.13";
+        place.order.argv = ["/bin/sh", "-c", script].map(str::to_owned).into();
+        drop(crate::started(&place, Streams::default()).wait());
+        return;
+    }
+    as_both(name, || {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (project, scratch) = (project(), Project::new());
+        let root = project.root().to_owned();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let mut supervisor = child(name, &root, &scratch);
+        let begun = Instant::now();
+        while mode(&root) != 0o555 {
+            assert!(begun.elapsed() < PATIENCE, "it never started");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert!(project.path(".bashrc").exists(), "a name is kept");
+        supervisor.kill().unwrap();
+        supervisor.wait().unwrap();
+        let begun = Instant::now();
+        while !ours(&root).is_empty() {
+            assert!(begun.elapsed() < PATIENCE, "{:?} live on", ours(&root));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        assert_eq!([mode(&root), mode(&project.path(".git"))], [0o555, 0o111], "as it was left");
+        for folder in [&root, &project.path(".git")] {
+            fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let found: Vec<_> = tree(&root).into_keys().collect();
+        let expected = [".git", ".git/config", ".git/objects", "secret"];
+        assert_eq!(found, expected.map(|path| project.path(path)), "nothing else lies about");
+    });
+}
+
 /// Returns the janitor among the children of a supervisor.
 fn janitor_of(supervisor: u32) -> Option<rustix::process::Pid> {
     let threads = fs::read_dir(format!("/proc/{supervisor}/task")).ok()?.flatten();

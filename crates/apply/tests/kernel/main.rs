@@ -18,6 +18,7 @@ mod hostile;
 mod killed;
 mod launch;
 mod limits;
+mod modes;
 mod network;
 mod odd;
 mod outcome;

@@ -67,6 +67,8 @@ impl Files {
             return Err(CannotPlan::TooMany(trees.len() + hidden.len()));
         }
 
+        made.tell_unsearched(order, facts);
+
         // Everything below is kept as it is now, before the root is sealed.
         let Hidden { groups, masked, emptied } =
             groups(order, facts, &trees, (&hidden, &readable), &mut made.hide);

@@ -107,15 +107,36 @@ pub(super) fn groups(
 /// Returns whether a pattern matches in places where nobody searches for names: outside of the
 /// project and of what can be written there may be millions.
 pub(super) fn is_unsearched(pattern: &PathPattern, order: &Order) -> bool {
+    let Some(above) = plain_part(pattern) else { return false };
+    !order.write.iter().chain([&order.root]).any(|tree| above.starts_with(tree))
+}
+
+/// Returns whether a pattern may name something in a folder of a tree.
+pub(super) fn reaches(pattern: &PathPattern, folder: &Place, order: &Order, facts: &Facts) -> bool {
+    match (pattern.literal(), plain_part(pattern)) {
+        (Some(path), _) => {
+            let is_in = |path: &Path| path.starts_with(&folder.at) && path != folder.at;
+            is_in(&path) || facts.place(&path).is_some_and(|place| is_in(&place.at))
+        }
+        // Trees as they were written: the folder is free of links, and the pattern is not.
+        (None, Some(above)) => {
+            let mut trees = order.write.iter().chain([&order.root]);
+            trees.any(|tree| above.starts_with(tree) || tree.starts_with(&above))
+        }
+        (None, None) => true,
+    }
+}
+
+/// Returns what stands before the first wildcard of a pattern that has any.
+fn plain_part(pattern: &PathPattern) -> Option<PathBuf> {
     if pattern.literal().is_some() {
-        return false;
+        return None;
     }
     let text = pattern.to_string();
     let plain = Path::new(&text).components().take_while(|part| {
         part.as_os_str().to_str().is_some_and(|part| !part.contains(['*', '?', '[']))
     });
-    let above: PathBuf = plain.collect();
-    !order.write.iter().chain([&order.root]).any(|tree| above.starts_with(tree))
+    Some(plain.collect())
 }
 
 /// Returns the step that shows the folder of `group`, kept as `tree`, without the names.

@@ -8,6 +8,7 @@ mod protect;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unconfined;
+mod unsearched;
 
 use std::path::PathBuf;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
@@ -48,7 +48,7 @@ impl Files {
             held.hold(path, trees);
         }
         if !absent.is_empty() {
-            self.steps.push(Step::Reserve(absent.clone()));
+            self.steps.push(Step::Reserve(absent));
         }
         self.steps.extend(held.steps);
         if replaceable {
@@ -67,8 +67,16 @@ impl Files {
             }
             Searched::Whole | Searched::Partly => {}
         }
-        After::new(names, facts, trees, absent)
+        After::new(names, facts, trees, missing(order, facts, trees))
     }
+}
+
+/// Returns the single paths in the trees that are not there.
+fn missing(order: &Order, facts: &Facts, trees: &[&Place]) -> BTreeSet<PathBuf> {
+    let paths = order.protect.iter().filter_map(PathPattern::literal);
+    let places = paths.filter_map(|path| facts.place(&path));
+    let absent = places.filter(|place| place.is == Kind::Absent).map(|place| place.at.clone());
+    absent.filter(|path| trees.iter().any(|tree| path.starts_with(&tree.real))).collect()
 }
 
 /// What is held where it is: paths free of links, byte by byte.

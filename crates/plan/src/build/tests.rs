@@ -69,6 +69,7 @@ fn place(path: &str, is: Kind) -> Place {
         shut: None,
         mode,
         owner: (0, 0),
+        searched: Searched::Whole,
     }
 }
 
@@ -206,6 +207,39 @@ fn what_is_missing_is_said() {
     assert_eq!(strength(Layer::Limits), Some("partial"));
     assert_eq!(strength(Layer::Landlock), Some("kernel"));
     assert_eq!(plan.notes().iter().map(|note| note.code).collect::<Vec<_>>(), ["write-absent"]);
+}
+
+#[test]
+fn a_folder_that_could_not_be_searched_is_said_where_it_matters() {
+    let shut = |order: &Order| {
+        let mut facts = facts(Privilege::Ordinary);
+        let folder = place("/home/dev/app/shut", Kind::Folder);
+        facts.places.push(Place { searched: Searched::Partly, ..folder });
+        facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+        let plan = build(&permit(), order, &facts).unwrap();
+        let word = |layer: Layer| {
+            plan.enforced().iter().find(|one| one.layer == layer).map(|one| one.strength.word())
+        };
+        let codes: Vec<_> = plan.notes().iter().map(|note| note.code).collect();
+        (word(Layer::Hide) == Some("partial"), word(Layer::Protect) == Some("partial"), codes)
+    };
+    let order = |hide: &[&str], protect: &[&str]| Order {
+        hide: hide.iter().map(|it| pattern(it)).collect(),
+        protect: protect.iter().map(|it| pattern(it)).collect(),
+        ..order()
+    };
+    let told = vec!["unsearched"];
+    #[rustfmt::skip]
+    let cases = [
+        (order(&["/home/dev/app/**/.env"], &[]),       (true, false, told.clone()), "anywhere in it"),
+        (order(&[], &["/home/dev/app/**/.git/hooks"]), (false, true, told.clone()), "anywhere in it"),
+        (order(&["/home/dev/app/shut/key"], &[]),      (true, false, told),         "this one in it"),
+        (order(&["/home/dev/app/key"], &[]),           (false, false, vec![]),      "beside it"),
+        (order(&["/home/dev/.ssh"], &[]),              (false, false, vec![]),      "elsewhere"),
+    ];
+    for (order, expected, because) in cases {
+        assert_eq!(shut(&order), expected, "{because}: {:?} {:?}", order.hide, order.protect);
+    }
 }
 
 #[test]

@@ -1,0 +1,41 @@
+//! What is heard from a sandbox.
+
+use std::os::fd::OwnedFd;
+
+use rustix::io::Errno;
+
+use super::message::Message;
+use super::outcome::{Bound, End};
+use super::trace::Tracer;
+
+/// What the sandbox has said, and what was done about it.
+#[derive(Default)]
+pub(super) struct Said {
+    pub(super) failed: Option<(u32, i32)>,
+    pub(super) started: bool,
+    pub(super) ended: Option<i32>,
+    pub(super) over: Option<End>,
+    pub(super) limit: Option<Bound>,
+    pub(super) tracer: Option<Tracer>,
+    pub(super) tmp: Option<OwnedFd>,
+    pub(super) closed: bool,
+}
+
+impl Said {
+    /// Takes a message, or its absence.
+    pub(super) fn hear(&mut self, heard: rustix::io::Result<Option<Message>>) {
+        match heard {
+            Ok(Some(Message::Failed { step, errno })) => {
+                // The first failure is the cause of the others.
+                self.failed.get_or_insert((step, errno));
+            }
+            Ok(Some(Message::Started)) => self.started = true,
+            Ok(Some(Message::Ended(status))) => self.ended = Some(status),
+            Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal | Message::Listener))
+            | Err(Errno::AGAIN) => {}
+            // It went without having heard all of us. What it said before comes next.
+            Err(Errno::CONNRESET) => {}
+            Ok(None) | Err(_) => self.closed = true,
+        }
+    }
+}
