@@ -196,6 +196,9 @@ impl Host {
             let events = ours.watched.as_ref().and_then(Watched::events);
             reserved.watch(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
         }
+        // Who holds them last waits for their end: not we, where there is a janitor.
+        let is_held = ours.reserved.as_ref().is_some_and(Reserved::has_janitor);
+        let mounts = mounts.map(|mounts| self.leftovers.take(Some(mounts).filter(|_| !is_held)));
         let guard = match ours.watched.map(|watched| watched.guard(pid, watcher)).transpose() {
             // One that has failed meanwhile says why itself.
             Err(_) if has_ended(sandbox.pidfd()) => None,
@@ -227,7 +230,7 @@ impl Host {
             guard,
             group: ours.group,
             reserved: ours.reserved,
-            mounts: mounts.map(|mounts| self.leftovers.take(mounts)),
+            mounts,
             control: ours.control,
             feed,
             drains,

@@ -15,7 +15,7 @@ use rustix::process::PidfdFlags;
 
 use super::reserve::Names;
 use crate::sys::beside::Beside;
-use crate::sys::descriptor::{close_between, copy, lift};
+use crate::sys::descriptor::{close, close_between, copy, lift, remember};
 use crate::sys::process::signal;
 
 /// A janitor at work. Dropping this sends it home.
@@ -34,15 +34,17 @@ struct Task {
     home: OwnedFd,
     /// The numbers of what it does not close, in order.
     kept: Vec<i32>,
+    /// The number of the sandbox's mounts, if it holds them.
+    mounts: Option<i32>,
 }
 
 impl Janitor {
     /// Starts one for `names`, which `sandbox` depends on. It holds on to what takes long to let go
-    /// of.
+    /// of: to the mounts until nobody is in them any more, and to the rest until it goes.
     pub(super) fn start(
         names: &Arc<Names>,
         sandbox: BorrowedFd<'_>,
-        held: [Option<BorrowedFd<'_>>; 2],
+        [mounts, rest]: [Option<BorrowedFd<'_>>; 2],
     ) -> Result<Self> {
         let own = rustix::process::getpid();
         let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?;
@@ -50,10 +52,11 @@ impl Janitor {
         // It must stay open until the janitor has ended, whatever becomes of the sandbox's.
         let sandbox = copy(sandbox)?;
         let mut kept: Vec<i32> = names.descriptors().map(|open| open.as_raw_fd()).collect();
-        kept.extend(held.into_iter().flatten().map(|held| held.as_raw_fd()));
+        kept.extend([mounts, rest].into_iter().flatten().map(|held| held.as_raw_fd()));
         kept.extend([&supervisor, &home, &sandbox].map(AsRawFd::as_raw_fd));
         kept.sort_unstable();
-        let task = Task { names: Arc::clone(names), sandbox, supervisor, home, kept };
+        let mounts = mounts.map(|mounts| mounts.as_raw_fd());
+        let task = Task { names: Arc::clone(names), sandbox, supervisor, home, kept, mounts };
         Beside::start(task, wait).map(Self)
     }
 
@@ -83,19 +86,28 @@ fn wait(task: &Task) {
         first = number + 1;
     }
     close_between(first, i32::MAX).ok();
-    let [gone, home] = either(task.supervisor.as_fd(), task.home.as_fd());
-    if home || !gone {
+    let [supervisor, home, sandbox] =
+        [&task.supervisor, &task.home, &task.sandbox].map(OwnedFd::as_fd);
+    let [mut gone, mut sent, ended] = any([supervisor, home, sandbox]);
+    if ended && !gone && !sent {
+        // While the supervisor tidies up.
+        if let Some(Ok(mounts)) = task.mounts.map(remember) {
+            close(mounts);
+        }
+        [gone, sent] = any([supervisor, home]);
+    }
+    if sent || !gone {
         return;
     }
     // It ends by itself, but only its end shows that nobody writes any more.
-    signal(task.sandbox.as_fd(), libc::SIGKILL).ok();
-    either(task.sandbox.as_fd(), task.sandbox.as_fd());
+    signal(sandbox, libc::SIGKILL).ok();
+    any([sandbox]);
     task.names.give_back();
 }
 
-/// Waits until one of two can be read; returns which.
-fn either(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> [bool; 2] {
-    let mut watched = [one, other].map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
+/// Waits until one of these can be read; returns which.
+fn any<const N: usize>(these: [BorrowedFd<'_>; N]) -> [bool; N] {
+    let mut watched = these.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN));
     while poll(&mut watched, None) == Err(Errno::INTR) {}
     watched.map(|fd| !fd.revents().is_empty())
 }

@@ -50,7 +50,8 @@ pub(super) struct Mounts(OwnedFd);
 /// The same, and who lets go of them.
 #[derive(Debug)]
 pub(super) struct Leftover {
-    mounts: Mounts,
+    /// None where the janitor has them.
+    mounts: Option<Mounts>,
     to: Arc<Mutex<Taker>>,
 }
 
@@ -85,7 +86,7 @@ impl Leftovers {
     }
 
     /// Takes on the mounts of a sandbox.
-    pub(super) fn take(&self, mounts: Mounts) -> Leftover {
+    pub(super) fn take(&self, mounts: Option<Mounts>) -> Leftover {
         let mut taker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *taker = match std::mem::take(&mut *taker) {
             Taker::None => Taker::thread(None),
@@ -115,11 +116,8 @@ impl Leftover {
     pub(super) fn release(self, reserved: Option<Reserved>) {
         let Self { mounts, to } = self;
         let rest = match reserved.filter(Reserved::has_janitor) {
-            Some(reserved) => {
-                drop(mounts);
-                reserved.give_back().map(Rest::Janitor)
-            }
-            None => Some(Rest::Mounts(mounts.0)),
+            Some(reserved) => reserved.give_back().map(Rest::Janitor),
+            None => mounts.map(|mounts| Rest::Mounts(mounts.0)),
         };
         let mut taker = to.lock().unwrap_or_else(PoisonError::into_inner);
         let here = match (&mut *taker, rest) {
