@@ -5,9 +5,9 @@
 //! somebody else lets go of it: the janitor, where there is one, as it ends, or a thread. The thread
 //! also awaits the janitor. Should we be killed, the kernel does all of it.
 //!
-//! A process that starts a single sandbox and says so, as the command line does, needs no thread: the
-//! janitor is awaited as the host is dropped, and has ended long before. Others would keep a process
-//! that has ended for as long as they live.
+//! A process that starts a single sandbox and says so, as the command line does, needs no thread: it
+//! awaits the janitor as the last thing it does, which has let go of the mounts by then or is about to.
+//! Others would keep a process that has ended for as long as they live.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::{Sender, channel};

@@ -136,21 +136,9 @@ impl Walk<'_> {
         }
         // In the two small languages a value is put into a pattern or a line number; in the others
         // it may be anything.
-        let small = match language {
-            Language::Sed => code.text.trim() != UNKNOWN,
-            Language::Awk => !code.text.starts_with(HOLE),
-            Language::Source => true,
-            Language::Shell
-            | Language::Python
-            | Language::Node
-            | Language::Perl
-            | Language::Ruby
-            | Language::Php
-            | Language::Sql
-            | Language::Editor
-            | Language::Patch
-            | Language::Other => false,
-        };
+        let small = (language == Language::Sed && code.text.trim() != UNKNOWN)
+            || (language == Language::Awk && !code.text.starts_with(HOLE))
+            || language == Language::Source;
         let is_torn = code.text.has_hole();
         let is_open = || self.is_made_late(code.span) && code::has_open_hole(language, &code.text);
         if is_torn && (!small || is_open()) {

@@ -62,20 +62,11 @@ pub fn acts<'t>(
     }
     let certainty = if code.has_hole() { Certainty::Partial } else { Certainty::Known };
     let typed = || Arg { verbatim: at, certainty, ..Arg::known(code, span) };
-    match language {
-        Language::Sql => return tool::typed(Prompt::Client, &typed(), acts),
-        Language::Editor => return tool::typed(Prompt::Editor, &typed(), acts),
-        Language::Shell
-        | Language::Python
-        | Language::Node
-        | Language::Perl
-        | Language::Ruby
-        | Language::Php
-        | Language::Awk
-        | Language::Sed
-        | Language::Patch
-        | Language::Source
-        | Language::Other => {}
+    if language == Language::Sql {
+        return tool::typed(Prompt::Client, &typed(), acts);
+    }
+    if language == Language::Editor {
+        return tool::typed(Prompt::Editor, &typed(), acts);
     }
     let mut out = Sink::new(span, at, acts);
     if code.has_hole() {
