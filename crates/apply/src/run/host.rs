@@ -179,7 +179,14 @@ impl Host {
         let (fresh, terminal) = terminal.unzip();
         let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
         let ahead = ahead::take(plan);
-        let made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces);
+        let mut kept = Ok(());
+        // Names take as long as it takes somebody else to make a process. Should we be killed then,
+        // the janitor knows of no sandbox, and none has begun: it waits for what only we say.
+        let keep = || {
+            let keep = |reserved: &mut Reserved| reserved.watch().and_then(|()| reserved.keep());
+            kept = ours.reserved.as_mut().map_or(Ok(()), keep);
+        };
+        let made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces, keep);
         let made = made.map_err(before("make namespaces"))?;
         let pid = made.pid;
         let sandbox = Sandbox::new(made, Family::of(plan));
@@ -190,11 +197,10 @@ impl Host {
         let moved = ours.reserved.as_ref().is_none_or(Reserved::moves_all);
         let has_mounts = plan.is_confined() && moved;
         let mounts = has_mounts.then(|| Mounts::hold(pid)).flatten();
-        // At once: what we write after a copy was made of our memory costs a fault for each page,
-        // after two copies in a row no more than after one.
-        if let Some(reserved) = &mut ours.reserved {
+        kept?;
+        if let Some(reserved) = &ours.reserved {
             let events = ours.watched.as_ref().and_then(Watched::events);
-            reserved.watch(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
+            reserved.hand_over(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
         }
         // Who holds them last waits for their end: not we, where there is a janitor.
         let is_held = ours.reserved.as_ref().is_some_and(Reserved::has_janitor);
@@ -216,8 +222,7 @@ impl Host {
             group.take(pid)?;
             send(ours.control.as_fd(), Message::Go).ok();
         }
-        if let Some(reserved) = &mut ours.reserved {
-            reserved.keep()?;
+        if ours.reserved.is_some() {
             send(ours.control.as_fd(), Message::Go).ok();
         }
         if guard.is_some() {
@@ -244,15 +249,19 @@ impl Host {
     }
 
     /// Makes the first process of a sandbox, in the namespaces that were made ahead, if some were.
+    /// What is done `meanwhile` must not concern what is prepared.
     fn made(
         &self,
         sent: Option<&Ahead>,
         prepared: &mut Prepared,
         namespaces: u64,
+        meanwhile: impl FnOnce(),
     ) -> rustix::io::Result<Made> {
         let _blocked = signal::block_all();
         self.heaps.note(prepared);
         let needed = self.heaps.needed(prepared);
+        let mut meanwhile = Some(meanwhile);
+        let mut meanwhile = || meanwhile.take().into_iter().for_each(|does| does());
         if let Some(sent) = sent {
             let mut body = || {
                 // In the copy: here nothing changes, should the start have to do without.
@@ -260,7 +269,7 @@ impl Host {
                 needed.iter().for_each(Needed::keep);
                 enter(prepared)
             };
-            if let Ok(made) = sent.make(namespaces, &mut body) {
+            if let Ok(made) = sent.make(namespaces, &mut body, &mut meanwhile) {
                 return Ok(made);
             }
             // What is wrong is told by the step that does it.
@@ -275,6 +284,7 @@ impl Host {
                 if needed.is_some() {
                     rustix::thread::sched_yield();
                 }
+                meanwhile();
                 Ok(made)
             }
         }

@@ -10,7 +10,6 @@ use palisade_plan::{
     Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Shape, Step, seccomp,
 };
 use rustix::mount::MountFlags;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{PidfdFlags, Resource};
 
 use super::act::Act;
@@ -21,6 +20,7 @@ use super::furnish;
 use super::group::Group;
 use super::guard::Watched;
 use super::host::Host;
+use super::message;
 use super::reserve::{Reserved, can_be_made};
 use super::terminal::Fresh;
 use crate::sys::descriptor::{forget, lift};
@@ -80,12 +80,7 @@ pub(super) fn prepare(
     standard: [OwnedFd; 3],
     terminal: Option<Fresh>,
 ) -> Result<(Prepared, Ours), CannotStart> {
-    let flags = SocketFlags::CLOEXEC;
-    let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
-    let (control, inside) = pair.map_err(before("make a socket"))?;
-    let [control, inside] = [control, inside].map(lift);
-    let (control, inside) =
-        (control.map_err(before("make a socket"))?, inside.map_err(before("make a socket"))?);
+    let (control, inside) = message::pair().map_err(before("make a socket"))?;
     let own = rustix::process::getpid();
     let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty())
         .and_then(lift)
