@@ -28,7 +28,7 @@ use super::prepare::{Prepared, prepare};
 use super::reserve::Reserved;
 use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
-use super::{ahead, group, mounts, survey, trial};
+use super::{ahead, doors, group, mounts, survey, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
@@ -126,6 +126,7 @@ impl Host {
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
+            sockets: if questions.paths.is_empty() { Vec::new() } else { doors::found() },
             delegated,
         }
     }

@@ -16,6 +16,7 @@ mod ahead;
 mod attend;
 mod bounds;
 mod capped;
+mod doors;
 mod enter;
 mod error;
 mod family;
