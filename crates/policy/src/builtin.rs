@@ -61,6 +61,11 @@ impl BuiltIn {
         })
     }
 
+    /// Returns the folders that they were read for.
+    pub fn anchors(&self) -> &Anchors {
+        &self.anchors
+    }
+
     /// Returns what holds when nobody says anything.
     pub fn policy(&self) -> &Policy {
         &self.policy

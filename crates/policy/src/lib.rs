@@ -22,11 +22,13 @@
 //! | [`jail`] | Where does a path lead, and what may be done there? |
 //! | [`patch`] | Which files does a patch touch, and may it? |
 //! | [`url`] | Whom does a URL reach? |
+//! | [`agent`] | What does a known agent need? |
 //! | [`builtin`] | What holds when nobody says anything? |
 //! | [`print`] | How is a policy written down again? |
 //! | [`schema`] | The JSON Schema and the manual, from the same definitions. |
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod builtin;
 pub mod command;
 pub mod decide;

@@ -1,10 +1,12 @@
 //! From layers to the policy in force.
 
 mod between;
+mod known;
 
 use std::sync::Arc;
 
 use super::{Layer, Origin, Scope};
+use crate::agent::AgentPreset;
 use crate::builtin::BuiltIn;
 use crate::key::{Field, Grants, Ignored, Setting, Sourced, Strictness};
 use crate::name::{Anchors, Folder, HostPattern, PathPattern};
@@ -153,7 +155,7 @@ impl Trust {
 }
 
 /// The policy in force, and what was left out of it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Resolved {
     /// What holds.
     pub policy: Policy,
@@ -161,6 +163,8 @@ pub struct Resolved {
     pub ignored: Vec<Ignored>,
     /// For whom.
     pub choice: Choice,
+    /// What is known of the agent, where no policy speaks of it.
+    pub agent: Option<AgentPreset>,
     /// The file that says that nothing is confined, where that holds.
     pub unconfined: Option<Origin>,
 }
@@ -241,15 +245,16 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
     }
     let said = stack.between(said)?;
     let preset = chosen_preset(&said);
+    let agent = stack.agent_preset(&choice, trust)?;
     let narrowing = trust == Trust::NotTrusted
         && stack.documents.iter().any(|(layer, _)| *layer == Layer::Project);
     let policy = if narrowing {
         let without = stack.between(statements(stack, &choice, |layer| layer != Layer::Project))?;
         // The preset brings statements of its own, so it is settled before anything is merged.
         let allowed = chosen_preset(&without);
-        let base = stack.fold(without, allowed)?;
+        let base = stack.fold(without, allowed, agent.as_ref())?;
         let narrower = if preset.within(&allowed) { preset } else { allowed };
-        let mut policy = stack.fold(said, narrower)?;
+        let mut policy = stack.fold(said, narrower, agent.as_ref())?;
         let asked = policy.network.ask.clone();
         let lifts = policy.lifts(&base);
         policy.clamp(&base, "", &mut ignored);
@@ -261,7 +266,7 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
         policy.ask_for_allowed(&asked, &base, &mut ignored);
         policy
     } else {
-        stack.fold(said, preset)?
+        stack.fold(said, preset, agent.as_ref())?
     };
     let unheard = stack.documents.iter().filter(|(layer, _)| !trust.hears(*layer));
     ignored.extend(unheard.filter_map(|(_, document)| {
@@ -269,7 +274,7 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
         Some(Ignored { key: "enabled".into(), value: "false".into(), origin })
     }));
     ignored.retain(|part| part.origin.layer == Layer::Project);
-    let mut resolved = Resolved { policy, ignored, choice, unconfined: None };
+    let mut resolved = Resolved { policy, ignored, choice, agent, unconfined: None };
     // A file that lets everyone out but some agents must not let a task out whose agent we do not
     // believe.
     if !resolved.ignored.iter().any(|part| part.key.starts_with("tasks.")) {
@@ -351,16 +356,24 @@ fn chosen_preset(statements: &[Policy]) -> Preset {
 }
 
 impl Stack {
-    /// Merges statements on top of the built-in ones and those of the preset.
-    fn fold(&self, statements: Vec<Policy>, preset: Preset) -> Result<Policy, CannotResolve> {
+    /// Merges statements on top of the built-in ones, those of the preset and those of the agent.
+    fn fold(
+        &self,
+        statements: Vec<Policy>,
+        preset: Preset,
+        agent: Option<&AgentPreset>,
+    ) -> Result<Policy, CannotResolve> {
         let floor: Vec<Sourced<Require>> = statements
             .iter()
             .filter_map(|said| said.require.sourced())
-            .filter(administrators)
+            .filter(|require| require.origin.layer == Layer::System)
             .cloned()
             .collect();
         let mut policy = self.with_profile(self.builtin.policy().clone())?;
         policy.merge(self.builtin.preset(preset)?.clone());
+        if let Some(agent) = agent {
+            policy.merge(agent.policy.clone());
+        }
         for statement in statements {
             policy.merge(statement);
         }
@@ -369,6 +382,9 @@ impl Stack {
             if !policy.require.sourced().is_some_and(|require| require.value.within(&floor.value)) {
                 policy.require = Setting::new(floor);
             }
+        }
+        if let Some(agent) = agent {
+            agent.open_state(&mut policy);
         }
         policy.apply_unhide();
         Ok(policy)
@@ -396,11 +412,6 @@ impl Stack {
             None => Ok(self.builtin.profile(&Profile::Readonly, &profile.origin)?),
         }
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the shape `Iterator::filter` asks for")]
-fn administrators(require: &&Sourced<Require>) -> bool {
-    require.origin.layer == Layer::System
 }
 
 impl Resolved {
