@@ -195,7 +195,7 @@ fn task_agent(task: &Node, cx: &mut Reader<'_>) -> Option<Arc<str>> {
     found.map(Into::into)
 }
 
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     !text.trim().is_empty() && !text.chars().any(char::is_control)
 }
 

@@ -10,6 +10,7 @@ mod file;
 mod lower;
 mod section;
 mod switch;
+mod work;
 mod workspaces;
 mod write;
 
@@ -22,6 +23,7 @@ use crate::layer::Layer;
 use crate::name::{Anchors, PathPattern};
 use crate::text::{Node, Source};
 use file::File;
+pub use work::{Work, WorkCommand, work};
 pub use workspaces::mutual_denial;
 
 /// Bloom's files.

@@ -5,6 +5,7 @@ mod examples;
 mod network;
 mod paths;
 mod switches;
+mod work;
 mod written;
 
 use super::*;
