@@ -66,6 +66,24 @@ pub struct Decided<'a> {
     pub task: Option<&'a str>,
     /// Whether the policy says that nothing is confined.
     pub unconfined: bool,
+    /// The policy files that had a say, weakest first.
+    pub policies: Vec<PolicyFile<'a>>,
+    /// Keys that a project's file says and that were left out, because they widen. Values are never
+    /// recorded.
+    pub left_out: Vec<&'a str>,
+}
+
+/// A policy file that had a say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PolicyFile<'a> {
+    /// Whose it is, such as `user` or `project`.
+    pub layer: &'a str,
+    /// Where it lies.
+    pub file: String,
+    /// What it is written in.
+    pub dialect: &'a str,
+    /// Whether it counts in full: a project's only narrows until it is trusted.
+    pub trusted: bool,
 }
 
 /// A call.
@@ -160,6 +178,8 @@ impl Event<'_> {
                 put("agent", decided.agent.into());
                 put("task", decided.task.into());
                 put("unconfined", decided.unconfined.into());
+                put("policies", decided.policies.iter().map(policy).collect());
+                put("left_out", decided.left_out.clone().into());
             }
             What::Confirmation { answer, by, call } => {
                 put("event", "confirmation".into());
@@ -208,6 +228,11 @@ fn call(call: &Call<'_>) -> Value {
     })
 }
 
+fn policy(file: &PolicyFile<'_>) -> Value {
+    let PolicyFile { layer, file, dialect, trusted } = file;
+    json!({ "layer": layer, "file": file, "dialect": dialect, "trusted": trusted })
+}
+
 /// A message may repeat what stands on the command line.
 fn because(reason: &Because<'_>) -> Value {
     json!({
@@ -250,11 +275,18 @@ mod tests {
             agent: None,
             task: Some("fetch"),
             unconfined: false,
+            policies: vec![PolicyFile {
+                layer: "project",
+                file: "/home/dev/app/.palisade/policy.yaml".into(),
+                dialect: "native",
+                trusted: false,
+            }],
+            left_out: vec!["files.write"],
         });
         let line = Event { at: at(), run: "1", what }.line();
         assert_eq!(line.matches('\n').count(), 1, "{line}");
         assert!(!line.contains("abc") && !line.contains("xyz"), "{line}");
-        insta::assert_snapshot!(line.trim_end(), @r#"{"version":1,"time":"2027-01-15T08:00:00.042Z","run":"1","event":"decision","call":{"argv":["curl","--token=[redacted]","-H","Authorization: Bearer [redacted]","a\nb"],"shell":null,"root":"/home/dev/app","cwd":"/home/dev/app","variables":["API_TOKEN"],"hash":"00ff"},"verdict":"deny","reasons":[{"answer":"deny","code":"network","axis":"rule","message":"`--token=[redacted]` goes out"}],"agent":null,"task":"fetch","unconfined":false}"#);
+        insta::assert_snapshot!(line.trim_end(), @r#"{"version":1,"time":"2027-01-15T08:00:00.042Z","run":"1","event":"decision","call":{"argv":["curl","--token=[redacted]","-H","Authorization: Bearer [redacted]","a\nb"],"shell":null,"root":"/home/dev/app","cwd":"/home/dev/app","variables":["API_TOKEN"],"hash":"00ff"},"verdict":"deny","reasons":[{"answer":"deny","code":"network","axis":"rule","message":"`--token=[redacted]` goes out"}],"agent":null,"task":"fetch","unconfined":false,"policies":[{"layer":"project","file":"/home/dev/app/.palisade/policy.yaml","dialect":"native","trusted":false}],"left_out":["files.write"]}"#);
     }
 
     #[test]

@@ -18,6 +18,6 @@ mod redact;
 mod sink;
 mod time;
 
-pub use event::{Answered, Asked, Because, Call, Decided, Ended, Event, VERSION, What};
+pub use event::{Answered, Asked, Because, Call, Decided, Ended, Event, PolicyFile, VERSION, What};
 pub use redact::redact;
 pub use sink::{CannotRecord, JsonlSink};

@@ -4,14 +4,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use palisade_audit::{Because, CannotRecord, Decided, Ended, Event, JsonlSink, What};
+use palisade_audit::{Because, CannotRecord, Decided, Ended, Event, JsonlSink, PolicyFile, What};
 use palisade_plan::Note;
 use palisade_policy::decide::{Asked, Reason, Verdict};
+use palisade_policy::layer::Layer;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::json::milliseconds;
 use super::{CannotRun, Outcome};
+use crate::session::{Agreement, LoadedFile, Session};
 
 /// Where events go, if anywhere. What fails is told once, and never stops a run.
 #[derive(Debug, Default)]
@@ -58,7 +60,7 @@ impl Recorder {
         &self,
         call: Recorded<'_>,
         verdict: &Verdict,
-        who: (Option<&str>, Option<&str>),
+        session: &Session,
         unconfined: bool,
     ) {
         let asked = match call.asked {
@@ -75,9 +77,11 @@ impl Recorder {
             },
             verdict: verdict.answer().word(),
             reasons: verdict.reasons().iter().map(because).collect(),
-            agent: who.0,
-            task: who.1,
+            agent: session.agent(),
+            task: session.task(),
             unconfined,
+            policies: session.files().iter().map(|file| heard(file, session)).collect(),
+            left_out: session.ignored().iter().map(|part| part.key.as_str()).collect(),
         });
         self.record(call.run, what);
     }
@@ -138,6 +142,14 @@ impl Recorder {
             }
         }
     }
+}
+
+/// Tells of a policy file, and whether it could widen anything.
+fn heard<'s>(file: &'s LoadedFile, session: &Session) -> PolicyFile<'s> {
+    let agreed = session.project_files().map(|project| project.agreement);
+    let trusted = file.layer != Layer::Project || agreed == Some(Agreement::Trusted);
+    let path = file.path.to_string_lossy().into_owned();
+    PolicyFile { layer: file.layer.word(), file: path, dialect: file.dialect, trusted }
 }
 
 fn because(reason: &Reason) -> Because<'_> {
