@@ -78,7 +78,10 @@ mod runner;
 mod sandbox;
 mod session;
 pub mod settings;
+#[cfg(target_os = "linux")]
+mod tenants;
 pub mod trust;
+pub mod workspaces;
 
 pub use decision::{Guard, Judges};
 #[cfg(target_os = "linux")]
@@ -86,7 +89,7 @@ pub use palisade_apply::cache;
 #[cfg(target_os = "linux")]
 pub use palisade_apply::sys::memory::Memory;
 #[cfg(target_os = "linux")]
-pub use palisade_apply::{call_back, send_ahead};
+pub use palisade_apply::{Signals as CaughtSignals, call_back, send_ahead};
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.
@@ -101,3 +104,5 @@ pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,
     Speaker, Warning, export, revoke,
 };
+#[cfg(target_os = "linux")]
+pub use tenants::{CannotShare, tenants};

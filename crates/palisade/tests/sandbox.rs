@@ -282,3 +282,25 @@ fn a_process_that_lives_on_keeps_nothing_of_a_run() {
     assert_eq!(names.len(), 1, "{names:?}");
     drop(sandbox);
 }
+
+#[test]
+fn e037_a_job_that_chooses_its_folder_opens_nothing_by_that() {
+    as_both("e037_a_job_that_chooses_its_folder_opens_nothing_by_that", || {
+        let World { project, home } = World::new();
+        let world = World { project: project.dir("sub").symlink("link", "/"), home };
+        let outside = Project::new();
+        let sandbox = world.sandbox();
+        for folder in [outside.root().to_str().unwrap(), "/", "link", ".."] {
+            let refused = match sandbox.run(Job::argv(["touch", "made"]).cwd(folder)) {
+                Ok(outcome) => outcome.denied(),
+                // To deciding, what lies in /tmp is the sandbox's own; it is no folder of the project.
+                Err(error) => error.code() == "cwd-outside",
+            };
+            assert!(refused, "{folder}");
+            assert!(!outside.path("made").exists());
+        }
+        let outcome = sandbox.run(Job::argv(["touch", "made"]).cwd("sub")).unwrap();
+        assert!(outcome.ok(), "{}", outcome.stderr_text());
+        assert!(world.project.path("sub/made").exists());
+    });
+}

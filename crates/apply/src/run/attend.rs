@@ -1,7 +1,9 @@
 //! Signals of whoever runs us, passed on to the command.
 
 use std::os::fd::BorrowedFd;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::terminal::Patience;
 use crate::sys::signal::Caught;
@@ -16,6 +18,9 @@ const CAUGHT: [i32; 7] = [
     libc::SIGTSTP,
     libc::SIGCONT,
 ];
+
+/// What asks a process to end.
+const ENDING: [i32; 4] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT];
 
 /// Signals that reach this process, held for a command that is about to start.
 #[derive(Debug)]
@@ -41,6 +46,19 @@ impl Signals {
     /// that this process ignores stay ignored.
     pub fn catch() -> Option<Self> {
         Caught::new(&CAUGHT).map(Self)
+    }
+
+    /// Catches what asks this process to end, for one that attends several commands at once.
+    pub fn catch_ending() -> Option<Self> {
+        Caught::new(&ENDING).map(Self)
+    }
+
+    /// Waits for at most `time`, and returns the first signal that came, if one did.
+    pub fn next_within(&self, time: Duration) -> Option<i32> {
+        let time = Timespec::try_from(time).ok()?;
+        let told = self.0.told();
+        poll(&mut [PollFd::new(&told, PollFlags::IN)], Some(&time)).ok()?;
+        self.0.taken().first().copied().map(i32::from)
     }
 
     pub(super) fn wants(&self) -> BorrowedFd<'_> {

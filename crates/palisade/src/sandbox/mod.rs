@@ -1,5 +1,6 @@
 //! Running commands: decide, confirm, confine, record, in this order.
 
+mod agent;
 mod confirm;
 mod error;
 mod export;
@@ -37,6 +38,7 @@ pub use run::{Run, Stop};
 
 use crate::decision::Guard;
 use crate::session::{OpenError, Request, Session, Warning};
+use crate::workspaces::{InUse, Workspaces};
 use record::{Recorded, Recorder, call_hash, run_name};
 use run::{About, Awaited};
 
@@ -68,6 +70,7 @@ struct Inner {
     confirmer: Arc<dyn Confirm>,
     recorder: Arc<Recorder>,
     store: Option<Store>,
+    workspaces: Option<Workspaces>,
     /// The user's home, as the user table has it.
     real_home: Option<PathBuf>,
 }
@@ -93,6 +96,7 @@ struct Ready {
     about: About,
     name: String,
     caches: Option<Held>,
+    in_use: Option<InUse>,
 }
 
 impl Sandbox {
@@ -119,6 +123,7 @@ impl Sandbox {
             confirmer: Arc::new(Nobody),
             recorder: Arc::new(Recorder::new(path.map(|path| JsonlSink::open(&path)))),
             store: request.cache_store(),
+            workspaces: request.workspaces(),
             real_home: request.real_home().map(Path::to_owned),
             session,
         }))
@@ -243,10 +248,9 @@ impl Sandbox {
         let call =
             Recorded { run: &run, hash: &hash, asked, root: guard.root(), cwd: &cwd, variables };
         if recorder.records() {
-            let who = (session.agent(), session.task());
-            recorder.decision(call, &verdict, who, self.unconfined().is_some());
+            recorder.decision(call, &verdict, session, self.unconfined().is_some());
         }
-        let (argv, shell) = job.words.argv();
+        let (argv, shell) = self.argv(job);
         let about = About { argv, shell, root: session.root().path.clone(), cwd: place };
         let refused = |result| (run.clone(), about.clone().outcome(result, Vec::new()));
         let permit = match &verdict {
@@ -272,7 +276,8 @@ impl Sandbox {
         self.0.host.send_ahead();
         let mut order = self.order(job, &about.cwd, &cwd)?;
         let caches = self.caches(&mut order);
-        Ok(Ok(Ready { permit, order, about, name: run, caches }))
+        let in_use = self.enter_workspace(&mut order);
+        Ok(Ok(Ready { permit, order, about, name: run, caches, in_use }))
     }
 
     /// Asks whoever the policy names, and remembers the answer.
@@ -318,7 +323,7 @@ impl Sandbox {
     fn order(&self, job: &Job, place: &Path, cwd: &str) -> Result<Order, CannotRun> {
         let Inner { session, guard, environment, .. } = &*self.0;
         let policy = session.policy();
-        let (argv, _) = job.words.argv();
+        let (argv, _) = self.argv(job);
         let wrapper = policy.wrapper.sourced().map(|wrapper| wrapper.value.0.clone());
         let argv: Vec<String> = wrapper.into_iter().flatten().chain(argv).collect();
         let root = &session.root().path;

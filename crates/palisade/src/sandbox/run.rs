@@ -15,6 +15,7 @@ use super::error::CannotRun;
 use super::job::{Job, Output, Signals};
 use super::outcome::{Done, Outcome};
 use super::{Ready, Recorder, Sandbox};
+use crate::workspaces::InUse;
 
 /// A command that was started, or refused. Dropping this ends it, with all its descendants.
 #[derive(Debug)]
@@ -39,6 +40,7 @@ struct Started {
     caught: Option<palisade_apply::Signals>,
     start: Option<Start>,
     caches: Option<Held>,
+    in_use: Option<InUse>,
 }
 
 /// What tells why a command could not be started, and is of no use once it runs.
@@ -125,12 +127,12 @@ impl Run {
 
 impl Started {
     fn wait(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, caught, mut start, caches } = self;
+        let Self { running, about, keep, readers, caught, mut start, caches, in_use } = self;
         let ended = running.wait_with(caught, &mut || {
             start = None;
             free();
         });
-        drop(caches);
+        drop((caches, in_use));
         let mut seen = ended.map_err(|error| match &start {
             Some(start) => start.explained(error),
             None => error.into(),
@@ -151,7 +153,7 @@ pub(super) fn start(
     job: Job,
     awaited: Awaited,
 ) -> Result<Run, CannotRun> {
-    let Ready { permit, order, about, name, caches } = ready;
+    let Ready { permit, order, about, name, caches, in_use } = ready;
     let host = &sandbox.0.host;
     let plan = build(&permit, &order, &host.facts(&order.questions()))?;
     let mut readers = Vec::new();
@@ -174,7 +176,7 @@ pub(super) fn start(
     let running = if job.brief { running.brief() } else { running };
     let keep = plan.bounds().keep;
     let start = Some(start);
-    let started = Started { running, about, keep, readers, caught, start, caches };
+    let started = Started { running, about, keep, readers, caught, start, caches, in_use };
     let recorder = Arc::clone(&sandbox.0.recorder);
     Ok(Run { recorder, name, state: State::Running(Box::new(started)) })
 }

@@ -20,6 +20,14 @@ use crate::trust::TrustError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
+    /// A folder of others lies in the project, or the project in it.
+    #[error("`{}` and `{}` overlap: neither can be kept from the other", shown(own), shown(other))]
+    Apart {
+        /// The project's root.
+        own: PathBuf,
+        /// The folder of others.
+        other: PathBuf,
+    },
     /// A dialect was named that this version does not read.
     #[error("there is no policy dialect `{}`", visible(name))]
     Dialect {
@@ -100,6 +108,7 @@ impl OpenError {
     /// Returns a name that never changes, for programs and tests.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::Apart { .. } => "workspaces-overlap",
             Self::Dialect { .. } => "unknown-dialect",
             Self::Include { .. } => "include",
             Self::Misnamed { .. } => "misnamed",
@@ -120,6 +129,7 @@ impl OpenError {
     /// Returns what to do about it, when we know.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Self::Apart { .. } => Some("give each a folder beside the others".into()),
             Self::Dialect { .. } => {
                 let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
                 Some(format!("known: {}; a native file needs no name", names.join(", ")))
@@ -172,7 +182,8 @@ impl OpenError {
             Self::ProfileInProject { file } | Self::ProfileKind { file } => {
                 Some((file.clone(), None))
             }
-            Self::Dialect { .. }
+            Self::Apart { .. }
+            | Self::Dialect { .. }
             | Self::NamedIn { .. }
             | Self::NoDocumentedFile { .. }
             | Self::NoState
@@ -200,7 +211,8 @@ impl OpenError {
         match self {
             Self::Text(problems) => problems,
             Self::NamedIn { error, .. } => error.diagnostics(),
-            Self::Dialect { .. }
+            Self::Apart { .. }
+            | Self::Dialect { .. }
             | Self::Include { .. }
             | Self::Misnamed { .. }
             | Self::NoDocumentedFile { .. }
@@ -226,6 +238,20 @@ impl From<Invalid> for OpenError {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Warning {
+    /// What is known of an agent holds, and it has no network.
+    AgentOffline {
+        /// The agent.
+        agent: &'static str,
+    },
+    /// It cannot be told where other agents work.
+    Workspaces(String),
+    /// Another agent works in a folder around this project, or in the project itself.
+    SharedWorkspace {
+        /// The other agent.
+        agent: String,
+        /// Where it works.
+        root: PathBuf,
+    },
     /// The project's files say things that were left out.
     Ignored {
         /// Whether the user agreed to another content before.
@@ -278,6 +304,16 @@ impl fmt::Display for Warning {
                     Some(_) | None => Ok(()),
                 }
             }
+            Self::AgentOffline { agent } => {
+                write!(f, "there is no network: `{agent}` does not reach its model")
+            }
+            Self::Workspaces(why) => {
+                write!(f, "other agents' workspaces are not hidden: {}", visible(why))
+            }
+            Self::SharedWorkspace { agent, root } => {
+                let (agent, root) = (visible(agent), shown(root));
+                write!(f, "`{agent}` works in `{root}` too: that is not hidden")
+            }
             Self::NoSuchAgent { agent, known } => {
                 let (agent, known) = (visible(agent), visible(&known.join(", ")));
                 write!(f, "no file says anything for the agent `{agent}`; known: {known}")
@@ -294,6 +330,9 @@ impl Warning {
     /// Returns a name that never changes, for programs and tests.
     pub fn code(&self) -> &'static str {
         match self {
+            Self::AgentOffline { .. } => "agent-offline",
+            Self::SharedWorkspace { .. } => "shared-workspace",
+            Self::Workspaces(_) => "workspaces",
             Self::Ignored { .. } => "not-trusted",
             Self::NoSuchAgent { .. } => "no-such-agent",
             Self::Root(_) => "root",
@@ -309,7 +348,15 @@ impl Warning {
             Self::Ignored { agreement: Agreement::Changed | Agreement::Never, .. } => {
                 Some("`palisade trust` shows what the files open, and remembers that you agree")
             }
-            Self::Ignored { .. }
+            Self::AgentOffline { .. } => Some(
+                "`network: { mode: disabled }` in a policy of yours opens all of it; files stay \
+                 confined",
+            ),
+            Self::SharedWorkspace { .. } => {
+                Some("give each agent a folder beside the others', or `palisade agents forget`")
+            }
+            Self::Workspaces(_)
+            | Self::Ignored { .. }
             | Self::NoSuchAgent { .. }
             | Self::Root(_)
             | Self::Text(_)

@@ -1,5 +1,6 @@
 //! Opening a project: which files speak, what they say together, and what was left out.
 
+mod apart;
 mod check;
 mod error;
 mod group;
@@ -15,11 +16,13 @@ pub(crate) mod world;
 
 use std::path::{Path, PathBuf};
 
+use palisade_policy::agent::AgentPreset;
 use palisade_policy::dialect::{Lost, Written};
 use palisade_policy::key::{Field, Ignored, Refusals, Row, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
 use palisade_policy::lint::{WithoutEffect, without_effect};
 use palisade_policy::name::{Anchors, Folder};
+use palisade_policy::policy::NetworkMode;
 use palisade_policy::text::Diagnostic;
 use palisade_policy::{Origin, Policy};
 
@@ -118,10 +121,25 @@ impl Session {
         }
         if let Some(agent) = &resolved.choice.agent {
             let known: Vec<String> = stack.agents().into_iter().map(str::to_owned).collect();
-            if !known.is_empty() && !known.iter().any(|name| **name == **agent) {
+            let nameless = resolved.agent.is_none() && !known.iter().any(|name| **name == **agent);
+            if !known.is_empty() && nameless {
                 warnings.push(Warning::NoSuchAgent { agent: agent.to_string(), known });
             }
         }
+        if let Some(agent) = &resolved.agent
+            && resolved.policy.network.mode.value() == NetworkMode::DenyAll
+        {
+            warnings.push(Warning::AgentOffline { agent: agent.name });
+        }
+        if let (Some(agent), Some(known)) = (&resolved.choice.agent, request.workspaces()) {
+            match known.of_others(agent) {
+                Ok(others) => {
+                    warnings.extend(apart::hide_others(&mut resolved.policy, others, &root.path)?);
+                }
+                Err(error) => warnings.push(Warning::Workspaces(error.to_string())),
+            }
+        }
+        apart::hide(&mut resolved.policy, request, &root.path)?;
         protect_ourselves(&mut resolved.policy, &files, &places);
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
@@ -167,6 +185,11 @@ impl Session {
     /// Returns the agent the policy is for, if one was chosen or the task names one.
     pub fn agent(&self) -> Option<&str> {
         self.resolved.choice.agent.as_deref()
+    }
+
+    /// Returns what is known of that agent, where no policy speaks of it and this holds instead.
+    pub fn agent_preset(&self) -> Option<&AgentPreset> {
+        self.resolved.agent.as_ref()
     }
 
     /// Returns the task the policy is for.

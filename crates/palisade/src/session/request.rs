@@ -10,6 +10,7 @@ use palisade_policy::layer::{Choice, Layer};
 
 use crate::places::Places;
 use crate::runner::RunnerConfig;
+use crate::workspaces::Workspaces;
 
 /// What to open: a folder to start from, the environment, and what the caller says on top of the
 /// files.
@@ -33,6 +34,8 @@ pub struct Request {
     pub agent: Option<String>,
     /// The task.
     pub task: Option<String>,
+    /// Folders of others, which nobody here may read, whatever the policy says.
+    pub apart: Vec<PathBuf>,
     /// The sandbox runner's configuration.
     pub runner: Option<RunnerConfig>,
     /// Who asks: the command line, or a program that embeds the library.
@@ -72,6 +75,7 @@ impl Request {
             profile: None,
             agent: None,
             task: None,
+            apart: Vec::new(),
             runner: None,
             speaker: Speaker::Library,
             identity: (uid, identity::home_of(uid)),
@@ -106,6 +110,11 @@ impl Request {
     pub fn cache_store(&self) -> Option<palisade_apply::cache::Store> {
         let state = self.places().state?;
         Some(palisade_apply::cache::Store::at(state.join("caches")))
+    }
+
+    /// Returns where it is remembered which agents work where; nowhere if no home is known.
+    pub fn workspaces(&self) -> Option<Workspaces> {
+        Some(Workspaces::new(&self.places().state?, self.identity.0))
     }
 
     /// Returns where placeholders wait for their next use.

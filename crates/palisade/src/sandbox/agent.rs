@@ -1,0 +1,78 @@
+//! What a run for an agent does before it starts: the agent's state is there, and where it works is
+//! known to those who must not read it.
+
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt as _;
+
+use palisade_plan::{Note, Order};
+use palisade_policy::name::Folder;
+
+use super::{Job, Sandbox};
+use crate::workspaces::{InUse, Workspace, Workspaces};
+
+impl Sandbox {
+    /// Says where the agent works, and hides where others do. What cannot be done is noted.
+    pub(super) fn enter_workspace(&self, order: &mut Order) -> Option<InUse> {
+        let session = &self.0.session;
+        let (agent, known) = (session.agent()?, self.0.workspaces.as_ref()?);
+        self.make_state();
+        match self.entered(agent, known, order) {
+            Ok(in_use) => Some(in_use),
+            Err(error) => {
+                let message = format!("other agents are not kept from this workspace: {error}");
+                order.notes.push(Note { code: "workspaces", message });
+                None
+            }
+        }
+    }
+
+    fn entered(
+        &self,
+        agent: &str,
+        known: &Workspaces,
+        order: &mut Order,
+    ) -> std::io::Result<InUse> {
+        let root = &self.0.session.root().path;
+        let in_use = known.enter(agent, root)?;
+        for Workspace { agent, .. } in &in_use.before {
+            let message = format!(
+                "`{agent}` was running before this workspace was known, and can read it until it ends"
+            );
+            order.notes.push(Note { code: "agent-running", message });
+        }
+        // Whoever came since the session was opened.
+        let lifted = self.0.session.policy().files.unhide.entries();
+        for other in known.of_others(agent)? {
+            let Ok(folder) = Folder::literal(&other.root) else { continue };
+            let pattern = folder.as_pattern();
+            let open = lifted.iter().any(|open| open.value.covers(pattern));
+            if !open && !root.starts_with(&other.root) && !order.hide.contains(pattern) {
+                order.hide.push(pattern.clone());
+            }
+        }
+        Ok(in_use)
+    }
+
+    /// Returns what is executed for a job, and the shell that reads it, if one does. To a known agent
+    /// it is said that its own sandbox is off. That is our word and no part of the call, in which the
+    /// same would be a way to shake a guard off.
+    pub(super) fn argv(&self, job: &Job) -> (Vec<String>, Option<&'static str>) {
+        let (argv, shell) = job.words.argv();
+        match self.0.session.agent_preset().filter(|_| shell.is_none()) {
+            Some(preset) => (preset.adapted(&argv), None),
+            None => (argv, shell),
+        }
+    }
+
+    /// Makes the folders in which a known agent keeps its state: what is not there cannot be opened
+    /// for it, and what it wrote elsewhere would be lost.
+    fn make_state(&self) {
+        let session = &self.0.session;
+        let Some(preset) = session.agent_preset() else { return };
+        let written: Vec<_> = session.policy().files.write.values().collect();
+        for folder in preset.state.iter().filter(|folder| written.contains(&&folder.value)) {
+            // Where it cannot be made, the plan says that it is not there.
+            DirBuilder::new().recursive(true).mode(0o700).create(folder.value.path()).ok();
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Folders of others: what nobody in this session may read, whatever the policy says.
+
+use std::path::{Path, PathBuf};
+
+use palisade_policy::Policy;
+use palisade_policy::key::{Field as _, Refusals, Sourced};
+use palisade_policy::layer::Layer;
+use palisade_policy::name::Folder;
+
+use super::error::{OpenError, Warning};
+use super::request::Request;
+use super::said_by;
+use crate::workspaces::Workspace;
+
+/// Hides what the caller keeps apart.
+pub(super) fn hide(policy: &mut Policy, request: &Request, root: &Path) -> Result<(), OpenError> {
+    for folder in &request.apart {
+        let folder = request.cwd.join(folder);
+        // By what it is, too: a link beside it must lead no further.
+        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+        if root.starts_with(&real) || real.starts_with(root) {
+            return Err(OpenError::Apart { own: root.into(), other: real });
+        }
+        add(policy, &real, request.layer())?;
+        if folder != real {
+            add(policy, &folder, request.layer())?;
+        }
+    }
+    Ok(())
+}
+
+/// Hides where other agents work; what cannot be hidden is told of.
+pub(super) fn hide_others(
+    policy: &mut Policy,
+    others: Vec<Workspace>,
+    root: &Path,
+) -> Result<Vec<Warning>, OpenError> {
+    let mut warnings = Vec::new();
+    for Workspace { root: other, agent, .. } in others {
+        let folder = Folder::literal(&other)?;
+        let open = policy.files.unhide.entries().iter();
+        if open.clone().any(|open| open.value.covers(folder.as_pattern())) {
+            continue; // somebody who may say so has lifted it
+        }
+        if root == other {
+            continue; // they share it by somebody's choice
+        }
+        if root.starts_with(&other) {
+            warnings.push(Warning::SharedWorkspace { agent, root: other });
+        } else {
+            add(policy, &other, Layer::BuiltIn)?;
+        }
+    }
+    Ok(warnings)
+}
+
+fn add(policy: &mut Policy, folder: &PathBuf, layer: Layer) -> Result<(), OpenError> {
+    let value = Folder::literal(folder)?.as_pattern().clone();
+    if !policy.files.hide.values().any(|hidden| *hidden == value) {
+        let entry = Sourced { value, origin: said_by(layer) };
+        policy.files.hide.merge(Refusals::new(vec![entry]));
+    }
+    Ok(())
+}
