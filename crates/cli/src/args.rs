@@ -10,7 +10,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
-use crate::command::{cache, check, completions, demo, explain, man, plan, policy, run, trust};
+use crate::command::{
+    agents, cache, check, completions, demo, explain, man, plan, policy, run, trust,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Color, Format};
@@ -49,6 +51,7 @@ pub(crate) enum Command {
     Trust(trust::TrustArgs),
     #[command(subcommand)]
     Cache(cache::CacheCommand),
+    Agents(agents::AgentsArgs),
     Demo(demo::DemoArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -93,7 +96,7 @@ pub(crate) struct Subject {
 
     /// Task the policy is for
     #[arg(long, value_name = "NAME")]
-    task: Option<String>,
+    pub(crate) task: Option<String>,
 
     #[command(flatten)]
     selection: Selection,
@@ -193,6 +196,11 @@ impl Selection {
 }
 
 impl Subject {
+    /// Whether a project folder was chosen.
+    pub(crate) fn has_root(&self) -> bool {
+        self.selection.place.root.is_some()
+    }
+
     /// Asks for the policy that these options choose.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
         let mut request = self.selection.request()?;

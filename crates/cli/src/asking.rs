@@ -101,6 +101,16 @@ impl Commanding {
         self.shell.is_some() || !self.argv.is_empty() || env::args_os().any(|arg| arg == "--")
     }
 
+    /// Returns the task that was chosen.
+    pub(crate) fn task(&self) -> Option<&str> {
+        self.subject.task.as_deref()
+    }
+
+    /// Whether a folder was chosen, by whichever option.
+    pub(crate) fn has_place(&self) -> bool {
+        self.cwd.is_some() || self.subject.has_root()
+    }
+
     /// Whether the command itself stands on standard input.
     pub(crate) fn is_on_stdin(&self) -> bool {
         self.shell.as_ref().is_some_and(|shell| shell == "-")

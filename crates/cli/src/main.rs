@@ -25,7 +25,9 @@ static MEMORY: palisade::Memory<Rest> = palisade::Memory::over(Rest);
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
-    MEMORY.serves_one();
+    if !command::run::has_tasks(std::env::args_os()) {
+        MEMORY.serves_one();
+    }
     ui::announce_bugs();
     exit::Exit::of(|| match args::Cli::version_alone() {
         Some(version) => command::version(version),

@@ -1,5 +1,6 @@
 //! One command, one file.
 
+pub(crate) mod agents;
 pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -33,6 +34,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Policy(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
+        Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),
         Command::Man(args) => (Format::Human, apart(|| args.run(&ui))),

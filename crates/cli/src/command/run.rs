@@ -1,10 +1,15 @@
 //! `palisade run`: decide, ask, confine, run.
 
+mod table;
+mod tasks;
+
+use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use palisade::policy::agent;
 use palisade::policy::name::{EnvName, Period};
 use palisade::policy::text::visible;
 use palisade::{CannotRun, Done, Input, Job, Outcome, Output as Streamed, Sandbox, Signals};
@@ -41,9 +46,25 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<String>,
 
-    /// Tasks file of Bloom, as `--policy bloom:FILE`
+    /// Tasks file of Bloom: runs its tasks, side by side; with --task and a command, as `--policy bloom:FILE`
+    ///
+    /// Each task has a `workspace` that the others cannot read, from before the first begins. It runs
+    /// its `command`, or what stands behind `--`, in which `{task}`, `{agent}`, `{workspace}` and
+    /// `{instructions}` are filled in, or its agent with its `instructions`. Tasks wait for those in
+    /// `depends_on`, and are skipped if one of these fails.
+    ///
+    /// Exit codes: 0 if every task ended with 0; otherwise that of the first in the file that did not;
+    /// 128+n if signal n ended all; 125 if nothing was run.
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Vec<String>,
+
+    /// Most tasks that run at the same time
+    #[arg(long, value_name = "N", requires = "tasks", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+
+    /// Folder in which each task without a `workspace` gets one of its own name
+    #[arg(long, value_name = "DIR", requires = "tasks")]
+    pub(crate) workspaces: Option<PathBuf>,
 
     /// End the command after this time, such as `30s` or `5m`, if the policy does not earlier
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -75,6 +96,9 @@ impl RunArgs {
     }
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        if self.runs_tasks() {
+            return super::apart(|| tasks::run(self, ui));
+        }
         if !self.commanding.is_given() {
             super::nothing_asked(ui);
             return Ok(Exit::Failed);
@@ -98,6 +122,12 @@ impl RunArgs {
         Ok(Exit::Ran(outcome.exit_status()))
     }
 
+    /// Whether the tasks of a file are meant, and not one command under what the file says.
+    fn runs_tasks(&self) -> bool {
+        let one = self.commanding.task().is_some() && self.commanding.is_given();
+        !self.tasks.is_empty() && !one
+    }
+
     /// Runs the command; returns what became of it, its text, and what should be known of the
     /// policy.
     fn ran(&self, ui: &Ui) -> Result<(Outcome, String, Json), Failure> {
@@ -119,6 +149,12 @@ impl RunArgs {
         }
         let warnings = super::warnings_running(sandbox.session());
         let command = self.commanding.command()?;
+        if self.format() == Format::Human && sandbox.session().agent().is_none() {
+            command.known_agent().iter().for_each(|name| {
+                ui.say(&format!("note: `{name}` is an agent, and its login is hidden"));
+                ui.say(&format!("hint: `--agent {name}` gives it what it needs"));
+            });
+        }
         let text = command.text();
         Ok((sandbox, self.job(command, cwd)?, text, warnings))
     }
@@ -157,7 +193,20 @@ impl RunArgs {
     }
 }
 
+/// Whether these words may ask for tasks: then commands are started by several threads.
+pub(crate) fn has_tasks(mut words: impl Iterator<Item = OsString>) -> bool {
+    words.any(|word| word.to_str().is_some_and(|word| word.starts_with("--tasks")))
+}
+
 impl Given {
+    /// Returns the agent that is started, if it is one that is known.
+    fn known_agent(&self) -> Option<&'static str> {
+        match self {
+            Self::Argv(argv) => agent::of_program(argv.first()?),
+            Self::Shell(_) => None,
+        }
+    }
+
     /// Returns the job that runs it.
     pub(super) fn job(self) -> Job {
         match self {

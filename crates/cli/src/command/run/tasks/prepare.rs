@@ -1,0 +1,349 @@
+//! Everything that can go wrong with tasks before the first of them begins.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palisade::policy::agent;
+use palisade::policy::dialect::bloom::{Work, WorkCommand, work};
+use palisade::policy::name::Anchors;
+use palisade::policy::text::{Source, visible};
+use palisade::read::{Place, read_policy_file};
+use palisade::{Job, OpenError, Output, Request, Sandbox, Warning};
+use serde_json::Value as Json;
+
+use super::super::{RunArgs, variable};
+use crate::asking::Given;
+use crate::command::warnings_running;
+use crate::failure::Failure;
+use crate::ui::{Format, Ui};
+
+/// A task that may begin.
+pub(super) struct Prepared {
+    pub(super) work: Work,
+    pub(super) workspace: PathBuf,
+    pub(super) agent: Option<String>,
+    pub(super) sandbox: Sandbox,
+    pub(super) text: String,
+    pub(super) warnings: Json,
+    /// The tasks before it, by their place.
+    pub(super) after: Vec<usize>,
+    pub(super) lines: Lines,
+    command: WorkCommand,
+    variables: Vec<(String, String)>,
+    timeout: Option<std::time::Duration>,
+}
+
+/// Lines that a task has printed and nobody has looked at yet: whose, whether on standard error, and
+/// what.
+pub(super) type Lines = Arc<Mutex<Vec<((usize, bool), String)>>>;
+
+/// Longest line that is kept together.
+const LONGEST: usize = 64 << 10;
+
+impl Prepared {
+    /// Returns the job that does it.
+    pub(super) fn job(&self) -> Job {
+        let job = given(&self.command).job().cwd(&self.workspace);
+        let job = self.variables.iter().fold(job, |job, (name, value)| job.variable(name, value));
+        match self.timeout {
+            Some(time) => job.timeout(time),
+            None => job,
+        }
+    }
+
+    /// Takes the lines that were printed since the last time.
+    pub(super) fn printed(&self) -> Vec<((usize, bool), String)> {
+        std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Collects what comes as lines.
+pub(super) fn lines(into: &Lines, whose: (usize, bool)) -> Output {
+    let (into, mut begun) = (Arc::clone(into), Vec::new());
+    let mut done = Splitter { into, whose, begun: std::mem::take(&mut begun) };
+    Output::Each(Box::new(move |piece| done.take(piece)))
+}
+
+struct Splitter {
+    into: Lines,
+    whose: (usize, bool),
+    begun: Vec<u8>,
+}
+
+impl Splitter {
+    fn take(&mut self, piece: &[u8]) {
+        for part in piece.split_inclusive(|byte| *byte == b'\n') {
+            self.begun.extend(part.strip_suffix(b"\n").unwrap_or(part));
+            if part.ends_with(b"\n") || self.begun.len() > LONGEST {
+                self.tell();
+            }
+        }
+    }
+
+    fn tell(&mut self) {
+        let line = String::from_utf8_lossy(&self.begun).into_owned();
+        self.begun.clear();
+        self.into.lock().unwrap_or_else(PoisonError::into_inner).push((self.whose, line));
+    }
+}
+
+impl Drop for Splitter {
+    /// A last line need not end.
+    fn drop(&mut self) {
+        if !self.begun.is_empty() {
+            self.tell();
+        }
+    }
+}
+
+/// Reads the file, makes every workspace ready and opens every policy. Nothing has begun.
+pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure> {
+    let usage = |message: &str| Failure::new("tasks", message);
+    let [file] = &*args.tasks else {
+        return Err(usage("--tasks was given more than once").hint("run one file at a time"));
+    };
+    if args.commanding.has_place() || args.stdin.is_some() {
+        return Err(usage("--root, --cwd and --stdin are not for tasks")
+            .hint("each has its `workspace`, and reads nothing"));
+    }
+    let request = args.commanding.request()?;
+    let path = request.cwd.join(file);
+    let text = read_policy_file(&path, Place::Named).map_err(OpenError::Read)?;
+    let source = Source::new(file, &text);
+    let folder = path.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let anchors = Anchors { root: folder, home: std::env::home_dir() };
+    let mut works = work(&source, &anchors).map_err(OpenError::Text)?;
+    // Those of tasks that are not run now are hidden too.
+    let mut others = Vec::new();
+    if let Some(only) = args.commanding.task() {
+        let declared = works.iter().filter_map(|work| work.workspace.as_ref());
+        others.extend(declared.filter_map(|folder| folder.path().canonicalize().ok()));
+        works.retain(|work| &*work.name == only);
+        works.iter_mut().for_each(|work| work.after.clear());
+        if works.is_empty() {
+            return Err(usage(&format!("there is no task `{}` in `{file}`", visible(only))));
+        }
+    }
+    let mut places = Vec::new();
+    for work in &works {
+        places.push(workspace(work, args, &request)?);
+    }
+    others.extend(places.iter().cloned());
+    let given = match args.commanding.is_given() {
+        true => Some(args.commanding.command()?),
+        false => None,
+    };
+    let mut variables = Vec::new();
+    for named in &args.env {
+        let (name, value) = variable(named)?;
+        variables.extend(value.map(|value| (name, value)));
+    }
+    let (mut tasks, mut told) = (Vec::new(), Vec::new());
+    for (at, work) in works.iter().enumerate() {
+        let Some(place) = places.get(at) else { continue };
+        check_shared(at, &works, &places)?;
+        let mut own = request.clone();
+        own.policies.extend(args.settings.iter().map(|file| format!("srt:{file}")));
+        own.policies.push(format!("bloom:{file}"));
+        own.task = Some(work.name.to_string());
+        own.root = Some(place.clone());
+        own.apart.extend(others.iter().filter(|other| *other != place).cloned());
+        let sandbox = Sandbox::new(&own)?;
+        let session = sandbox.session();
+        if session.warnings().iter().any(|it| matches!(it, Warning::Unconfined { .. })) {
+            let message = format!("nothing confines the task `{}`", visible(&work.name));
+            return Err(Failure::new("task-unconfined", message).hint(
+                "others could not be kept from it; run it alone, with --task and a command",
+            ));
+        }
+        let agent = session.agent().map(str::to_owned);
+        let command = command(work, agent.as_deref(), given.as_ref(), place, &anchors)?;
+        let warnings = warnings_running(session);
+        if args.format() == Format::Human {
+            warn(ui, &warnings, &mut told);
+        }
+        let place_of = |name: &Arc<str>| works.iter().position(|other| other.name == *name);
+        tasks.push(Prepared {
+            text: self::given(&command).text(),
+            warnings,
+            after: work.after.iter().filter_map(place_of).collect(),
+            work: work.clone(),
+            workspace: place.clone(),
+            agent,
+            sandbox,
+            lines: Lines::default(),
+            command,
+            variables: variables.clone(),
+            timeout: args.timeout.map(|time| time.duration()),
+        });
+    }
+    Ok(tasks)
+}
+
+/// Says what a person should know, once for all tasks.
+fn warn(ui: &Ui, warnings: &Json, told: &mut Vec<String>) {
+    let messages = warnings.as_array().into_iter().flatten();
+    for message in messages.filter_map(|warning| warning["message"].as_str()) {
+        if !told.iter().any(|known| known == message) {
+            ui.say(&format!("warning: {}", visible(message)));
+            told.push(message.to_owned());
+        }
+    }
+}
+
+/// Finds a task's workspace, or makes the one that it gets by its name.
+fn workspace(work: &Work, args: &RunArgs, request: &Request) -> Result<PathBuf, Failure> {
+    let name = visible(&work.name);
+    let wrong = |message: String| Failure::new("workspace", message);
+    let place = match (&work.workspace, &args.workspaces) {
+        (Some(folder), _) => folder.path(),
+        (None, Some(above)) => {
+            let mut parts = Path::new(&*work.name).components();
+            if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
+                let message = format!("the task `{name}` cannot be the name of a folder");
+                return Err(wrong(message).hint("write its `workspace` into the file"));
+            }
+            let place = request.cwd.join(above).join(&*work.name);
+            fs::create_dir_all(&place).map_err(|error| {
+                let message = format!("cannot make the workspace `{}`", place.display());
+                Failure::io("workspace", message, &error).file(&place)
+            })?;
+            place
+        }
+        (None, None) => {
+            return Err(wrong(format!("the task `{name}` has no workspace"))
+                .hint("write `workspace: DIR` into the file, or give --workspaces DIR"));
+        }
+    };
+    place.canonicalize().map_err(|error| {
+        let message = format!("there is no workspace `{}` for the task `{name}`", place.display());
+        Failure::io("workspace", message, &error).file(&place).hint("make it first")
+    })
+}
+
+/// Refuses a workspace that two tasks may use at the same time.
+fn check_shared(at: usize, works: &[Work], places: &[PathBuf]) -> Result<(), Failure> {
+    for other in
+        (0..works.len()).filter(|other| *other > at && places.get(*other) == places.get(at))
+    {
+        let (Some(one), Some(two)) = (works.get(at), works.get(other)) else { continue };
+        // Sorted: the later may wait for the earlier, and never the other way round.
+        if !waits_for(two, one, works) {
+            let (one, two) = (visible(&one.name), visible(&two.name));
+            let message = format!("the tasks `{one}` and `{two}` have the same workspace");
+            return Err(Failure::new("workspaces-overlap", message)
+                .hint("give each its own, or let one wait for the other by `depends_on`"));
+        }
+    }
+    Ok(())
+}
+
+fn waits_for(task: &Work, other: &Work, works: &[Work]) -> bool {
+    task.after.iter().any(|name| {
+        *name == other.name
+            || works.iter().any(|before| before.name == *name && waits_for(before, other, works))
+    })
+}
+
+/// Returns what a task runs: its own command, the one that was given, or its agent.
+fn command(
+    work: &Work,
+    agent: Option<&str>,
+    given: Option<&Given>,
+    place: &Path,
+    anchors: &Anchors,
+) -> Result<WorkCommand, Failure> {
+    if let Some(command) = &work.command {
+        return Ok(command.clone());
+    }
+    let instructions = work.instructions.as_deref().unwrap_or_default();
+    match given {
+        // Text for a shell is left as it is: what is put into it would be read as shell.
+        Some(Given::Shell(text)) => return Ok(WorkCommand::Shell(text.clone())),
+        Some(Given::Argv(argv)) => {
+            let place = place.to_string_lossy();
+            let parts = [
+                ("{task}", &*work.name),
+                ("{agent}", agent.unwrap_or_default()),
+                ("{workspace}", &place),
+                ("{instructions}", instructions),
+            ];
+            return Ok(WorkCommand::Argv(argv.iter().map(|word| filled(word, &parts)).collect()));
+        }
+        None => {}
+    }
+    let known = agent.map(|agent| agent::named(agent, anchors)).transpose();
+    let known = known.map_err(OpenError::Text)?.flatten();
+    match known.filter(|_| !instructions.is_empty()) {
+        Some(known) => Ok(WorkCommand::Argv(known.task(instructions))),
+        None => {
+            let message = format!("the task `{}` has nothing to run", visible(&work.name));
+            Err(Failure::new("no-command", message).hint(
+                "write a `command`, or `instructions` and an agent that is known, or give a \
+                 command after `--`",
+            ))
+        }
+    }
+}
+
+/// Fills a word in, once: what is put in is not looked at again.
+fn filled(word: &str, parts: &[(&str, &str)]) -> String {
+    let mut rest = word;
+    let mut done = String::new();
+    while let Some(at) = rest.find('{') {
+        let (before, from) = rest.split_at(at);
+        done.push_str(before);
+        let found = parts.iter().find_map(|(name, value)| Some((from.strip_prefix(name)?, value)));
+        match found {
+            Some((after, value)) => {
+                done.push_str(value);
+                rest = after;
+            }
+            None => {
+                done.push('{');
+                rest = from.strip_prefix('{').unwrap_or_default();
+            }
+        }
+    }
+    done.push_str(rest);
+    done
+}
+
+fn given(command: &WorkCommand) -> Given {
+    match command {
+        WorkCommand::Argv(argv) => Given::Argv(argv.clone()),
+        WorkCommand::Shell(text) => Given::Shell(text.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_is_filled_in_once() {
+        let parts = [("{task}", "{agent}"), ("{agent}", "x;y $(z)")];
+        for (word, expected) in [
+            ("{task}", "{agent}"),
+            ("a {agent} b", "a x;y $(z) b"),
+            ("{{task}}", "{{agent}}"),
+            ("{other} {", "{other} {"),
+            ("", ""),
+        ] {
+            assert_eq!(filled(word, &parts), expected, "{word}");
+        }
+    }
+
+    #[test]
+    fn lines_are_told_whole_and_the_last_need_not_end() {
+        let into = Lines::default();
+        let mut splitter =
+            Splitter { into: Arc::clone(&into), whose: (0, false), begun: Vec::new() };
+        splitter.take(b"one\ntw");
+        splitter.take(b"o\n\xff\nthree");
+        drop(splitter);
+        let lines: Vec<String> = into.lock().unwrap().drain(..).map(|(_, line)| line).collect();
+        assert_eq!(lines, ["one", "two", "\u{fffd}", "three"]);
+    }
+}
