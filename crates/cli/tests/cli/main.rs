@@ -5,7 +5,9 @@
     reason = "a test that cannot be set up must stop at once"
 )]
 
+mod agents;
 mod bad_input;
+mod bloom;
 mod check;
 mod documents;
 mod engine_lines;
@@ -16,6 +18,8 @@ mod linking;
 mod policy_check;
 mod policy_convert;
 mod policy_show;
+mod project;
+mod reached;
 mod recording;
 mod round_trip;
 mod run;
@@ -23,6 +27,7 @@ mod running;
 mod schema;
 mod seen;
 mod surface;
+mod tasks;
 mod tool_calls;
 mod trust;
 mod unconfined;

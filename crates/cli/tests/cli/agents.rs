@@ -1,0 +1,285 @@
+//! Agents: each has its own policy, its own login and its own place, at the same time.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value as Json, json};
+
+use crate::kit::{PALISADE, Ran, World, as_both};
+
+/// Tells of each path that stands in `paths` whether it can be read.
+const READS: &str = "while read path; do\n\
+    if cat \"$path\" >/dev/null 2>&1 || ls \"$path\" >/dev/null 2>&1\n\
+    then echo \"yes $path\"; else echo \"no $path\"; fi\ndone < paths\n";
+
+/// Makes workspaces in the home folder, where everybody sees what is not hidden.
+fn workspaces(world: World, names: &[&str]) -> World {
+    let mut home = world.home;
+    for name in names {
+        let file = |file: &str| format!("ws/{name}/{file}");
+        home = home.file(&file("Cargo.toml"), "[package]\n").file(&file("secret"), name);
+        home = home.file(&file("reads.sh"), READS);
+    }
+    World { home, ..world }
+}
+
+/// Prepares `palisade run` for an agent in a workspace of the home folder.
+fn start(world: &World, place: &str, arguments: &[&str]) -> std::process::Command {
+    let mut command = world.command(PALISADE);
+    command.arg("run").args(arguments).current_dir(world.home.path(&format!("ws/{place}")));
+    command
+}
+
+fn run_in(world: &World, place: &str, arguments: &[&str]) -> Ran {
+    world.finish(&mut start(world, place, arguments))
+}
+
+/// Returns which of `paths` the agent can read from its workspace.
+fn reads(world: &World, agent: &str, place: &str, paths: &[&str]) -> Vec<String> {
+    let list: String = paths.iter().map(|path| format!("{path}\n")).collect();
+    fs::write(world.home.path(&format!("ws/{place}/paths")), list).unwrap();
+    let who: &[&str] = if agent.is_empty() { &[] } else { &["--agent", agent] };
+    let ran = run_in(world, place, &[who, &["--", "sh", "reads.sh"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    ran.stdout.lines().map(str::to_owned).collect()
+}
+
+/// Waits until a file is there.
+fn awaited(path: &std::path::Path) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !path.exists() {
+        assert!(Instant::now() < until, "{} never came", path.display());
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Begins a run that goes on until the file `go` is in its workspace.
+fn begin(world: &World, agent: &str, place: &str) -> Child {
+    let script = "touch begun; while ! test -e go; do sleep 0.05; done\n";
+    fs::write(world.home.path(&format!("ws/{place}/wait.sh")), script).unwrap();
+    let mut command = start(world, place, &["--agent", agent, "--", "sh", "wait.sh"]);
+    let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    awaited(&world.home.path(&format!("ws/{place}/begun")));
+    child
+}
+
+fn end(world: &World, place: &str, mut child: Child) {
+    fs::write(world.home.path(&format!("ws/{place}/go")), "").unwrap();
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn a106_different_agents_have_different_policies_at_the_same_time() {
+    as_both(|world| {
+        let world = world.user_policy(
+            "agents:\n  alpha: { files: { hide: [~/notes], write: [., ~/out] } }\n  \
+             beta: { env: { set: { WHO: beta } } }\n",
+        );
+        let world = workspaces(world, &["a", "b", "c"]);
+        fs::write(world.home.path("notes"), "a note").unwrap();
+        fs::create_dir(world.home.path("out")).unwrap();
+        let script = "touch begun; while ! test -e go; do sleep 0.05; done\n\
+                      cat ~/notes > seen 2>/dev/null; echo x > ~/out/$1 2>/dev/null; echo \"$WHO\" >> seen\n";
+        let mut children = Vec::new();
+        for (agent, place) in [("alpha", "a"), ("beta", "b"), ("gamma", "c")] {
+            fs::write(world.home.path(&format!("ws/{place}/do.sh")), script).unwrap();
+            let run = ["--agent", agent, "--", "sh", "do.sh", agent];
+            children.push(start(&world, place, &run).stderr(Stdio::null()).spawn().unwrap());
+        }
+        // All of them are under way before the first goes on.
+        let path = |place: &str, file: &str| world.home.path(&format!("ws/{place}/{file}"));
+        ["a", "b", "c"].iter().for_each(|place| awaited(&path(place, "begun")));
+        ["a", "b", "c"].iter().for_each(|place| fs::write(path(place, "go"), "").unwrap());
+        children.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
+        let seen = |place: &str| fs::read_to_string(path(place, "seen")).unwrap();
+        assert_eq!(seen("a"), "\n", "alpha does not see the notes");
+        assert_eq!(seen("b"), "a notebeta\n");
+        assert_eq!(seen("c"), "a note\n", "who has no entry has the base policy");
+        let wrote = |agent: &str| world.home.path(&format!("out/{agent}")).exists();
+        assert_eq!(["alpha", "beta", "gamma"].map(wrote), [true, false, false]);
+    });
+}
+
+#[test]
+fn a108_where_an_agent_works_is_hidden_from_the_others_running_or_not() {
+    as_both(|world| {
+        let world = workspaces(world, &["a", "b", "c"]);
+        let (a, b) = ("../a/secret", "../b/secret");
+        assert_eq!(reads(&world, "", "a", &[b]), [format!("yes {b}")], "nobody works there");
+        assert_eq!(
+            reads(&world, "alpha", "a", &["secret", b]),
+            ["yes secret".into(), format!("yes {b}")]
+        );
+        // alpha has ended, and is hidden all the same.
+        assert_eq!(
+            reads(&world, "beta", "b", &["secret", a, "../a", "../c/secret"]),
+            ["yes secret", "no ../a/secret", "no ../a", "yes ../c/secret"]
+        );
+        assert_eq!(reads(&world, "alpha", "a", &["secret", b]), ["yes secret", "no ../b/secret"]);
+        assert_eq!(reads(&world, "alpha", "c", &[a]), [format!("yes {a}")], "its own other place");
+        let running = begin(&world, "alpha", "a");
+        assert_eq!(reads(&world, "beta", "b", &[a]), [format!("no {a}")], "alpha runs");
+        end(&world, "a", running);
+
+        // A person can take it back, for one agent or for good.
+        let shown = world.run(&["agents", "workspaces", "--json"]);
+        let shown: Json = serde_json::from_str(&shown.stdout).unwrap();
+        let found = shown["workspaces"].as_array().unwrap();
+        assert_eq!(found.len(), 3, "{shown}");
+        assert_eq!(found[0]["running"], false, "{shown}");
+        let place = world.home.path("ws/a");
+        let forgot = world.run(&["agents", "forget", place.to_str().unwrap()]);
+        assert_eq!(forgot.code, Some(0), "{}", forgot.stderr);
+        assert_eq!(reads(&world, "beta", "b", &[a]), [format!("yes {a}")]);
+        reads(&world, "alpha", "a", &["secret"]);
+        assert_eq!(reads(&world, "beta", "b", &[a]), [format!("no {a}")], "alpha is back");
+        let world = world.user_policy("files: { unhide: [~/ws/a] }\n");
+        assert_eq!(reads(&world, "beta", "b", &[a]), [format!("yes {a}")]);
+    });
+}
+
+#[test]
+fn a108_who_began_before_a_place_was_known_is_told_of() {
+    as_both(|world| {
+        let world = workspaces(world, &["a", "b"]);
+        let running = begin(&world, "alpha", "a");
+        let run = ["--agent", "beta", "--json", "--", "true"];
+        let first = run_in(&world, "b", &run);
+        let first: Json = serde_json::from_str(&first.stdout).unwrap();
+        let codes = |told: &Json| -> Vec<Json> {
+            told["notes"].as_array().unwrap().iter().map(|note| note["code"].clone()).collect()
+        };
+        assert!(codes(&first).contains(&json!("agent-running")), "{first}");
+        end(&world, "a", running);
+        let again = run_in(&world, "b", &run);
+        let again: Json = serde_json::from_str(&again.stdout).unwrap();
+        assert!(!codes(&again).contains(&json!("agent-running")), "{again}");
+        // Folders of which one lies in the other cannot be kept apart, and that is said.
+        fs::create_dir(world.home.path("ws/a/inner")).unwrap();
+        let inner = world.home.path("ws/a/inner");
+        let nested = ["--root", inner.to_str().unwrap(), "--cwd", inner.to_str().unwrap()];
+        let ran =
+            run_in(&world, "a", &[&["--agent", "beta"], &nested[..], &["--", "true"]].concat());
+        assert!(ran.stderr.contains("`alpha` works in"), "{}", ran.stderr);
+    });
+}
+
+#[test]
+fn a178_an_agent_gets_the_variables_that_are_its_own_and_nobody_sees_their_values() {
+    as_both(|world| {
+        let world = world.user_policy(
+            "audit: { path: ~/log/events.jsonl }\n\
+             agents: { alpha: { env: { pass: [ALPHA_TOKEN] } }, beta: { env: { pass: [B_KEY] } } }\n",
+        );
+        world.write("token", "hunter2");
+        world.write("same.sh", "test \"$ALPHA_TOKEN\" = \"$(cat token)\" && test -z \"$B_KEY\"\n");
+        let palisade = |arguments: &[&str]| {
+            let mut command = world.command(PALISADE);
+            command.args(arguments).env("ALPHA_TOKEN", "hunter2").env("B_KEY", "hunter3");
+            world.finish(&mut command)
+        };
+        let alpha = palisade(&["run", "--json", "--agent", "alpha", "--", "sh", "same.sh"]);
+        assert_eq!(alpha.code, Some(0), "{}{}", alpha.stdout, alpha.stderr);
+        for other in [&["--agent", "beta"][..], &["--agent", "nobody"], &[]] {
+            let ran = palisade(&[&["run"], other, &["--", "sh", "same.sh"]].concat());
+            assert_eq!(ran.code, Some(1), "{other:?} got it");
+        }
+        let plan = palisade(&["plan", "--agent", "alpha", "--", "sh", "same.sh"]);
+        let told = palisade(&["plan", "--json", "--agent", "alpha", "--", "sh", "same.sh"]);
+        assert!(plan.stdout.contains("ALPHA_TOKEN"), "{}", plan.stdout);
+        let events = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+        for text in [&alpha.stdout, &alpha.stderr, &plan.stdout, &told.stdout, &events] {
+            assert!(!text.contains("hunter"), "{text}");
+        }
+    });
+}
+
+#[test]
+fn a_known_agent_sees_its_own_login_and_keeps_its_state() {
+    as_both(|world| {
+        let mut home = world.home;
+        for login in [
+            ".claude/.credentials.json",
+            ".claude.json",
+            ".codex/auth.json",
+            ".gemini/oauth_creds.json",
+        ] {
+            home = home.file(login, "token");
+        }
+        home =
+            home.file(".codex/config.toml", "model = \"x\"\n").file(".claude/settings.json", "{}");
+        let world = World { home, ..world };
+        let script = "for file in ~/.claude/.credentials.json ~/.claude.json ~/.codex/auth.json ~/.gemini/oauth_creds.json\n\
+                      do test -r $file && echo \"reads ${file#$HOME/}\"; done\n\
+                      for file in .claude/state .codex/state .claude/settings.json .codex/config.toml .claude.json .claude/hooks/x\n\
+                      do (echo x > ~/$file) 2>/dev/null && echo \"writes $file\"; done\n\
+                      echo \"words $*\"\nexit 0\n";
+        for program in ["claude", "codex", "other.sh"] {
+            world.write(program, format!("#!/bin/sh\n{script}"));
+            let mode = fs::Permissions::from_mode(0o755);
+            fs::set_permissions(world.project.path(program), mode).unwrap();
+        }
+        let told = |arguments: &[&str]| {
+            let ran = world.run(&[&["run"], arguments].concat());
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout
+        };
+        assert_eq!(
+            told(&["--agent", "claude", "--", "./claude", "-p", "hi"]).lines().collect::<Vec<_>>(),
+            [
+                "reads .claude/.credentials.json",
+                "reads .claude.json",
+                "writes .claude/state",
+                r#"words --settings {"sandbox":{"enabled":false}} -p hi"#,
+            ]
+        );
+        assert_eq!(
+            told(&["--agent", "codex", "--", "./codex", "exec", "hi"]).lines().collect::<Vec<_>>(),
+            [
+                "reads .codex/auth.json",
+                "writes .codex/state",
+                "words -c sandbox_mode=danger-full-access exec hi",
+            ]
+        );
+        // Nobody else sees any of it.
+        assert_eq!(told(&["--", "./other.sh"]), "words \n");
+        assert_eq!(told(&["--agent", "someone", "--", "./other.sh"]), "words \n");
+        // A program that is another does not become the agent's.
+        assert_eq!(told(&["--agent", "claude", "--", "./other.sh"]).lines().last(), Some("words "));
+        // A policy that speaks of the agent says all of it.
+        let world = World { home: world.home, ..world };
+        let world = world.user_policy("agents: { claude: { limits: { processes: 99 } } }\n");
+        let ran = world.run(&["run", "--agent", "claude", "--", "./claude"]);
+        assert_eq!(ran.stdout, "words \n", "{}", ran.stderr);
+    });
+}
+
+#[test]
+fn agents_are_listed_and_shown() {
+    let world = World::new();
+    let list = world.run(&["agents"]);
+    assert_eq!(list.stdout, world.run(&["agents", "list"]).stdout);
+    for name in ["aider", "claude", "codex", "copilot", "cursor", "gemini", "goose", "opencode"] {
+        assert!(list.stdout.lines().any(|line| line.starts_with(name)), "{name}");
+        let shown = world.json(&["agents", "show", name, "--json"]);
+        assert_eq!((&shown["agent"], &shown["holds"]), (&json!(name), &json!(true)), "{shown}");
+        for key in ["state", "logins", "hosts", "pass", "programs", "headless"] {
+            assert!(!shown[key].as_array().unwrap().is_empty(), "{name}: {key}");
+        }
+    }
+    let all = world.json(&["agents", "--json"]);
+    assert!(all["agents"].as_array().unwrap().len() >= 8);
+    assert!(world.run(&["agents", "show", "codex"]).stdout.contains("- \"~/.codex/rules\""));
+    let nobody = world.run(&["agents", "show", "nobody"]);
+    assert_eq!(nobody.code, Some(125));
+    assert!(nobody.stderr.contains("hint: known: aider,"), "{}", nobody.stderr);
+    let none = world.run(&["agents", "workspaces"]);
+    assert_eq!((none.code, none.stderr.as_str()), (Some(0), "no agent has worked anywhere\n"));
+    let world = world.user_policy("agents: { codex: { profile: readonly } }\n");
+    assert_eq!(world.json(&["agents", "show", "codex", "--json"])["holds"], false);
+    let plain = world.run(&["run", "--", "claude", "--version"]);
+    assert!(plain.stderr.contains("--agent claude"), "{}", plain.stderr);
+}

@@ -1,0 +1,226 @@
+//! `palisade run --tasks`: side by side, and kept from each other.
+
+use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use palisade_testkit::Home;
+use serde_json::{Value as Json, json};
+
+use crate::kit::{PALISADE, Person, Ran, World, as_both};
+use crate::schema::assert_fits;
+
+/// Reads what the others have, and says what it could.
+const LOOKS: &str = "touch begun\n\
+    for other in one two three; do\n\
+    if cat ../$other/secret 2>/dev/null; then echo; fi\ndone\nls ..\n";
+
+/// Makes a world whose project is in the home folder, where everything that is not hidden is seen.
+fn world(person: Person, tasks: &str) -> World {
+    let mut home = Home::new().file("t/tasks.yaml", tasks);
+    for name in ["one", "two", "three"] {
+        home = home.file(&format!("t/{name}/secret"), &format!("secret of {name}"));
+        home = home.file(&format!("t/{name}/look.sh"), LOOKS);
+    }
+    World { home, person, ..World::new() }
+}
+
+fn run(world: &World, arguments: &[&str]) -> Ran {
+    let mut command = world.command(PALISADE);
+    command.args(["run", "--tasks", "tasks.yaml"]).args(arguments);
+    world.finish(command.current_dir(world.home.path("t")))
+}
+
+fn told(world: &World, arguments: &[&str]) -> Json {
+    let ran = run(world, &[&["--json"], arguments].concat());
+    let told: Json = serde_json::from_str(&ran.stdout)
+        .unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr));
+    assert_fits(&told, "tasks.json");
+    let outcomes = told["tasks"].as_array().unwrap().iter().map(|task| &task["outcome"]);
+    outcomes.filter(|it| it.is_object()).for_each(|it| assert_fits(it, "outcome.json"));
+    told
+}
+
+fn states(told: &Json) -> Vec<String> {
+    let one = |task: &Json| format!("{} {}", task["task"], task["state"]).replace('"', "");
+    told["tasks"].as_array().unwrap().iter().map(one).collect()
+}
+
+const THREE: &str = "tasks:
+  - { id: one, agent_name: alpha, workspace: one, command: sh look.sh }
+  - { id: two, agent_name: beta, workspace: two, command: [sh, look.sh] }
+  - { id: three, agent_name: alpha, workspace: ~/t/three, command: sh look.sh }
+";
+
+#[test]
+fn a201_tasks_run_side_by_side_and_none_reads_another_from_the_start() {
+    as_both(|from| {
+        let world = world(from.person, THREE);
+        let told = told(&world, &[]);
+        assert_eq!(states(&told), ["one ok", "two ok", "three ok"], "{told}");
+        assert_eq!((&told["ok"], &told["exit_code"]), (&json!(true), &json!(0)));
+        for task in told["tasks"].as_array().unwrap() {
+            let name = task["task"].as_str().unwrap();
+            let stdout = task["outcome"]["stdout"].as_str().unwrap();
+            let secrets: Vec<&str> = stdout.lines().filter(|it| it.starts_with("secret")).collect();
+            assert_eq!(secrets, [format!("secret of {name}")], "{stdout}");
+            for other in ["one", "two", "three"].iter().filter(|other| **other != name) {
+                assert!(!stdout.lines().any(|line| line == *other), "{name} lists {other}");
+            }
+        }
+        // One alone does not read the others either, which do not run.
+        let ran = run(&world, &["--task", "two"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stdout.contains("two| secret of two"), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("secret of one"), "{}", ran.stdout);
+        // Without tasks they are seen: the probe works.
+        let mut plain = world.command(PALISADE);
+        plain.args(["run", "--", "sh", "look.sh"]).current_dir(world.home.path("t/one"));
+        let plain = world.finish(&mut plain);
+        assert_eq!(plain.stdout.matches("secret of").count(), 3, "{}", plain.stdout);
+    });
+}
+
+#[test]
+fn a201_tasks_are_under_way_at_the_same_time_and_jobs_bounds_how_many() {
+    as_both(|from| {
+        // Each goes on when all have begun, which it sees by a folder that all may write.
+        let meet = "touch ../met/$(basename $PWD); for i in $(seq 100); do test $(ls ../met | wc -l) = 3 && exit 0; sleep 0.1; done; exit 9";
+        let task =
+            |name: &str| format!("  - {{ id: {name}, workspace: {name}, command: sh meet.sh }}\n");
+        let tasks = format!("tasks:\n{}", ["one", "two", "three"].map(task).concat());
+        let world = world(from.person, &tasks);
+        for name in ["one", "two", "three"] {
+            fs::write(world.home.path(&format!("t/{name}/meet.sh")), meet).unwrap();
+        }
+        fs::create_dir(world.home.path("t/met")).unwrap();
+        fs::write(world.home.path("t/p.yaml"), "files: { write: [., ~/t/met] }\n").unwrap();
+        let with = ["--policy", "p.yaml"];
+        assert_eq!(states(&told(&world, &with)), ["one ok", "two ok", "three ok"]);
+        fs::remove_dir_all(world.home.path("t/met")).unwrap();
+        fs::create_dir(world.home.path("t/met")).unwrap();
+        fs::write(world.home.path("t/one/meet.sh"), meet.replace("seq 100", "seq 3")).unwrap();
+        let alone = told(&world, &[&with[..], &["--jobs", "1"]].concat());
+        assert_eq!(states(&alone)[0], "one exit 9", "nobody else had begun");
+        assert_eq!(alone["exit_code"], 9);
+    });
+}
+
+#[test]
+fn tasks_wait_for_each_other_and_are_skipped_when_one_before_them_fails() {
+    let world = world(
+        Person::Ours,
+        "tasks:
+  - { id: last, workspace: one, depends_on: [first], command: test -e made }
+  - { id: first, workspace: one, command: touch made }
+  - { id: bad, workspace: two, command: exit 7 }
+  - { id: after, workspace: two, depends_on: [bad], command: touch never }
+  - { id: old, workspace: three, status: done, command: touch never }
+  - { id: later, workspace: three, depends_on: [old], command: [rm, -rf, /etc] }
+",
+    );
+    let told = told(&world, &[]);
+    let mut found = states(&told);
+    found.sort();
+    assert_eq!(
+        found,
+        ["after skipped", "bad exit 7", "first ok", "last ok", "later denied", "old done before"]
+    );
+    assert_eq!(told["exit_code"], 7, "the first that failed");
+    assert!(!world.home.path("t/two/never").exists());
+    assert!(!world.home.path("t/three/never").exists());
+    let shown = run(&world, &[]);
+    assert_eq!(shown.code, Some(7));
+    assert!(shown.stderr.contains("3 of 6 tasks ended well"), "{}", shown.stderr);
+    assert!(shown.stderr.contains("note: `after` was not run: a task before it failed"));
+}
+
+#[test]
+fn what_cannot_be_kept_apart_or_run_is_refused_before_anything_is() {
+    let made = "command: touch made";
+    for (tasks, arguments, code, hint) in [
+        (format!("[{{ id: one, {made} }}]"), &[][..], "workspace", "--workspaces DIR"),
+        (
+            format!("[{{ id: a, workspace: one, {made} }}, {{ id: b, workspace: one, {made} }}]"),
+            &[],
+            "workspaces-overlap",
+            "depends_on",
+        ),
+        (
+            format!("[{{ id: a, workspace: one, {made} }}, {{ id: b, workspace: ., {made} }}]"),
+            &[],
+            "workspaces-overlap",
+            "beside",
+        ),
+        (format!("[{{ id: a, workspace: gone, {made} }}]"), &[], "workspace", "make it first"),
+        ("[{ id: a, workspace: one }]".into(), &[], "no-command", "`instructions`"),
+        (format!("[{{ id: ../up, {made} }}]"), &["--workspaces", "ws"], "workspace", "`workspace`"),
+        (format!("[{{ id: a, workspace: one, {made} }}]"), &["--root", "."], "tasks", "workspace"),
+        (format!("[{{ id: a, workspace: one, {made} }}]"), &["--task", "b"], "tasks", ""),
+        (
+            format!("[{{ id: a, workspace: one, sandbox: {{ enabled: false }}, {made} }}]"),
+            &[],
+            "task-unconfined",
+            "run it alone",
+        ),
+        ("[{ id: a, depends_on: [a] }]".into(), &[], "tasks-in-a-circle", ""),
+    ] {
+        let world = world(Person::Ours, &format!("tasks: {tasks}\n"));
+        let ran = run(&world, arguments);
+        assert_eq!(ran.code, Some(125), "{tasks}: {}", ran.stderr);
+        let is = format!("error[{code}]");
+        assert!(ran.stderr.contains(&is) && ran.stderr.contains(hint), "{tasks}: {}", ran.stderr);
+        assert!(!world.home.path("t/one/made").exists(), "{tasks}");
+    }
+}
+
+#[test]
+fn a_command_or_an_agent_does_what_a_task_says() {
+    let world = world(
+        Person::Ours,
+        "tasks:\n  - { id: one, agent_name: codex, workspace: one, instructions: 'say $(hi); {task}' }\n  \
+         - { id: two, agent_name: beta, instructions: other }\n",
+    );
+    let given = ["--workspaces", ".", "--", "echo", "{task}", "{agent}:{instructions}"];
+    let told = told(&world, &given);
+    let out = |at: usize| told["tasks"][at]["outcome"]["stdout"].as_str().unwrap().to_owned();
+    assert_eq!(out(0), "one codex:say $(hi); {task}\n", "no shell reads it, and it is filled once");
+    assert_eq!(out(1), "two beta:other\n");
+    let only = run(&world, &["--task", "one", "--json"]);
+    let only: Json = serde_json::from_str(&only.stdout).unwrap();
+    let argv = &only["tasks"][0]["outcome"]["argv"];
+    let words = ["codex", "-c", "sandbox_mode=danger-full-access", "exec", "say $(hi); {task}"];
+    assert_eq!(*argv, json!(words), "{only}");
+}
+
+#[test]
+fn a_signal_ends_all_tasks_and_the_rest_are_not_begun() {
+    as_both(|from| {
+        let task = |name: &str| {
+            format!(
+                "  - {{ id: {name}, workspace: {name}, command: 'touch begun; sleep 60; touch late' }}\n"
+            )
+        };
+        let tasks = format!("tasks:\n{}", ["one", "two", "three"].map(task).concat());
+        let world = world(from.person, &tasks);
+        let mut command = world.command(PALISADE);
+        command.args(["run", "--tasks", "tasks.yaml", "--jobs", "2", "--json"]);
+        command.current_dir(world.home.path("t")).stdout(Stdio::piped());
+        let child = command.spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        while !["one", "two"].iter().all(|it| world.home.path(&format!("t/{it}/begun")).exists()) {
+            assert!(Instant::now() < until, "they never began");
+            thread::sleep(Duration::from_millis(20));
+        }
+        let pid = rustix::process::Pid::from_child(&child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let begun = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(30));
+        assert_eq!(output.status.code(), Some(143));
+        let told: Json = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(states(&told)[2], "three skipped", "{told}");
+        assert!(!world.home.path("t/one/late").exists());
+    });
+}
