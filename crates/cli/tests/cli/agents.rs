@@ -20,8 +20,8 @@ fn workspaces(world: World, names: &[&str]) -> World {
     let mut home = world.home;
     for name in names {
         let file = |file: &str| format!("ws/{name}/{file}");
-        home = home.file(&file("Cargo.toml"), "[package]\n").file(&file("secret"), name);
-        home = home.file(&file("reads.sh"), READS);
+        home = home.file(file("Cargo.toml"), "[package]\n").file(file("secret"), name);
+        home = home.file(file("reads.sh"), READS);
     }
     World { home, ..world }
 }
@@ -29,7 +29,7 @@ fn workspaces(world: World, names: &[&str]) -> World {
 /// Prepares `palisade run` for an agent in a workspace of the home folder.
 fn start(world: &World, place: &str, arguments: &[&str]) -> std::process::Command {
     let mut command = world.command(PALISADE);
-    command.arg("run").args(arguments).current_dir(world.home.path(&format!("ws/{place}")));
+    command.arg("run").args(arguments).current_dir(world.home.path(format!("ws/{place}")));
     command
 }
 
@@ -40,7 +40,7 @@ fn run_in(world: &World, place: &str, arguments: &[&str]) -> Ran {
 /// Returns which of `paths` the agent can read from its workspace.
 fn reads(world: &World, agent: &str, place: &str, paths: &[&str]) -> Vec<String> {
     let list: String = paths.iter().map(|path| format!("{path}\n")).collect();
-    fs::write(world.home.path(&format!("ws/{place}/paths")), list).unwrap();
+    fs::write(world.home.path(format!("ws/{place}/paths")), list).unwrap();
     let who: &[&str] = if agent.is_empty() { &[] } else { &["--agent", agent] };
     let ran = run_in(world, place, &[who, &["--", "sh", "reads.sh"]].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -59,15 +59,15 @@ fn awaited(path: &std::path::Path) {
 /// Begins a run that goes on until the file `go` is in its workspace.
 fn begin(world: &World, agent: &str, place: &str) -> Child {
     let script = "touch begun; while ! test -e go; do sleep 0.05; done\n";
-    fs::write(world.home.path(&format!("ws/{place}/wait.sh")), script).unwrap();
+    fs::write(world.home.path(format!("ws/{place}/wait.sh")), script).unwrap();
     let mut command = start(world, place, &["--agent", agent, "--", "sh", "wait.sh"]);
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    awaited(&world.home.path(&format!("ws/{place}/begun")));
+    awaited(&world.home.path(format!("ws/{place}/begun")));
     child
 }
 
 fn end(world: &World, place: &str, mut child: Child) {
-    fs::write(world.home.path(&format!("ws/{place}/go")), "").unwrap();
+    fs::write(world.home.path(format!("ws/{place}/go")), "").unwrap();
     assert!(child.wait().unwrap().success());
 }
 
@@ -85,12 +85,12 @@ fn a106_different_agents_have_different_policies_at_the_same_time() {
                       cat ~/notes > seen 2>/dev/null; echo x > ~/out/$1 2>/dev/null; echo \"$WHO\" >> seen\n";
         let mut children = Vec::new();
         for (agent, place) in [("alpha", "a"), ("beta", "b"), ("gamma", "c")] {
-            fs::write(world.home.path(&format!("ws/{place}/do.sh")), script).unwrap();
+            fs::write(world.home.path(format!("ws/{place}/do.sh")), script).unwrap();
             let run = ["--agent", agent, "--", "sh", "do.sh", agent];
             children.push(start(&world, place, &run).stderr(Stdio::null()).spawn().unwrap());
         }
         // All of them are under way before the first goes on.
-        let path = |place: &str, file: &str| world.home.path(&format!("ws/{place}/{file}"));
+        let path = |place: &str, file: &str| world.home.path(format!("ws/{place}/{file}"));
         ["a", "b", "c"].iter().for_each(|place| awaited(&path(place, "begun")));
         ["a", "b", "c"].iter().for_each(|place| fs::write(path(place, "go"), "").unwrap());
         children.iter_mut().for_each(|child| assert!(child.wait().unwrap().success()));
@@ -98,7 +98,7 @@ fn a106_different_agents_have_different_policies_at_the_same_time() {
         assert_eq!(seen("a"), "\n", "alpha does not see the notes");
         assert_eq!(seen("b"), "a notebeta\n");
         assert_eq!(seen("c"), "a note\n", "who has no entry has the base policy");
-        let wrote = |agent: &str| world.home.path(&format!("out/{agent}")).exists();
+        let wrote = |agent: &str| world.home.path(format!("out/{agent}")).exists();
         assert_eq!(["alpha", "beta", "gamma"].map(wrote), [true, false, false]);
     });
 }

@@ -20,8 +20,8 @@ const LOOKS: &str = "touch begun\n\
 fn world(person: Person, tasks: &str) -> World {
     let mut home = Home::new().file("t/tasks.yaml", tasks);
     for name in ["one", "two", "three"] {
-        home = home.file(&format!("t/{name}/secret"), &format!("secret of {name}"));
-        home = home.file(&format!("t/{name}/look.sh"), LOOKS);
+        home = home.file(format!("t/{name}/secret"), format!("secret of {name}"));
+        home = home.file(format!("t/{name}/look.sh"), LOOKS);
     }
     World { home, person, ..World::new() }
 }
@@ -92,7 +92,7 @@ fn a201_tasks_are_under_way_at_the_same_time_and_jobs_bounds_how_many() {
         let tasks = format!("tasks:\n{}", ["one", "two", "three"].map(task).concat());
         let world = world(from.person, &tasks);
         for name in ["one", "two", "three"] {
-            fs::write(world.home.path(&format!("t/{name}/meet.sh")), meet).unwrap();
+            fs::write(world.home.path(format!("t/{name}/meet.sh")), meet).unwrap();
         }
         fs::create_dir(world.home.path("t/met")).unwrap();
         fs::write(world.home.path("t/p.yaml"), "files: { write: [., ~/t/met] }\n").unwrap();
@@ -209,7 +209,7 @@ fn a_signal_ends_all_tasks_and_the_rest_are_not_begun() {
         command.current_dir(world.home.path("t")).stdout(Stdio::piped());
         let child = command.spawn().unwrap();
         let until = Instant::now() + Duration::from_secs(60);
-        while !["one", "two"].iter().all(|it| world.home.path(&format!("t/{it}/begun")).exists()) {
+        while !["one", "two"].iter().all(|it| world.home.path(format!("t/{it}/begun")).exists()) {
             assert!(Instant::now() < until, "they never began");
             thread::sleep(Duration::from_millis(20));
         }

@@ -1,6 +1,6 @@
 //! Folders of others: what nobody in this session may read, whatever the policy says.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use palisade_policy::Policy;
 use palisade_policy::key::{Field as _, Refusals, Sourced};
@@ -54,7 +54,7 @@ pub(super) fn hide_others(
     Ok(warnings)
 }
 
-fn add(policy: &mut Policy, folder: &PathBuf, layer: Layer) -> Result<(), OpenError> {
+fn add(policy: &mut Policy, folder: &Path, layer: Layer) -> Result<(), OpenError> {
     let value = Folder::literal(folder)?.as_pattern().clone();
     if !policy.files.hide.values().any(|hidden| *hidden == value) {
         let entry = Sourced { value, origin: said_by(layer) };

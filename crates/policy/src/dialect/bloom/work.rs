@@ -147,7 +147,12 @@ fn command(node: &Node, cx: &mut Reader<'_>) -> Option<WorkCommand> {
                 items.iter().map(|item| scalar(item).map(str::to_owned)).collect();
             words.map(WorkCommand::Argv).or_else(|| cx.wrong_type("command", wanted, node))
         }
-        _ => cx.wrong_type("command", wanted, node),
+        Value::Bool(_)
+        | Value::List(_)
+        | Value::Map(_)
+        | Value::Null
+        | Value::Number(_)
+        | Value::Text(_) => cx.wrong_type("command", wanted, node),
     }
 }
 

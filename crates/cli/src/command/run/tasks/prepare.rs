@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use palisade::policy::agent;
 use palisade::policy::dialect::bloom::{Work, WorkCommand, work};
-use palisade::policy::name::Anchors;
+use palisade::policy::name::{Anchors, Period};
 use palisade::policy::text::{Source, visible};
 use palisade::read::{Place, read_policy_file};
 use palisade::{Job, OpenError, Output, Request, Sandbox, Warning};
@@ -175,7 +175,7 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
             lines: Lines::default(),
             command,
             variables: variables.clone(),
-            timeout: args.timeout.map(|time| time.duration()),
+            timeout: args.timeout.map(Period::duration),
         });
     }
     Ok(tasks)

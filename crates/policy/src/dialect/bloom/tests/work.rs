@@ -4,9 +4,8 @@ use super::*;
 use crate::dialect::bloom::{Work, WorkCommand, work};
 
 fn read(text: &str) -> Result<Vec<Work>, String> {
-    work(&Source::new(TASKS, text), &anchors()).map_err(|problems| {
-        problems.iter().map(|problem| problem.code()).collect::<Vec<_>>().join(" ")
-    })
+    work(&Source::new(TASKS, text), &anchors())
+        .map_err(|problems| problems.iter().map(Diagnostic::code).collect::<Vec<_>>().join(" "))
 }
 
 fn names(tasks: &[Work]) -> Vec<&str> {
