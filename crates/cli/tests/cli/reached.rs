@@ -34,7 +34,7 @@ if os.fork() == 0:
 /// Starts a copy of the program from memory, by its descriptor.
 const MEMORY: &str = r"exec perl -e '
     open(my $in, q(<), $ARGV[0]) or die; binmode $in; local $/; my $image = <$in>;
-    my $name = q(x); my $fd = syscall(319, $name, 0); die if $fd < 0;
+    my $name = q(x); my $fd = syscall(MEMFD, $name, 0); die if $fd < 0;
     open(my $out, q(>&=), $fd) or die; binmode $out; print $out $image; $out->flush();
     exec { qq(/proc/self/fd/$fd) } q(x), @ARGV[1..$#ARGV]; die' $(readlink -f $(command -v python3)) probe.py";
 
@@ -104,7 +104,8 @@ fn e019_a_denied_program_by_the_loader_or_a_first_line_gets_no_further() {
 
 #[test]
 fn e020_a_denied_program_from_memory_or_a_descriptor_gets_no_further() {
-    reached("memory", MEMORY);
+    let memfd = if cfg!(target_arch = "aarch64") { "279" } else { "319" };
+    reached("memory", &MEMORY.replace("MEMFD", memfd));
     reached(
         "a descriptor",
         "exec 9< $(readlink -f $(command -v python3)); /proc/self/fd/9 probe.py",
