@@ -145,7 +145,9 @@ impl Table {
             rows.iter().map(|row| part(row).chars().count()).max().unwrap_or_default().min(30)
         };
         let widths = (widest(|row| &row.name), widest(|row| &row.agent));
-        let mut text = String::new();
+        // A line that is too long for the terminal ends at its edge: one that went on below would
+        // be drawn over in part.
+        let mut text = "\u{1b}[?7l".to_owned();
         if self.lines > 0 {
             text.push_str(&format!("\u{1b}[{}A", self.lines));
         }
@@ -153,6 +155,7 @@ impl Table {
             // What stood there may have been longer.
             text.push_str(&format!("\r\u{1b}[2K{}\n", row.line(widths)));
         }
+        text.push_str("\u{1b}[?7h");
         self.lines = rows.len();
         text
     }
@@ -167,14 +170,15 @@ mod tests {
         let mut rows = [Row::new("build", "codex"), Row::new("a\u{1b}[2Jb", "")];
         let mut table = Table::new();
         let first = table.drawn(&rows);
-        assert!(!first.starts_with("\u{1b}[2A"), "nothing stands there yet");
+        assert!(!first.contains("\u{1b}[2A"), "nothing stands there yet");
         rows[0].begin();
         rows[0].hear("compiling\u{1b}]0;title\u{7}");
         let second = table.drawn(&rows);
-        assert!(second.starts_with("\u{1b}[2A\r\u{1b}[2Kbuild"), "{second:?}");
+        assert!(second.starts_with("\u{1b}[?7l\u{1b}[2A\r\u{1b}[2Kbuild"), "{second:?}");
+        assert!(second.ends_with("\n\u{1b}[?7h"), "{second:?}");
         assert!(second.contains("running") && second.contains("compiling"));
         assert!(!second.contains("\u{1b}[2J") && !second.contains('\u{7}'), "{second:?}");
-        assert_eq!(second.lines().count(), 2);
+        assert_eq!(second.matches('\n').count(), 2);
     }
 
     #[test]

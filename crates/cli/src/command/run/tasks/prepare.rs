@@ -216,10 +216,17 @@ fn workspace(work: &Work, args: &RunArgs, request: &Request) -> Result<PathBuf, 
                 .hint("write `workspace: DIR` into the file, or give --workspaces DIR"));
         }
     };
-    place.canonicalize().map_err(|error| {
+    let real = place.canonicalize().map_err(|error| {
         let message = format!("there is no workspace `{}` for the task `{name}`", place.display());
         Failure::io("workspace", message, &error).file(&place).hint("make it first")
-    })
+    })?;
+    // A file is no `--root`: it does not open all that somebody has (Ruling 9).
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    if real == Path::new("/") || home.is_some_and(|home| home.starts_with(&real)) {
+        let message = format!("`{}` is too wide for the task `{name}`", real.display());
+        return Err(wrong(message).hint("name a folder of its own"));
+    }
+    Ok(real)
 }
 
 /// Refuses a workspace that two tasks may use at the same time.
