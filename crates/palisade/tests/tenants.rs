@@ -60,6 +60,17 @@ fn neither_reads_the_other() {
     // A call that says so is denied before that.
     let asked = one.run(["cat", "../two/secret"]).unwrap();
     assert!(asked.denied(), "{:?}", asked.reason());
+    // Nor does a policy open what is another's.
+    let two = home.path("t/two");
+    let two = two.to_str().unwrap();
+    let greedy = format!(
+        "files: {{ write: [., {two}], unhide: [{two}], allow_read: [{two}, {two}/secret] }}\n"
+    );
+    fs::write(home.path("one.yaml"), greedy).unwrap();
+    let both = tenants(vec![request(&home, "one"), request(&home, "two")]).unwrap();
+    fs::remove_file(home.path("t/two/made")).ok();
+    assert_eq!(looked(&both[0]), "secret of one\none ");
+    assert!(!home.path("t/two/made").exists());
     // Without, they read each other: the probe works.
     let alone = Sandbox::new(&request(&home, "one")).unwrap();
     assert_eq!(looked(&alone), "secret of one\nsecret of two\none two ");

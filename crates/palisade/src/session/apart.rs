@@ -21,9 +21,9 @@ pub(super) fn hide(policy: &mut Policy, request: &Request, root: &Path) -> Resul
         if root.starts_with(&real) || real.starts_with(root) {
             return Err(OpenError::Apart { own: root.into(), other: real });
         }
-        add(policy, &real, request.layer())?;
-        if folder != real {
-            add(policy, &folder, request.layer())?;
+        for path in [&real, &folder] {
+            let value = Folder::literal(path)?.as_pattern().clone();
+            policy.hide_for_good(Sourced { value, origin: said_by(request.layer()) });
         }
     }
     Ok(())
@@ -48,17 +48,16 @@ pub(super) fn hide_others(
         if root.starts_with(&other) {
             warnings.push(Warning::SharedWorkspace { agent, root: other });
         } else {
-            add(policy, &other, Layer::BuiltIn)?;
+            add(policy, &folder);
         }
     }
     Ok(warnings)
 }
 
-fn add(policy: &mut Policy, folder: &Path, layer: Layer) -> Result<(), OpenError> {
-    let value = Folder::literal(folder)?.as_pattern().clone();
+fn add(policy: &mut Policy, folder: &Folder) {
+    let value = folder.as_pattern().clone();
     if !policy.files.hide.values().any(|hidden| *hidden == value) {
-        let entry = Sourced { value, origin: said_by(layer) };
+        let entry = Sourced { value, origin: said_by(Layer::BuiltIn) };
         policy.files.hide.merge(Refusals::new(vec![entry]));
     }
-    Ok(())
 }

@@ -21,7 +21,7 @@ pub use limits::Limits;
 pub use network::{Budget, HttpRule, Network};
 pub use tools::{ToolRegex, Tools};
 
-use crate::key::{Setting, Sourced, section};
+use crate::key::{Field as _, Refusals, Setting, Sourced, section};
 use crate::name::{Folder, PathPattern};
 
 section! {
@@ -63,6 +63,19 @@ section! {
 }
 
 impl Policy {
+    /// Hides a path whatever was said before: nothing in it stays readable.
+    pub fn hide_for_good(&mut self, path: Sourced<PathPattern>) {
+        let readable = self.files.allow_read.entries();
+        if readable.iter().any(|open| path.value.covers(&open.value)) {
+            let kept = readable.iter().filter(|open| !path.value.covers(&open.value));
+            let kept = kept.cloned().collect();
+            self.files.allow_read.replace(kept);
+        }
+        if !self.files.hide.values().any(|hidden| *hidden == path.value) {
+            self.files.hide.merge(Refusals::new(vec![path]));
+        }
+    }
+
     /// Takes off the list of hidden paths what a higher layer unhides, and off the list of what
     /// stays readable in them what a higher layer hides.
     ///
