@@ -30,7 +30,7 @@ use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
 use crate::sys::{landlock, network, notify, restrict, signal};
 
 /// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
-const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
+pub(super) const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 
 /// Does every step, and never comes back.
 pub(super) fn enter(prepared: &mut Prepared) -> ! {
@@ -105,6 +105,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             await_go(*control, *supervisor)?;
             restrict::become_user(*uid, *gid)
         }
+        Act::Become { uid, gid } => restrict::become_user(*uid, *gid),
         Act::AwaitGroup | Act::AwaitNames => await_go(*control, *supervisor),
         Act::Keep { slot, path, reach, attributes } => {
             let tree = mount::clone_tree(path, *reach)?;
@@ -144,7 +145,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             await_go(*control, *supervisor)?;
             restrict::undumpable()
         }
-        Act::NoCapabilities => restrict::no_capabilities(),
+        Act::NoCapabilities(bounding) => restrict::no_capabilities(*bounding),
         Act::NoNewPrivileges => restrict::no_new_privileges(),
         Act::Landlock { handled, everywhere, below } => {
             let ruleset = landlock::ruleset(handled)?;
@@ -154,6 +155,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             }
             landlock::restrict(ruleset.as_fd())
         }
+        Act::Restrict(ruleset) => landlock::restrict(ruleset.as_fd()),
         Act::Filter(program) => restrict::filter(program),
         Act::Trace(program) => {
             send_with(*control, Message::Listener, notify::listen(program)?.as_fd())

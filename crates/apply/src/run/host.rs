@@ -6,7 +6,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use palisade_plan::seccomp::Arch;
@@ -26,6 +26,7 @@ use super::message::{Message, send};
 use super::needed::{Heaps, Needed};
 use super::prepare::{Prepared, prepare};
 use super::reserve::Reserved;
+use super::scratch::Scratch;
 use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
 use super::{ahead, group, mounts, survey, trial};
@@ -38,6 +39,7 @@ use crate::sys::{environment, landlock, restrict, signal};
 #[derive(Debug)]
 pub struct Host {
     kernel: Kernel,
+    probed: OnceLock<Kernel>,
     privilege: Privilege,
     uid: u32,
     gid: u32,
@@ -55,8 +57,14 @@ impl Host {
     /// about the next.
     pub fn probe() -> Self {
         let mut host = Self::assumed();
-        host.kernel.namespaces = trial::namespaces(&host);
+        host.kernel = trial::kernel(&host);
         host
+    }
+
+    /// Returns what the kernel offers, found out by trying, once: what was taken for granted is not
+    /// asked before something fails.
+    pub fn probed(&self) -> &Kernel {
+        self.probed.get_or_init(|| trial::kernel(self))
     }
 
     /// Takes for granted that namespaces can be made here, which saves making some only to see. If
@@ -70,7 +78,14 @@ impl Host {
             "aarch64" => Some(Arch::Aarch64),
             _ => None,
         };
-        let kernel = Kernel { arch, namespaces: Trial::Works, landlock: landlock::version() };
+        let kernel = Kernel {
+            arch,
+            namespaces: Trial::Works,
+            unaided: Trial::untried(),
+            around: Trial::untried(),
+            blocks: Vec::new(),
+            landlock: landlock::version(),
+        };
         let mut host = Self {
             kernel,
             privilege: Privilege::Ordinary,
@@ -81,6 +96,7 @@ impl Host {
             spares: None,
             is_for_one: false,
             owners: Mutex::default(),
+            probed: OnceLock::new(),
         };
         if uid == 0 {
             host.privilege = Privilege::Root { idmap: host.try_idmap(Path::new("/")) };
@@ -111,6 +127,11 @@ impl Host {
 
     /// Returns what a plan for these questions has to know.
     pub fn facts(&self, questions: &Questions) -> Facts {
+        self.facts_of(&self.kernel, questions)
+    }
+
+    /// Returns what a plan has to know on a host whose kernel is this one.
+    pub fn facts_of(&self, kernel: &Kernel, questions: &Questions) -> Facts {
         let mounts = mounts::read();
         let delegated = questions.memory.and_then(|_| group::delegated(&mounts));
         let privilege = self.privilege_over(&questions.owned);
@@ -122,11 +143,16 @@ impl Host {
             groups: groups.into_iter().map(rustix::process::Gid::as_raw).collect(),
             name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             privilege,
-            kernel: self.kernel.clone(),
+            kernel: kernel.clone(),
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
             delegated,
+            // Only who has no /tmp of its own needs one.
+            scratch: match kernel.namespaces {
+                Trial::Works => None,
+                Trial::Refused { .. } => Scratch::path(),
+            },
         }
     }
 
@@ -150,7 +176,7 @@ impl Host {
     /// When something is missing before the sandbox exists. What fails later is told by
     /// [`Running::wait`]; in both cases the command has not run.
     pub fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
-        self.start_watched(plan, streams, Watcher::Thread)
+        self.start_watched(plan, streams, Watcher::Thread, None)
     }
 
     /// Starts a command whose end is waited for at once: who waits watches its protected files
@@ -160,7 +186,25 @@ impl Host {
     ///
     /// As [`Host::start`].
     pub fn start_awaited(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
-        self.start_watched(plan, streams, Watcher::Waiter)
+        self.start_watched(plan, streams, Watcher::Waiter, None)
+    }
+
+    /// Starts a command as [`Host::start`] does or, if it is `awaited` at once, as
+    /// [`Host::start_awaited`]. Where its namespaces cannot be made after all, the host is looked at
+    /// more closely, and the `other` plan for what it offers is started instead, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::start`].
+    pub fn start_or(
+        &self,
+        plan: &Plan,
+        streams: Streams,
+        awaited: bool,
+        other: &dyn Fn(&Kernel) -> Option<Plan>,
+    ) -> Result<Running, CannotStart> {
+        let watcher = if awaited { Watcher::Waiter } else { Watcher::Thread };
+        self.start_watched(plan, streams, watcher, Some(other))
     }
 
     fn start_watched(
@@ -168,6 +212,7 @@ impl Host {
         plan: &Plan,
         streams: Streams,
         watcher: Watcher,
+        other: Option<&dyn Fn(&Kernel) -> Option<Plan>>,
     ) -> Result<Running, CannotStart> {
         let started = Instant::now();
         // The clock that files are dated by.
@@ -180,7 +225,17 @@ impl Host {
         let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
         let ahead = ahead::take(plan);
         let made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces);
-        let made = made.map_err(before("make namespaces"))?;
+        let second;
+        let (plan, made) = match made {
+            Ok(made) => (plan, made),
+            Err(errno) => {
+                let failed = before("make namespaces")(errno);
+                second = other.and_then(|other| other(self.probed())).ok_or(failed)?;
+                (prepared, ours) = prepared.again(self, &second)?;
+                let made = self.made(None, &mut prepared, ours.namespaces);
+                (&second, made.map_err(before("make namespaces"))?)
+            }
+        };
         let pid = made.pid;
         let sandbox = Sandbox::new(made, Family::of(plan));
         if self.is_for_one {
@@ -188,7 +243,7 @@ impl Host {
         }
         // Now: once the first process is undumpable, only root may look.
         let moved = ours.reserved.as_ref().is_none_or(Reserved::moves_all);
-        let has_mounts = plan.is_confined() && moved;
+        let has_mounts = plan.has_namespaces() && moved;
         let mounts = has_mounts.then(|| Mounts::hold(pid)).flatten();
         // At once: what we write after a copy was made of our memory costs a fault for each page,
         // after two copies in a row no more than after one.
@@ -231,6 +286,7 @@ impl Host {
             group: ours.group,
             reserved: ours.reserved,
             mounts,
+            scratch: ours.scratch,
             control: ours.control,
             feed,
             drains,

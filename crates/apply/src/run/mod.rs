@@ -2,8 +2,8 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
-//! | `prepare`, `needed`, `streams`, `reserve`, `group` | in the supervisor, before: everything that can be allocated |
+//! | `host`, `trial`, `around`, `blocks`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
+//! | `prepare`, `needed`, `streams`, `reserve`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
@@ -13,7 +13,10 @@
 mod act;
 mod after;
 mod ahead;
+mod allowed;
+mod around;
 mod attend;
+mod blocks;
 mod bounds;
 mod capped;
 mod enter;
@@ -41,6 +44,7 @@ mod reaper;
 mod reserve;
 mod said;
 mod sample;
+mod scratch;
 mod spare;
 mod streams;
 mod supervise;
