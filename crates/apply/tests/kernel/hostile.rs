@@ -149,7 +149,7 @@ fn e060_the_tree_of_control_groups_cannot_be_written() {
 
 /// Runs a body in a process that `shell` prepares, which ends in `exec "$@"`: as whoever runs the
 /// tests and, if that is root, as an ordinary user.
-fn prepared(name: &str, shell: &str, body: impl Fn()) {
+pub(crate) fn prepared(name: &str, shell: &str, body: impl Fn()) {
     const PREPARED: &str = "PALISADE_TEST_PREPARED";
     if std::env::var_os(PREPARED).is_some() {
         return body();

@@ -12,6 +12,7 @@ mod ahead;
 mod calls;
 mod disks;
 mod executed;
+mod fallback;
 mod files;
 mod first;
 mod hostile;
@@ -29,6 +30,7 @@ mod soak;
 mod streams;
 mod terminal;
 mod threads;
+mod unaided;
 mod unconfined;
 mod work;
 
