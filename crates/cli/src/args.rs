@@ -10,7 +10,9 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
-use crate::command::{cache, check, completions, demo, explain, man, plan, policy, run, trust};
+use crate::command::{
+    cache, check, completions, demo, doctor, explain, man, plan, policy, run, trust,
+};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Color, Format};
@@ -50,6 +52,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Cache(cache::CacheCommand),
     Demo(demo::DemoArgs),
+    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     /// Print the manual of this command line as Markdown

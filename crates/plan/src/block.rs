@@ -44,7 +44,10 @@ impl Block {
             Self::Filter => {
                 "a seccomp filter around this process, as containers have, refuses them"
             }
-            Self::Chroot => "this is a chroot, in which the kernel refuses user namespaces",
+            Self::Chroot => {
+                "this is a chroot, in which the kernel refuses user namespaces, or a security \
+                 module refuses them"
+            }
             Self::CoveredProc => {
                 "parts of /proc are covered, as in containers, and so it cannot be mounted anew"
             }
@@ -68,7 +71,7 @@ impl Block {
                  `mount` through (docker: `--security-opt seccomp=PROFILE`)"
             }
             Self::Chroot => {
-                "enter the folder by pivot_root, as container engines do, and not by chroot"
+                "for a chroot: enter the folder by pivot_root, as container engines do; for a security module: a rule for palisade"
             }
             Self::CoveredProc => {
                 "start the container with /proc uncovered (docker: `--security-opt \

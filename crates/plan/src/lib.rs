@@ -17,6 +17,7 @@
 
 mod absent;
 mod after;
+mod back_end;
 mod block;
 mod build;
 mod errno;
@@ -32,6 +33,7 @@ mod step;
 mod worktree;
 
 pub use after::{After, is_plain_repository};
+pub use back_end::{BackEnd, NoBackEnd};
 pub use block::Block;
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
 pub use facts::{Delegated, Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};

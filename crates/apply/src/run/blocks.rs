@@ -27,7 +27,11 @@ pub(super) fn found(trial: &Trial) -> Vec<Block> {
     add(is_ordinary && is_barred && switch(apparmor, "1"), Block::AppArmor);
     add(is_filtered(), Block::Filter);
     add(is_proc && is_barred, Block::CoveredProc);
-    add(is_barred && !is_proc && is_chroot(), Block::Chroot);
+    let is_told = !blocks.is_empty();
+    // The kernel refuses a user namespace by itself to who is in a chroot, and that alone cannot be
+    // read from anywhere by an ordinary user.
+    let is_last = is_barred && !is_proc && (is_chroot() || !is_told);
+    blocks.extend(is_last.then_some(Block::Chroot));
     blocks
 }
 

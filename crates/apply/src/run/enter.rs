@@ -57,6 +57,8 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     if rest.is_empty() {
         leave(0);
     }
+    // Before anybody inside can ask for it.
+    rustix::thread::set_name(c"pal-reaper").ok();
     match fork_onto(stack, &mut || line(rest, split, &mut around)) {
         Ok(command) => reaper::run(command, control, supervisor, *family),
         Err(errno) => fail(control, split, errno),

@@ -222,20 +222,23 @@ impl Host {
         let Opened { standard, feed, drains, terminal } =
             streams::open(streams, reader(plan), cap)?;
         let (fresh, terminal) = terminal.unzip();
-        let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
-        let ahead = ahead::take(plan);
-        let made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces);
-        let second;
-        let (plan, made) = match made {
-            Ok(made) => (plan, made),
-            Err(errno) => {
-                let failed = before("make namespaces")(errno);
-                second = other.and_then(|other| other(self.probed())).ok_or(failed)?;
-                (prepared, ours) = prepared.again(self, &second)?;
-                let made = self.made(None, &mut prepared, ours.namespaces);
-                (&second, made.map_err(before("make namespaces"))?)
-            }
+        let mut second = None;
+        let next = |failed| other.and_then(|other| other(self.probed())).ok_or(failed);
+        let (with, mut ours) = match prepare(self, plan) {
+            Ok(ready) => ready,
+            Err(failed) => prepare(self, second.insert(next(failed)?))?,
         };
+        let mut prepared = with(standard, fresh);
+        let ahead = ahead::take(second.as_ref().unwrap_or(plan));
+        let mut made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces);
+        if let (Err(errno), None) = (&made, &second) {
+            let next = next(before("make namespaces")(*errno))?;
+            (prepared, ours) = prepared.again(self, &next)?;
+            second = Some(next);
+            made = self.made(None, &mut prepared, ours.namespaces);
+        }
+        let made = made.map_err(before("make namespaces"))?;
+        let plan = second.as_ref().unwrap_or(plan);
         let pid = made.pid;
         let sandbox = Sandbox::new(made, Family::of(plan));
         if self.is_for_one {

@@ -2,7 +2,7 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `around`, `blocks`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
+//! | `host`, `trial`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
 //! | `prepare`, `needed`, `streams`, `reserve`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay` | in the new process: a straight line |
@@ -38,6 +38,7 @@ mod needed;
 mod outcome;
 mod overlay;
 mod prepare;
+mod probes;
 mod pump;
 mod quiet;
 mod reaper;
@@ -60,5 +61,6 @@ pub use attend::Signals;
 pub use error::CannotStart;
 pub use host::Host;
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
+pub use probes::Probe;
 pub use streams::{Input, Output, Streams};
 pub use supervise::{Running, Stop};

@@ -77,13 +77,11 @@ pub(super) struct Ours {
     impossible: Vec<PathBuf>,
 }
 
-/// Makes a plan ready. Nothing has run when this fails.
+/// Makes a plan ready, but for its streams. Nothing has run when this fails.
 pub(super) fn prepare(
     host: &Host,
     plan: &Plan,
-    standard: [OwnedFd; 3],
-    terminal: Option<Fresh>,
-) -> Result<(Prepared, Ours), CannotStart> {
+) -> Result<(impl FnOnce([OwnedFd; 3], Option<Fresh>) -> Prepared + use<>, Ours), CannotStart> {
     let flags = SocketFlags::CLOEXEC;
     let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
     let (control, inside) = pair.map_err(before("make a socket"))?;
@@ -112,12 +110,13 @@ pub(super) fn prepare(
         acts.push(if furnish::does(step) { Act::Furniture(Box::new(act)) } else { act });
     }
     let outside = vec![ours.control.as_raw_fd()];
-    let slots = slots.take();
     let stack = Stack::new();
     let family = Family::of(plan);
-    let prepared = Prepared {
+    let ahead = Made::default();
+    // Who fails before has not taken the streams.
+    let with = move |standard, terminal| Prepared {
         acts,
-        slots,
+        slots: slots.take(),
         inside,
         outside,
         standard,
@@ -125,9 +124,9 @@ pub(super) fn prepare(
         supervisor,
         stack,
         family,
-        ahead: Made::default(),
+        ahead,
     };
-    Ok((prepared, ours))
+    Ok((with, ours))
 }
 
 impl Prepared {
@@ -141,7 +140,8 @@ impl Prepared {
         let [input, output, errors] = &self.standard;
         let lifted = |fd: OwnedFd| lift(fd).map_err(before("hand streams over again"));
         let standard = [lifted(copy(input)?)?, lifted(copy(output)?)?, lifted(copy(errors)?)?];
-        prepare(host, plan, standard, self.terminal.clone())
+        let (with, ours) = prepare(host, plan)?;
+        Ok((with(standard, self.terminal.clone()), ours))
     }
 }
 

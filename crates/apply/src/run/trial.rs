@@ -35,18 +35,23 @@ pub(super) fn kernel(host: &Host) -> Kernel {
     if kernel.namespaces == Trial::Works {
         return kernel;
     }
-    kernel.unaided = match may_make_namespaces() {
-        true => namespaces(host, Users::Hosts),
-        false => {
-            let what = "without a user namespace, making namespaces as an ordinary user".into();
-            Trial::Refused { what, errno: libc::EPERM }
-        }
-    };
+    kernel.unaided = unaided(host);
     if kernel.unaided != Trial::Works {
         kernel.around = around::tried();
         kernel.blocks = blocks::found(&kernel.namespaces);
     }
     kernel
+}
+
+/// Tries them without one of users, if we have the right to.
+pub(super) fn unaided(host: &Host) -> Trial {
+    match may_make_namespaces() {
+        true => namespaces(host, Users::Hosts),
+        false => {
+            let what = "making namespaces without CAP_SYS_ADMIN".into();
+            Trial::Refused { what, errno: libc::EPERM }
+        }
+    }
 }
 
 /// Returns whether we have the right to make namespaces without one of users.

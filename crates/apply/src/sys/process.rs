@@ -61,6 +61,16 @@ pub(crate) fn clone_into(namespaces: u64) -> Result<Side<Made>> {
     }
 }
 
+/// Finds out whether the newer call is there, by one that can make nothing.
+pub(crate) fn knows_clone3() -> Result<()> {
+    // SAFETY: with a null pointer and size 0 the call only answers with an error.
+    let returned = unsafe { libc::syscall(libc::SYS_clone3, ptr::null::<c_void>(), 0_usize) };
+    match check(returned) {
+        Ok(_) | Err(Errno::INVAL | Errno::FAULT) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
 /// Makes a process as [`clone_into`] does, by the older call.
 fn clone_plainly(namespaces: u64, pid: &AtomicI32, pidfd: &AtomicI32) -> Result<Side<()>> {
     let flags = flags_of(namespaces)? | libc::CLONE_PIDFD;

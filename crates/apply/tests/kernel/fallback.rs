@@ -14,34 +14,10 @@ use palisade_apply::{Bound, End, Host, Outcome, Survivors};
 use palisade_plan::policy::policy::{NetworkMode, Require};
 use palisade_plan::{Layer, Level, Strength, build};
 use palisade_testkit::Project;
+use palisade_testkit::hosts::{COUNTED, DROPPED, FILTERED};
 
 use crate::hostile::prepared;
 use crate::{Place, all, out, outside, pattern, permit};
-
-/// Answers EPERM to unshare and clone with `CLONE_NEWUSER`, and ENOSYS to clone3, as filters of
-/// containers do.
-pub(crate) const FILTERED: &str = "exec /usr/bin/python3 -c '
-import ctypes, os, signal, struct, sys
-signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-c = ctypes.CDLL(None, use_errno=True)
-clone, unshare, seccomp = {\"x86_64\": (56, 272, 317), \"aarch64\": (220, 97, 277)}[os.uname().machine]
-line = lambda code, yes, no, k: struct.pack(\"<HBBI\", code, yes, no, k)
-text = b\"\".join([line(0x20, 0, 0, 0), line(0x15, 5, 0, 435), line(0x15, 1, 0, clone),
-    line(0x15, 0, 2, unshare), line(0x20, 0, 0, 16), line(0x45, 2, 0, 0x10000000),
-    line(6, 0, 0, 0x7fff0000), line(6, 0, 0, 0x50000 | 38), line(6, 0, 0, 0x50000 | 1)])
-code = ctypes.create_string_buffer(text)
-program = ctypes.create_string_buffer(struct.pack(\"<HxxxxxxQ\", len(text) // 8, ctypes.addressof(code)))
-assert c.prctl(38, 1, 0, 0, 0) == 0
-assert c.syscall(seccomp, 1, 0, program) == 0, ctypes.get_errno()
-os.execvp(sys.argv[1], sys.argv[1:])' \"$@\"";
-
-/// In a user namespace of its own, in which no further ones may be made.
-const COUNTED: &str = "exec unshare -U -r sh -c 'echo 0 > /proc/sys/user/max_user_namespaces; \
-    exec setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"' sh \"$@\"";
-
-/// Without capabilities.
-const DROPPED: &str = "[ $(id -u) != 0 ] || \
-    set -- setpriv --bounding-set=-all --inh-caps=-all -- \"$@\"; ";
 
 /// Runs a body where namespaces of users are refused in one way, then in the other.
 fn blocked(name: &str, body: impl Fn()) {

@@ -5,9 +5,9 @@ use std::fs;
 
 use palisade_apply::{Bound, Host, Survivors};
 use palisade_plan::{Layer, Level, Strength, Trial};
+use palisade_testkit::hosts::FILTERED;
 use palisade_testkit::{Fact, Need, Project, need};
 
-use crate::fallback::FILTERED;
 use crate::hostile::prepared;
 use crate::network::Server;
 use crate::{Place, all, out, pattern};

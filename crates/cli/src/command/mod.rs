@@ -4,6 +4,7 @@ pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod man;
 mod markdown;
@@ -34,6 +35,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),
         Command::Man(args) => (Format::Human, apart(|| args.run(&ui))),
         Command::MarkdownHelp => (Format::Human, apart(|| markdown::run(&ui))),

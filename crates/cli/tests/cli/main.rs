@@ -7,11 +7,13 @@
 
 mod bad_input;
 mod check;
+mod doctor;
 mod documents;
 mod engine_lines;
 mod engines;
 mod idle;
 mod kit;
+mod levels;
 mod linking;
 mod policy_check;
 mod policy_convert;

@@ -29,10 +29,12 @@ pub(super) fn plan(
     arch: Arch,
     around: Around,
 ) -> Result<Plan, CannotPlan> {
-    let sockets = match order.network {
-        NetworkMode::DenyAll => Sockets::Pairs,
-        NetworkMode::Disabled => Sockets::Internet,
-        mode @ (NetworkMode::AllowList | NetworkMode::Monitor) => {
+    let sockets = match (order.network, around) {
+        (NetworkMode::DenyAll, Around::Nothing) => Sockets::Pairs,
+        // The network is the one of the sandbox around us, which leads nowhere.
+        (NetworkMode::DenyAll, Around::Sandbox) => Sockets::Internet,
+        (NetworkMode::Disabled, _) => Sockets::Internet,
+        (mode @ (NetworkMode::AllowList | NetworkMode::Monitor), _) => {
             return Err(CannotPlan::Network(mode));
         }
     };
@@ -65,7 +67,7 @@ pub(super) fn plan(
         (Layer::Devices, Strength::Partial(vec!["there are no terminals of its own".into()])),
         (Layer::SystemCalls, Strength::Kernel),
         (Layer::Landlock, landlock(version)),
-        (Layer::Network, super::network(order.network)),
+        (Layer::Network, connected(order, around)),
         (Layer::Privileges, privileges(facts)),
         (Layer::Limits, limited),
     ];
@@ -230,6 +232,14 @@ fn namespaces(around: Around) -> Strength {
     }
 }
 
+fn connected(order: &Order, around: Around) -> Strength {
+    let mut strength = super::network(order.network);
+    if around == Around::Sandbox {
+        strength.lacks("the loopback is shared with the sandbox around this one".into());
+    }
+    strength
+}
+
 fn written(facts: &Facts) -> Strength {
     let mut strength = Strength::Kernel;
     strength.lacks("modes, owners, times and attributes of files outside can be changed".into());
@@ -280,7 +290,7 @@ fn told(order: &Order, facts: &Facts, around: Around) -> Vec<Note> {
              can, and `enforced` lists what they cannot",
         ),
     }
-    if order.network == NetworkMode::DenyAll {
+    if order.network == NetworkMode::DenyAll && around == Around::Nothing {
         note("no-sockets", "no socket can be opened, not even to a server of the command's own");
     }
     if order.trace == Trace::Writes {
