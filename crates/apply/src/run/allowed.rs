@@ -128,13 +128,10 @@ impl Rules<'_> {
             return Err(Errno::TOOBIG);
         }
         let kind = FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode);
-        let rights = match kind {
-            FileType::Directory => rights & self.all,
-            // A link gives nothing: what it leads to has rights of its own.
-            FileType::Symlink => return Ok(()),
-            _ => rights & self.all & ON_FILES,
-        };
-        if rights == 0 {
+        let rights = if kind == FileType::Directory { rights } else { rights & ON_FILES };
+        let rights = rights & self.all;
+        // A link gives nothing: what it leads to has rights of its own.
+        if rights == 0 || kind == FileType::Symlink {
             return Ok(());
         }
         landlock::allow(self.ruleset.as_fd(), place, rights)

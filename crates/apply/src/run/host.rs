@@ -35,6 +35,9 @@ use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
 use crate::sys::{environment, landlock, restrict, signal};
 
+/// Plans a command anew for a kernel that was looked at more closely.
+pub type Other<'o> = &'o dyn Fn(&Kernel) -> Option<Plan>;
+
 /// A host on which sandboxes are started. It is asked once what it offers.
 #[derive(Debug)]
 pub struct Host {
@@ -201,7 +204,7 @@ impl Host {
         plan: &Plan,
         streams: Streams,
         awaited: bool,
-        other: &dyn Fn(&Kernel) -> Option<Plan>,
+        other: Other<'_>,
     ) -> Result<Running, CannotStart> {
         let watcher = if awaited { Watcher::Waiter } else { Watcher::Thread };
         self.start_watched(plan, streams, watcher, Some(other))
@@ -212,7 +215,7 @@ impl Host {
         plan: &Plan,
         streams: Streams,
         watcher: Watcher,
-        other: Option<&dyn Fn(&Kernel) -> Option<Plan>>,
+        other: Option<Other<'_>>,
     ) -> Result<Running, CannotStart> {
         let started = Instant::now();
         // The clock that files are dated by.
@@ -224,11 +227,11 @@ impl Host {
         let (fresh, terminal) = terminal.unzip();
         let mut second = None;
         let next = |failed| other.and_then(|other| other(self.probed())).ok_or(failed);
-        let (with, mut ours) = match prepare(self, plan) {
+        let (blank, mut ours) = match prepare(self, plan) {
             Ok(ready) => ready,
             Err(failed) => prepare(self, second.insert(next(failed)?))?,
         };
-        let mut prepared = with(standard, fresh);
+        let mut prepared = blank.with(standard, fresh);
         let ahead = ahead::take(second.as_ref().unwrap_or(plan));
         let mut made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces);
         if let (Err(errno), None) = (&made, &second) {

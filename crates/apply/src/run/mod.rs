@@ -59,7 +59,7 @@ mod walk;
 pub use ahead::{call_back, send_ahead};
 pub use attend::Signals;
 pub use error::CannotStart;
-pub use host::Host;
+pub use host::{Host, Other};
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
 pub use probes::Probe;
 pub use streams::{Input, Output, Streams};

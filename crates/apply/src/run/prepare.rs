@@ -56,6 +56,17 @@ pub(super) struct Prepared {
     pub(super) ahead: Made,
 }
 
+/// The same without streams: who fails before there are any has not taken them.
+pub(super) struct Blank {
+    acts: Vec<Act>,
+    slots: Slots,
+    inside: OwnedFd,
+    outside: Vec<i32>,
+    supervisor: OwnedFd,
+    stack: Stack,
+    family: Family,
+}
+
 /// What the supervisor keeps.
 #[derive(Debug)]
 pub(super) struct Ours {
@@ -78,10 +89,7 @@ pub(super) struct Ours {
 }
 
 /// Makes a plan ready, but for its streams. Nothing has run when this fails.
-pub(super) fn prepare(
-    host: &Host,
-    plan: &Plan,
-) -> Result<(impl FnOnce([OwnedFd; 3], Option<Fresh>) -> Prepared + use<>, Ours), CannotStart> {
+pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotStart> {
     let flags = SocketFlags::CLOEXEC;
     let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
     let (control, inside) = pair.map_err(before("make a socket"))?;
@@ -112,21 +120,27 @@ pub(super) fn prepare(
     let outside = vec![ours.control.as_raw_fd()];
     let stack = Stack::new();
     let family = Family::of(plan);
-    let ahead = Made::default();
-    // Who fails before has not taken the streams.
-    let with = move |standard, terminal| Prepared {
-        acts,
-        slots: slots.take(),
-        inside,
-        outside,
-        standard,
-        terminal,
-        supervisor,
-        stack,
-        family,
-        ahead,
-    };
-    Ok((with, ours))
+    let blank = Blank { acts, slots, inside, outside, supervisor, stack, family };
+    Ok((blank, ours))
+}
+
+impl Blank {
+    /// Adds its streams.
+    pub(super) fn with(self, standard: [OwnedFd; 3], terminal: Option<Fresh>) -> Prepared {
+        let Self { acts, slots, inside, outside, supervisor, stack, family } = self;
+        Prepared {
+            acts,
+            slots: slots.take(),
+            inside,
+            outside,
+            standard,
+            terminal,
+            supervisor,
+            stack,
+            family,
+            ahead: Made::default(),
+        }
+    }
 }
 
 impl Prepared {
@@ -140,8 +154,8 @@ impl Prepared {
         let [input, output, errors] = &self.standard;
         let lifted = |fd: OwnedFd| lift(fd).map_err(before("hand streams over again"));
         let standard = [lifted(copy(input)?)?, lifted(copy(output)?)?, lifted(copy(errors)?)?];
-        let (with, ours) = prepare(host, plan)?;
-        Ok((with(standard, self.terminal.clone()), ours))
+        let (blank, ours) = prepare(host, plan)?;
+        Ok((blank.with(standard, self.terminal.clone()), ours))
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod json;
 
-use palisade::doctor::{Machine, Profiled, Report, Tried};
+use palisade::doctor::{Machine, Profiled, Report, Subsystem, Tried};
 use palisade::plan::{Enforced, Level, Strength, Trial};
 use palisade::policy::text::visible;
 
@@ -85,7 +85,8 @@ fn screen(report: &Report) -> String {
 fn machine(machine: &Machine) -> String {
     let Machine { system, kernel, processor, user, container, subsystem, ci } = machine;
     let mut text = format!("{system} {} on {processor}, user {user}", visible(kernel));
-    for (what, name) in [("in", *container), ("in", subsystem.map(|it| it.word())), ("run by", *ci)]
+    for (what, name) in
+        [("in", *container), ("in", subsystem.map(Subsystem::word)), ("run by", *ci)]
     {
         if let Some(name) = name {
             text.push_str(&format!(", {what} {name}"));

@@ -178,9 +178,10 @@ impl CannotPlan {
 
     /// Says what is missing, for whoever accepts that.
     fn told(&self) -> String {
-        match self {
-            Self::Missing { wall, why, .. } => format!("{wall} cannot be had here: {why}"),
-            other => other.to_string(),
+        if let Self::Missing { wall, why, .. } = self {
+            format!("{wall} cannot be had here: {why}")
+        } else {
+            self.to_string()
         }
     }
 }

@@ -1,6 +1,7 @@
 //! A report of the doctor for programs (`schema/doctor.json`).
 
-use palisade::doctor::{Report, Tried};
+use palisade::CannotRun;
+use palisade::doctor::{Report, Subsystem, Tried};
 use palisade::plan::{Level, Trial, enforced_json};
 use serde_json::{Value as Json, json};
 
@@ -56,7 +57,7 @@ pub(super) fn told(report: &Report) -> Json {
             "processor": machine.processor,
             "user": machine.user,
             "container": machine.container,
-            "subsystem": machine.subsystem.map(|it| it.word()),
+            "subsystem": machine.subsystem.map(Subsystem::word),
             "ci": machine.ci,
         },
         "probes": probes,
@@ -78,7 +79,7 @@ fn level(tried: &Tried) -> Json {
         "works": works,
         "enforced": enforced,
         "why": error.map(ToString::to_string),
-        "remedy": error.and_then(|error| error.hint()),
+        "remedy": error.and_then(CannotRun::hint),
     })
 }
 

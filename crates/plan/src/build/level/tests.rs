@@ -122,10 +122,9 @@ fn what_only_root_can_read_is_left_out_for_root() {
     let mut host = blocked();
     host.privilege = Privilege::Root { idmap: Idmap::Refused(1) };
     let built = plan(Require::Landlock, &host).unwrap();
-    let steps = built.steps().iter();
-    let mut alone = steps.filter_map(|step| match step {
-        Step::LandlockAlone(alone) => Some(alone),
-        _ => None,
+    let mut alone = built.steps().iter().filter_map(|step| {
+        let Step::LandlockAlone(alone) = step else { return None };
+        Some(alone)
     });
     let hidden = &alone.next().unwrap().hidden;
     assert!(hidden.contains(&PathBuf::from("/etc/shadow")), "{hidden:?}");
