@@ -64,10 +64,18 @@ impl Host {
         host
     }
 
-    /// Returns what the kernel offers, found out by trying, once: what was taken for granted is not
-    /// asked before something fails.
-    pub fn probed(&self) -> &Kernel {
-        self.probed.get_or_init(|| trial::kernel(self))
+    /// Returns what the kernel offers, found out by trying: what was taken for granted is not asked
+    /// before something fails. That all works is found out once; a refusal may pass, and nobody is to
+    /// be held by less because of one.
+    pub fn probed(&self) -> Kernel {
+        if let Some(known) = self.probed.get() {
+            return known.clone();
+        }
+        let found = trial::kernel(self);
+        if found.namespaces == Trial::Works {
+            self.probed.set(found.clone()).ok();
+        }
+        found
     }
 
     /// Takes for granted that namespaces can be made here, which saves making some only to see. If
@@ -226,7 +234,7 @@ impl Host {
             streams::open(streams, reader(plan), cap)?;
         let (fresh, terminal) = terminal.unzip();
         let mut second = None;
-        let next = |failed| other.and_then(|other| other(self.probed())).ok_or(failed);
+        let next = |failed| other.and_then(|other| other(&self.probed())).ok_or(failed);
         let (blank, mut ours) = match prepare(self, plan) {
             Ok(ready) => ready,
             Err(failed) => prepare(self, second.insert(next(failed)?))?,

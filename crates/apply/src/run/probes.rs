@@ -35,7 +35,7 @@ pub struct Probe {
 impl Host {
     /// Tries everything that walls are made of, one by one.
     pub fn probes(&self) -> Vec<Probe> {
-        let kernel = self.probed();
+        let kernel = &self.probed();
         let mut probes = vec![
             users(kernel),
             sandbox(kernel),

@@ -20,25 +20,25 @@ use crate::hostile::prepared;
 use crate::{Place, all, out, outside, pattern, permit};
 
 /// Runs a body where namespaces of users are refused in one way, then in the other.
-fn blocked(name: &str, body: impl Fn()) {
+pub(crate) fn blocked(name: &str, body: impl Fn()) {
     prepared(name, &format!("{DROPPED}{FILTERED}"), &body);
     prepared(name, COUNTED, &body);
 }
 
-fn place() -> Place {
+pub(crate) fn place() -> Place {
     accepting(Place::new())
 }
 
-fn accepting(mut place: Place) -> Place {
+pub(crate) fn accepting(mut place: Place) -> Place {
     place.order.require = Require::Landlock;
     place
 }
 
-fn held(outcome: &Outcome, layer: Layer) -> &Strength {
+pub(crate) fn held(outcome: &Outcome, layer: Layer) -> &Strength {
     &outcome.enforced.iter().find(|one| one.layer == layer).unwrap().strength
 }
 
-fn lacks(outcome: &Outcome, layer: Layer) -> String {
+pub(crate) fn lacks(outcome: &Outcome, layer: Layer) -> String {
     match held(outcome, layer) {
         Strength::Kernel => String::new(),
         Strength::Window(list) | Strength::Partial(list) => list.join("; "),

@@ -28,17 +28,21 @@ pub struct Tried {
 }
 
 /// Tries them, the strongest first.
-pub(super) fn tried(host: &Host, request: &Request) -> Vec<Tried> {
+pub(super) fn tried(host: &Host, kernel: &Kernel, request: &Request) -> Vec<Tried> {
     [Level::Full, Level::Landlock, Level::External, Level::None]
-        .map(|level| Tried { level, held: hold(host, request, level) })
+        .map(|level| Tried { level, held: hold((host, kernel), request, level) })
         .into()
 }
 
-fn hold(host: &Host, request: &Request, level: Level) -> Result<Vec<Enforced>, CannotRun> {
+fn hold(
+    (host, kernel): (&Host, &Kernel),
+    request: &Request,
+    level: Level,
+) -> Result<Vec<Enforced>, CannotRun> {
     let (require, kernel) = match level {
-        Level::Full => (Require::Full, host.probed().clone()),
-        Level::Landlock => (Require::Landlock, without_namespaces(host.probed())),
-        Level::External => (Require::External, host.probed().clone()),
+        Level::Full => (Require::Full, kernel.clone()),
+        Level::Landlock => (Require::Landlock, without_namespaces(kernel)),
+        Level::External => (Require::External, kernel.clone()),
         // Nothing is needed for nothing.
         Level::None => return Ok(Vec::new()),
     };

@@ -63,6 +63,7 @@ impl Report {
     /// Looks at this host as the project of `request` sees it.
     pub fn new(request: &Request) -> Self {
         let host = Host::assumed();
+        let kernel = host.probed();
         let mut plain = request.clone();
         plain.profile = None;
         let opened = Session::open(&plain);
@@ -70,8 +71,8 @@ impl Report {
         Self {
             machine: Machine::look(request),
             probes: host.probes(),
-            blocks: Probe::blocks(host.probed()),
-            levels: levels::tried(&host, request),
+            blocks: Probe::blocks(&kernel),
+            levels: levels::tried(&host, &kernel, request),
             files: files.unwrap_or_default(),
             require: opened.map(|session| session.policy().require.value()),
             profile: request.profile.as_ref().map(|name| Profiled::run(name, request)),

@@ -157,8 +157,11 @@ pub(super) fn start(
     let questions = order.questions();
     // Who accepts less gets it only where more cannot be had, which is found out first: a step that
     // fails in the middle of a start tells nobody what could be done instead.
-    let kernel = if order.require == Require::Full { host.kernel() } else { host.probed() };
-    let plan = build(&permit, &order, &host.facts_of(kernel, &questions))?;
+    let facts = match order.require {
+        Require::Full | Require::External => host.facts(&questions),
+        Require::Landlock | Require::None => host.facts_of(&host.probed(), &questions),
+    };
+    let plan = build(&permit, &order, &facts)?;
     let mut readers = Vec::new();
     let streams = Streams {
         stdin: job.stdin,
@@ -209,7 +212,7 @@ impl Start {
     /// Tells what the host lacks, where that is why a sandbox could not be started: that namespaces
     /// can be made was taken for granted.
     fn explained(&self, error: CannotStart) -> CannotRun {
-        match self.plan_for(self.sandbox.0.host.probed()) {
+        match self.plan_for(&self.sandbox.0.host.probed()) {
             Err(missing) => missing.into(),
             Ok(_) => error.into(),
         }
