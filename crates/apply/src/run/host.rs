@@ -29,7 +29,7 @@ use super::reserve::Reserved;
 use super::scratch::Scratch;
 use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
-use super::{ahead, group, mounts, survey, trial};
+use super::{ahead, doors, group, mounts, survey, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
@@ -158,6 +158,7 @@ impl Host {
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
+            sockets: if questions.paths.is_empty() { Vec::new() } else { doors::found() },
             delegated,
             // Only who has no /tmp of its own needs one.
             scratch: match kernel.namespaces {
@@ -241,12 +242,21 @@ impl Host {
         };
         let mut prepared = blank.with(standard, fresh);
         let ahead = ahead::take(second.as_ref().unwrap_or(plan));
-        let mut made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces);
+        let mut kept = Ok(());
+        // Names take as long as it takes somebody else to make a process. Should we be killed then,
+        // the janitor knows of no sandbox, and none has begun: it waits for what only we say.
+        let mut made = {
+            let namespaces = ours.namespaces;
+            let keep = || kept = ours.keep_names();
+            self.made(ahead.as_ref(), &mut prepared, namespaces, keep)
+        };
         if let (Err(errno), None) = (&made, &second) {
             let next = next(before("make namespaces")(*errno))?;
             (prepared, ours) = prepared.again(self, &next)?;
             second = Some(next);
-            made = self.made(None, &mut prepared, ours.namespaces);
+            let namespaces = ours.namespaces;
+            let keep = || kept = ours.keep_names();
+            made = self.made(None, &mut prepared, namespaces, keep);
         }
         let made = made.map_err(before("make namespaces"))?;
         let plan = second.as_ref().unwrap_or(plan);
@@ -259,11 +269,10 @@ impl Host {
         let moved = ours.reserved.as_ref().is_none_or(Reserved::moves_all);
         let has_mounts = plan.has_namespaces() && moved;
         let mounts = has_mounts.then(|| Mounts::hold(pid)).flatten();
-        // At once: what we write after a copy was made of our memory costs a fault for each page,
-        // after two copies in a row no more than after one.
-        if let Some(reserved) = &mut ours.reserved {
+        kept?;
+        if let Some(reserved) = &ours.reserved {
             let events = ours.watched.as_ref().and_then(Watched::events);
-            reserved.watch(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
+            reserved.hand_over(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
         }
         // Who holds them last waits for their end: not we, where there is a janitor.
         let is_held = ours.reserved.as_ref().is_some_and(Reserved::has_janitor);
@@ -285,8 +294,7 @@ impl Host {
             group.take(pid)?;
             send(ours.control.as_fd(), Message::Go).ok();
         }
-        if let Some(reserved) = &mut ours.reserved {
-            reserved.keep()?;
+        if ours.reserved.is_some() {
             send(ours.control.as_fd(), Message::Go).ok();
         }
         if guard.is_some() {
@@ -314,15 +322,19 @@ impl Host {
     }
 
     /// Makes the first process of a sandbox, in the namespaces that were made ahead, if some were.
+    /// What is done `meanwhile` must not concern what is prepared.
     fn made(
         &self,
         sent: Option<&Ahead>,
         prepared: &mut Prepared,
         namespaces: u64,
+        meanwhile: impl FnOnce(),
     ) -> rustix::io::Result<Made> {
         let _blocked = signal::block_all();
         self.heaps.note(prepared);
         let needed = self.heaps.needed(prepared);
+        let mut meanwhile = Some(meanwhile);
+        let mut meanwhile = || meanwhile.take().into_iter().for_each(|does| does());
         if let Some(sent) = sent {
             let mut body = || {
                 // In the copy: here nothing changes, should the start have to do without.
@@ -330,7 +342,7 @@ impl Host {
                 needed.iter().for_each(Needed::keep);
                 enter(prepared)
             };
-            if let Ok(made) = sent.make(namespaces, &mut body) {
+            if let Ok(made) = sent.make(namespaces, &mut body, &mut meanwhile) {
                 return Ok(made);
             }
             // What is wrong is told by the step that does it.
@@ -345,6 +357,7 @@ impl Host {
                 if needed.is_some() {
                     rustix::thread::sched_yield();
                 }
+                meanwhile();
                 Ok(made)
             }
         }

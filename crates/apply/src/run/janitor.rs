@@ -13,58 +13,65 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::PidfdFlags;
 
+use super::leftover::let_go;
+use super::message;
 use super::reserve::Names;
 use crate::sys::beside::Beside;
-use crate::sys::descriptor::{close, close_between, copy, lift, remember};
+use crate::sys::descriptor::{close_between, forget, lift};
 use crate::sys::process::signal;
 
 /// A janitor at work. Dropping this sends it home.
 #[derive(Debug)]
-pub(super) struct Janitor(Beside<Task>);
+pub(super) struct Janitor {
+    works: Beside<Task>,
+    /// Where it is handed what it looks after.
+    hand: OwnedFd,
+}
 
 /// What it has to do.
 #[derive(Debug)]
 struct Task {
     names: Arc<Names>,
-    /// Who depends on the names.
-    sandbox: OwnedFd,
+    /// Where it is handed who depends on the names.
+    handed: OwnedFd,
     /// Whose end it waits for.
     supervisor: OwnedFd,
     /// Rings when it is to go home.
     home: OwnedFd,
     /// The numbers of what it does not close, in order.
     kept: Vec<i32>,
-    /// The number of the sandbox's mounts, if it holds them.
-    mounts: Option<i32>,
 }
 
 impl Janitor {
-    /// Starts one for `names`, which `sandbox` depends on. It holds on to what takes long to let go
-    /// of: to the mounts until nobody is in them any more, and to the rest until it goes.
-    pub(super) fn start(
-        names: &Arc<Names>,
-        sandbox: BorrowedFd<'_>,
-        [mounts, rest]: [Option<BorrowedFd<'_>>; 2],
-    ) -> Result<Self> {
+    /// Starts one for `names`, before there is a sandbox that depends on them.
+    pub(super) fn start(names: &Arc<Names>) -> Result<Self> {
         let own = rustix::process::getpid();
         let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?;
         let home = eventfd(0, EventfdFlags::CLOEXEC).and_then(lift)?;
-        // It must stay open until the janitor has ended, whatever becomes of the sandbox's.
-        let sandbox = copy(sandbox)?;
+        let (hand, handed) = message::pair()?;
         let mut kept: Vec<i32> = names.descriptors().map(|open| open.as_raw_fd()).collect();
-        kept.extend([mounts, rest].into_iter().flatten().map(|held| held.as_raw_fd()));
-        kept.extend([&supervisor, &home, &sandbox].map(AsRawFd::as_raw_fd));
+        kept.extend([&supervisor, &home, &handed].map(AsRawFd::as_raw_fd));
         kept.sort_unstable();
-        let mounts = mounts.map(|mounts| mounts.as_raw_fd());
-        let task = Task { names: Arc::clone(names), sandbox, supervisor, home, kept, mounts };
-        Beside::start(task, wait).map(Self)
+        let task = Task { names: Arc::clone(names), handed, supervisor, home, kept };
+        Ok(Self { works: Beside::start(task, wait)?, hand })
+    }
+
+    /// Hands it the sandbox that depends on the names, before any command runs there. It holds on to
+    /// what takes long to let go of: to the mounts until nobody is in them any more, and to the rest
+    /// until it goes.
+    pub(super) fn look_after(
+        &self,
+        sandbox: BorrowedFd<'_>,
+        [mounts, rest]: [Option<BorrowedFd<'_>>; 2],
+    ) -> Result<()> {
+        message::hand_over(self.hand.as_fd(), [Some(sandbox), mounts, rest])
     }
 
     /// Sends it home, without waiting until it is there. Who is somebody else by now may not kill
     /// it, so it is told, too.
     pub(super) fn dismiss(&self) {
-        rustix::io::write(&self.0.with().home, &1_u64.to_ne_bytes()).ok();
-        self.0.kill();
+        rustix::io::write(&self.works.with().home, &1_u64.to_ne_bytes()).ok();
+        self.works.kill();
     }
 }
 
@@ -86,23 +93,43 @@ fn wait(task: &Task) {
         first = number + 1;
     }
     close_between(first, i32::MAX).ok();
-    let [supervisor, home, sandbox] =
-        [&task.supervisor, &task.home, &task.sandbox].map(OwnedFd::as_fd);
-    let [mut gone, mut sent, ended] = any([supervisor, home, sandbox]);
-    if ended && !gone && !sent {
-        // While the supervisor tidies up.
-        if let Some(Ok(mounts)) = task.mounts.map(remember) {
-            close(mounts);
-        }
-        [gone, sent] = any([supervisor, home]);
-    }
+    let [supervisor, home, handed] =
+        [&task.supervisor, &task.home, &task.handed].map(OwnedFd::as_fd);
+    let [.., is_handed] = any([supervisor, home, handed]);
+    let [sandbox, mounts, rest] =
+        if is_handed { message::take_over(handed) } else { [None, None, None] };
+    rest.map(forget);
+    let [gone, sent] = match &sandbox {
+        Some(sandbox) => until_end(supervisor, home, sandbox.as_fd(), mounts),
+        None => any([supervisor, home]),
+    };
     if sent || !gone {
         return;
     }
-    // It ends by itself, but only its end shows that nobody writes any more.
-    signal(sandbox, libc::SIGKILL).ok();
-    any([sandbox]);
+    // Where none was handed over, no command has run.
+    if let Some(sandbox) = &sandbox {
+        // It ends by itself, but only its end shows that nobody writes any more.
+        signal(sandbox.as_fd(), libc::SIGKILL).ok();
+        any([sandbox.as_fd()]);
+    }
     task.names.give_back();
+}
+
+/// Waits until the supervisor is gone, or wants nothing any more; returns which. The mounts go as soon
+/// as the sandbox has ended, while the supervisor tidies up.
+fn until_end(
+    supervisor: BorrowedFd<'_>,
+    home: BorrowedFd<'_>,
+    sandbox: BorrowedFd<'_>,
+    mounts: Option<OwnedFd>,
+) -> [bool; 2] {
+    let [gone, sent, ended] = any([supervisor, home, sandbox]);
+    if !ended || gone || sent {
+        mounts.map(forget);
+        return [gone, sent];
+    }
+    mounts.into_iter().for_each(let_go);
+    any([supervisor, home])
 }
 
 /// Waits until one of these can be read; returns which.

@@ -6,8 +6,11 @@ use std::os::fd::{BorrowedFd, OwnedFd};
 
 use rustix::io::{Errno, Result};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
+    AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, SocketFlags, SocketType,
 };
+
+use crate::sys::descriptor::lift;
 
 /// One message; each is one packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -84,6 +87,50 @@ pub(super) fn receive_with(socket: BorrowedFd<'_>) -> (Result<Option<Message>>, 
         Err(errno) => Err(errno),
     };
     (heard, along)
+}
+
+/// Makes the two ends of a socket.
+pub(super) fn pair() -> Result<(OwnedFd, OwnedFd)> {
+    let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    let (one, other) = rustix::net::socketpair(family, kind, SocketFlags::CLOEXEC, None)?;
+    Ok((lift(one)?, lift(other)?))
+}
+
+/// Hands descriptors over, of which some may be none. It allocates nothing.
+pub(super) fn hand_over(socket: BorrowedFd<'_>, all: [Option<BorrowedFd<'_>>; 3]) -> Result<()> {
+    let given = all.map(|one| u8::from(one.is_some()));
+    again(|| {
+        let mut space = [MaybeUninit::uninit(); 3 * rustix::cmsg_space!(ScmRights(1))];
+        let mut rights = SendAncillaryBuffer::new(&mut space);
+        for one in all.iter().flatten() {
+            rights.push(SendAncillaryMessage::ScmRights(std::slice::from_ref(one)));
+        }
+        rustix::net::sendmsg(socket, &[IoSlice::new(&given)], &mut rights, SendFlags::NOSIGNAL)
+    })
+    .map(drop)
+}
+
+/// Takes over what was handed; nothing if the other side is gone. It allocates nothing, and does
+/// without the C library.
+pub(super) fn take_over(socket: BorrowedFd<'_>) -> [Option<OwnedFd>; 3] {
+    let mut given = [0; 3];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
+    let mut rights = RecvAncillaryBuffer::new(&mut space);
+    let received = again(|| {
+        let flags = rustix::net::RecvFlags::CMSG_CLOEXEC;
+        rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut given)], &mut rights, flags)
+    });
+    let mut all = [None, None, None];
+    if received.is_err() {
+        return all;
+    }
+    for message in rights.drain() {
+        if let RecvAncillaryMessage::ScmRights(mut descriptors) = message {
+            let places = all.iter_mut().zip(given).filter(|(_, given)| *given == 1);
+            places.for_each(|(place, _)| *place = descriptors.next());
+        }
+    }
+    all
 }
 
 fn packet(message: Message) -> [u8; SIZE] {

@@ -19,6 +19,7 @@ mod attend;
 mod blocks;
 mod bounds;
 mod capped;
+mod doors;
 mod enter;
 mod error;
 mod family;

@@ -10,7 +10,6 @@ use palisade_plan::{
     Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Shape, Step, seccomp,
 };
 use rustix::mount::MountFlags;
-use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use rustix::process::{PidfdFlags, Resource};
 
 use super::act::Act;
@@ -22,6 +21,7 @@ use super::furnish;
 use super::group::Group;
 use super::guard::Watched;
 use super::host::Host;
+use super::message;
 use super::reserve::{Reserved, can_be_made};
 use super::scratch::Scratch;
 use super::terminal::Fresh;
@@ -90,12 +90,7 @@ pub(super) struct Ours {
 
 /// Makes a plan ready, but for its streams. Nothing has run when this fails.
 pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotStart> {
-    let flags = SocketFlags::CLOEXEC;
-    let pair = rustix::net::socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None);
-    let (control, inside) = pair.map_err(before("make a socket"))?;
-    let [control, inside] = [control, inside].map(lift);
-    let (control, inside) =
-        (control.map_err(before("make a socket"))?, inside.map_err(before("make a socket"))?);
+    let (control, inside) = message::pair().map_err(before("make a socket"))?;
     let own = rustix::process::getpid();
     let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty())
         .and_then(lift)
@@ -140,6 +135,14 @@ impl Blank {
             family,
             ahead: Made::default(),
         }
+    }
+}
+
+impl Ours {
+    /// Keeps the names that must stay absent, if there are any.
+    pub(super) fn keep_names(&mut self) -> Result<(), CannotStart> {
+        let keep = |reserved: &mut Reserved| reserved.watch().and_then(|()| reserved.keep());
+        self.reserved.as_mut().map_or(Ok(()), keep)
     }
 }
 

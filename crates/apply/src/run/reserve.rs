@@ -109,18 +109,23 @@ impl Reserved {
         Arc::clone(&self.names)
     }
 
-    /// Starts the janitor, without whom no name is kept. `sandbox` is who depends on them; what is
-    /// `held` the janitor lets go of last.
-    pub(super) fn watch(
-        &mut self,
-        sandbox: BorrowedFd<'_>,
-        held: [Option<BorrowedFd<'_>>; 2],
-    ) -> std::result::Result<(), CannotStart> {
+    /// Starts the janitor, without whom no name is kept.
+    pub(super) fn watch(&mut self) -> std::result::Result<(), CannotStart> {
         if !self.names.folders.is_empty() {
-            let janitor = Janitor::start(&self.names, sandbox, held);
+            let janitor = Janitor::start(&self.names);
             self.janitor = Some(janitor.map_err(before("start the janitor"))?);
         }
         Ok(())
+    }
+
+    /// Tells the janitor who depends on the names; what is `held` it lets go of last.
+    pub(super) fn hand_over(
+        &self,
+        sandbox: BorrowedFd<'_>,
+        held: [Option<BorrowedFd<'_>>; 2],
+    ) -> std::result::Result<(), CannotStart> {
+        let told = self.janitor.iter().try_for_each(|janitor| janitor.look_after(sandbox, held));
+        told.map_err(before("tell the janitor of the sandbox"))
     }
 
     /// Puts a folder at each name.

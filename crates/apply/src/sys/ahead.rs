@@ -7,7 +7,7 @@
 //!
 //! It works in the owner's memory and with the owner's descriptors, as a thread does, and dies with
 //! the owner. It shares the thread-local memory of the thread that made it: it calls nothing that
-//! writes there, such as a C function that can fail, but for while that thread waits for it.
+//! writes there, such as a C function that can fail.
 
 use std::ffi::{c_int, c_void};
 use std::marker::PhantomData;
@@ -121,14 +121,21 @@ impl Ahead {
 
     /// Makes a process that runs `body` in these namespaces, as a child of ours: those that there
     /// are, and new ones of other kinds. `body` must not return, and is bound as the child of
-    /// `clone_into`.
-    pub(crate) fn make(&self, namespaces: u64, mut body: &mut dyn FnMut()) -> Result<Made> {
+    /// `clone_into`. What we do `meanwhile` the process may find done or not.
+    pub(crate) fn make(
+        &self,
+        namespaces: u64,
+        mut body: &mut dyn FnMut(),
+        meanwhile: &mut dyn FnMut(),
+    ) -> Result<Made> {
         let shared = &*self.shared;
         let user = u64::from(libc::CLONE_NEWUSER.cast_unsigned());
         let namespaces = namespaces & !(user | u64::from(MADE.bits()));
         shared.namespaces.store(namespaces, Ordering::Release);
         shared.body.store((&raw mut body).cast::<c_void>(), Ordering::Release);
-        let done = ring(shared.wanted.as_fd())
+        let asked = ring(shared.wanted.as_fd());
+        meanwhile();
+        let done = asked
             .and_then(|()| either(shared.done.as_fd(), self.made.pidfd.as_fd(), Some(&PATIENCE)));
         if done.is_ok_and(|[done, _]| done) {
             match shared.errno.load(Ordering::Acquire) {

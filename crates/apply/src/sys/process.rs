@@ -117,8 +117,10 @@ pub(super) fn clone_noting(
     // SAFETY: the kernel reads `size` bytes of `arguments` and writes one int each to `pid` and
     // `pidfd`, all alive until the call returns. Without CLONE_VM the child works on a copy of our
     // memory, so two returns from one call see two stacks. Wrong flags come back as an error.
-    let returned = unsafe { libc::syscall(libc::SYS_clone3, &raw mut arguments, size) };
-    Ok(if check(returned)? == 0 { Side::Child } else { Side::Parent(()) })
+    let returned = unsafe {
+        raw::call(libc::SYS_clone3, [(&raw mut arguments).expose_provenance(), size, 0, 0, 0])
+    };
+    Ok(if returned? == 0 { Side::Child } else { Side::Parent(()) })
 }
 
 /// `CLONE_CLEAR_SIGHAND`, bit 32.

@@ -1,11 +1,14 @@
 //! What can be read, written and seen.
 
-use std::fs;
-use std::os::unix::net::UnixListener;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::path::Path;
 
 use palisade_apply::End;
 use palisade_plan::{Layer, Strength};
 use palisade_testkit::{Fact, Need, Project, need};
+use tempfile::TempDir;
 
 use crate::{Place, all, as_both, out, outside, pattern};
 
@@ -305,6 +308,50 @@ fn e051_sockets_of_the_host_cannot_be_reached() {
 }
 
 #[test]
+fn e051_sockets_that_lie_where_nothing_is_replaced_are_covered() {
+    // In a folder that is as it is outside; only root can make one.
+    let shared = Path::new("/var/lib/palisade-test-doors");
+    let is_root = rustix::process::geteuid().is_root();
+    if is_root {
+        fs::create_dir_all(shared).unwrap();
+        fs::set_permissions(shared, Permissions::from_mode(0o777)).unwrap();
+    } else if !shared.exists() && need(Fact::Root) == Need::Skip {
+        return;
+    }
+    as_both("files::e051_sockets_that_lie_where_nothing_is_replaced_are_covered", || {
+        let place = Place::new();
+        let folder = TempDir::new_in(shared).unwrap();
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+        let [door, letters, plain] =
+            ["door", "letters", "plain"].map(|name| folder.path().join(name));
+        let _listening = UnixListener::bind(&door).unwrap();
+        let packets = UnixDatagram::bind(&letters).unwrap();
+        packets.set_nonblocking(true).unwrap();
+        for anybodys in [&door, &letters] {
+            fs::set_permissions(anybodys, Permissions::from_mode(0o777)).unwrap();
+        }
+        fs::write(&plain, "plain").unwrap();
+        let outcome = place.python(&format!(
+            "import socket, os\n\
+             def tried(name, does):\n\
+             \x20   try: does(); print('reached', name)\n\
+             \x20   except OSError as e: print('no')\n\
+             tried('stream', lambda: socket.socket(socket.AF_UNIX).connect({door:?}))\n\
+             s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)\n\
+             tried('to', lambda: s.sendto(b'x', {letters:?}))\n\
+             tried('message', lambda: s.sendmsg([b'x'], [], 0, {letters:?}))\n\
+             print(open({plain:?}).read())\n",
+        ));
+        assert_eq!(out(&outcome), "no\nno\nno\nplain\n", "{}", all(&outcome));
+        assert!(packets.recv(&mut [0; 8]).is_err(), "nothing arrived");
+        assert!(door.exists() && letters.exists(), "outside they are as they were");
+    });
+    if is_root {
+        fs::remove_dir(shared).ok();
+    }
+}
+
+#[test]
 fn devices_are_the_harmless_ones_and_terminals_are_private() {
     as_both("files::devices_are_the_harmless_ones_and_terminals_are_private", || {
         let place = Place::new();
@@ -329,7 +376,7 @@ fn nothing_is_left_behind_and_tmp_is_private() {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap();
         let outcome = place.sh(&format!("echo x > /tmp/{name}; ls /tmp | wc -l; ls /var/tmp"));
         assert_eq!(outcome.end, End::Exited(0), "{}", all(&outcome));
-        assert!(!std::path::Path::new("/tmp").join(name).exists());
+        assert!(!Path::new("/tmp").join(name).exists());
         assert_eq!(fs::read_to_string("/proc/self/mountinfo").unwrap(), mounts);
         let left: Vec<_> = fs::read_dir(place.project.root()).unwrap().collect();
         assert_eq!(left.len(), 1, "{left:?}");

@@ -6,10 +6,10 @@ use palisade_plan::Order;
 use palisade_policy::name::{Folder, PathPattern};
 
 /// Hides in the user's home, as the user table has it, what is hidden in the one that `HOME` names:
-/// that a variable is wrong must show nobody's keys.
+/// that a variable is wrong must show nobody's keys. Of a home that is not there nothing is.
 pub(super) fn hide_in_both(order: &mut Order, real: Option<&Path>) {
     let (Some(real), Some(named)) = (real, order.home.as_deref()) else { return };
-    if real == Path::new("/") || real == named {
+    if real == Path::new("/") || real == named || !real.is_dir() {
         return;
     }
     let (Ok(named), Ok(real)) = (Folder::literal(named), Folder::literal(real)) else { return };

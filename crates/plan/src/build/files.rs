@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::name::PathPattern;
 
 use super::hide::{Group, Hidden, groups, is_unsearched, overlay};
-use super::{CannotPlan, Owners, caches, inside, is_folder};
+use super::{CannotPlan, Owners, caches, doors, inside, is_folder};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
 use crate::names::Exactly;
@@ -132,6 +132,9 @@ impl Files {
         made.steps.push(Step::FreshProc);
         inside::machine(owners, facts, &mut made.steps);
         made.steps.extend(inside::hosts(order, facts));
+        let layers: Vec<&Path> = overlays.iter().map(|(_, group)| &*group.over).collect();
+        let attached: Vec<&Path> = attach.iter().map(|(_, at, _)| &**at).collect();
+        let doors = doors::cover(facts, &trees, &layers, &attached);
         made.place(overlays, &emptied, attach, facts);
         made.steps.extend(revealed);
         let cached = caches::plan(order, facts, owners, made.keeps.len());
@@ -145,6 +148,7 @@ impl Files {
             made.steps.push(Step::Cover { at, shape });
         }
         made.cover(&hidden, &trees, facts);
+        made.steps.extend(doors);
         made.after = made.protect(order, facts, &trees, &hidden);
         Ok(made)
     }

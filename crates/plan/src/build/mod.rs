@@ -1,6 +1,7 @@
 //! From what is wanted and what there is to a list of steps.
 
 pub(crate) mod caches;
+mod doors;
 mod files;
 mod hide;
 mod inside;

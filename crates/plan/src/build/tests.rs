@@ -115,6 +115,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         mounts: vec![mount("/", "8:1", "ext4"), mount("/proc", "0:21", "proc")],
         places,
         searched: Searched::Whole,
+        sockets: vec![],
         delegated: None,
         scratch: None,
     }

@@ -13,9 +13,7 @@ fn kept(project: &Project, names: &[&str]) -> Reserved {
 fn kept_with(project: &Project, names: &[&str], spares: Option<&Path>) -> Reserved {
     let paths: Vec<PathBuf> = names.iter().map(|name| project.path(name)).collect();
     let mut kept = Reserved::open(&paths, spares).unwrap();
-    let own = rustix::process::getpid();
-    let pidfd = rustix::process::pidfd_open(own, rustix::process::PidfdFlags::empty()).unwrap();
-    kept.watch(pidfd.as_fd(), [None; 2]).unwrap();
+    kept.watch().unwrap();
     kept.keep().unwrap();
     kept
 }

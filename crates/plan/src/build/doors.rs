@@ -1,0 +1,63 @@
+//! Sockets of the host that lie where nothing is replaced.
+//!
+//! To connect to one the kernel asks for the right to write to its file, and does not care whether
+//! the mount can be written; Landlock cannot forbid it. Each is covered. One that comes to be later
+//! is a stated limit (Ruling 26).
+
+use std::path::Path;
+
+use super::files::is_private;
+use crate::facts::{Facts, Kind, Place};
+use crate::step::Step;
+
+/// Returns what covers them, but for those in folders that are replaced: by private ones, or by
+/// layers, below which sockets lead nowhere. What is `attached` there is as it is outside. Those in
+/// writable trees that were found there are covered already.
+pub(super) fn cover(
+    facts: &Facts,
+    trees: &[&Place],
+    layers: &[&Path],
+    attached: &[&Path],
+) -> Option<Step> {
+    let within = |path: &Path, folders: &[&Path]| folders.iter().any(|it| path.starts_with(it));
+    let is_found = |path: &Path| {
+        facts.place(path).is_some_and(|place| place.is == Kind::Socket)
+            && trees.iter().any(|tree| path.starts_with(&tree.real))
+    };
+    let is_gone =
+        |path: &Path| (is_private(path, facts) || within(path, layers)) && !within(path, attached);
+    let doors = facts.sockets.iter().filter(|path| !is_gone(path) && !is_found(path));
+    let doors: Vec<_> = doors.cloned().collect();
+    (!doors.is_empty()).then_some(Step::Mask(doors))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::build::tests::{facts, order, permit};
+    use crate::{Privilege, build};
+
+    #[test]
+    fn a_socket_is_covered_unless_its_folder_is_replaced() {
+        let mut facts = facts(Privilege::Ordinary);
+        facts.sockets = [
+            "/home/dev/.agent",
+            // Below the layer over the home, but shown as it is.
+            "/home/dev/.cargo/daemon",
+            // Not found by the search: it may have come to be since.
+            "/home/dev/app/server",
+            "/run/docker.sock",
+            "/srv/database",
+            "/tmp/.X11-unix/X0",
+        ]
+        .map(PathBuf::from)
+        .into();
+        let plan = build(&permit(), &order(), &facts).unwrap();
+        let masks = plan.steps().iter().filter(|step| matches!(step, Step::Mask(_)));
+        let covered = ["/home/dev/.cargo/daemon", "/home/dev/app/server", "/srv/database"];
+        let expected = Step::Mask(covered.map(PathBuf::from).into());
+        assert_eq!(masks.collect::<Vec<_>>(), [&expected]);
+    }
+}
