@@ -17,6 +17,8 @@ pub enum Block {
     CoveredProc,
     /// There is no /proc.
     NoProc,
+    /// Root without the capability to hand root on.
+    Capabilities,
 }
 
 impl Block {
@@ -30,6 +32,7 @@ impl Block {
             Self::Chroot => "chroot",
             Self::CoveredProc => "covered-proc",
             Self::NoProc => "no-proc",
+            Self::Capabilities => "capabilities",
         }
     }
 
@@ -52,6 +55,9 @@ impl Block {
                 "parts of /proc are covered, as in containers, and so it cannot be mounted anew"
             }
             Self::NoProc => "/proc is not mounted",
+            Self::Capabilities => {
+                "this is root without CAP_SETFCAP, which may not be root in a user namespace"
+            }
         }
     }
 
@@ -78,6 +84,10 @@ impl Block {
                  systempaths=unconfined`)"
             }
             Self::NoProc => "mount /proc",
+            Self::Capabilities => {
+                "start as an ordinary user, or with the capabilities of root (docker: `--user`, or \
+                 `--cap-add SETFCAP`)"
+            }
         }
     }
 }

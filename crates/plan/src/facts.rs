@@ -190,6 +190,19 @@ impl Facts {
         self.mounts.iter().any(|mount| mount.point != folder && mount.point.starts_with(folder))
     }
 
+    /// Returns whether no /proc can be seen whole, as far as the mounts tell: then the kernel may refuse
+    /// to mount another in a namespace of users. Only trying shows it.
+    pub fn covers_proc(&self) -> bool {
+        let is_whole = |proc: &Mount| {
+            let covers = self.mounts.iter().filter(|mount| mount.point != proc.point);
+            let mut covers = covers.filter(|mount| mount.point.starts_with(&proc.point));
+            // A folder that the kernel made to mount on hides nothing.
+            proc.root == Path::new("/")
+                && covers.all(|mount| mount.point == proc.point.join("sys/fs/binfmt_misc"))
+        };
+        !self.mounts.iter().filter(|mount| mount.kind == "proc").any(is_whole)
+    }
+
     /// Returns the other paths under which the thing at `path` can be seen, through other mounts
     /// of the same filesystem.
     pub fn aliases(&self, path: &Path) -> Vec<PathBuf> {

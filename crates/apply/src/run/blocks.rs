@@ -4,7 +4,9 @@ use std::fs;
 
 use palisade_plan::{Block, Trial};
 use rustix::io::Errno;
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities};
 
+use super::trial::{MAKING, MAPPING};
 use crate::sys::{identity, restrict};
 
 /// Returns what is found to be in the way, after a trial failed like this.
@@ -26,11 +28,16 @@ pub(super) fn found(trial: &Trial) -> Vec<Block> {
     let apparmor = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
     add(is_ordinary && is_barred && switch(apparmor, "1"), Block::AppArmor);
     add(is_filtered(), Block::Filter);
+    let may_hand_on = |sets: CapabilitySets| sets.effective.contains(CapabilitySet::SETFCAP);
+    let is_mapping = what == MAPPING;
+    let is_capless = !is_ordinary && !capabilities(None).is_ok_and(may_hand_on);
+    add(is_mapping && is_capless, Block::Capabilities);
     add(is_proc && is_barred, Block::CoveredProc);
     let is_told = !blocks.is_empty();
     // The kernel refuses a user namespace by itself to who is in a chroot, and that alone cannot be
     // read from anywhere by an ordinary user.
-    let is_last = is_barred && !is_proc && (is_chroot() || !is_told);
+    let is_first = what == MAKING;
+    let is_last = is_barred && is_first && (is_chroot() || !is_told);
     blocks.extend(is_last.then_some(Block::Chroot));
     blocks
 }

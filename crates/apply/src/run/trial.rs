@@ -1,6 +1,6 @@
 //! A sandbox that is made only to see whether one can be.
 
-use palisade_plan::{Kernel, Privilege, Trial, UNPRIVILEGED};
+use palisade_plan::{Idmap, Kernel, Privilege, Trial, UNPRIVILEGED};
 use rustix::mount::MountFlags;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::os::fd::AsFd as _;
@@ -16,8 +16,12 @@ use crate::sys::descriptor::lift;
 use crate::sys::process::{Side, Stack, clone_into};
 use crate::sys::signal;
 
-const NAMES: [&str; 5] =
-    ["making namespaces", "mapping users", "sealing the root", "a tmpfs", "a fresh /proc"];
+/// The first two things that are tried.
+pub(super) const MAKING: &str = "making namespaces";
+pub(super) const MAPPING: &str = "mapping users";
+
+/// What a trial consists of, in order.
+const NAMES: [&str; 5] = [MAKING, MAPPING, "sealing the root", "a tmpfs", "a fresh /proc"];
 
 /// Whose users a sandbox has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -82,8 +86,9 @@ fn namespaces(host: &Host, users: Users) -> Trial {
 fn tried(host: &Host, users: Users) -> rustix::io::Result<Option<(usize, i32)>> {
     let (uid, gid, privilege) = host.identity();
     let (outer_uid, outer_gid) = match privilege {
-        Privilege::Ordinary => (uid, gid),
-        Privilege::Root { .. } => (UNPRIVILEGED, UNPRIVILEGED),
+        Privilege::Root { idmap: Idmap::Works } => (UNPRIVILEGED, UNPRIVILEGED),
+        // As plans have it: root of a container without that user stays who it is.
+        Privilege::Root { idmap: Idmap::Refused(_) } | Privilege::Ordinary => (uid, gid),
     };
     let uids = format!("{uid} {outer_uid} 1\n").into_bytes();
     let gids = format!("{gid} {outer_gid} 1\n").into_bytes();
@@ -139,7 +144,9 @@ fn tried(host: &Host, users: Users) -> rustix::io::Result<Option<(usize, i32)>> 
     drop(prepared);
     let mut sandbox = super::supervise::Sandbox::new(made, Family::Namespace);
     if let (Privilege::Root { .. }, libc::CLONE_NEWUSER) = (privilege, users) {
-        write_maps(sandbox.pid(), &uids, &gids)?;
+        if let Err(errno) = write_maps(sandbox.pid(), &uids, &gids) {
+            return Ok(Some((1, errno.raw_os_error())));
+        }
         send(control.as_fd(), Message::Go)?;
     }
     let said = receive(control.as_fd())?;

@@ -54,9 +54,23 @@ pub(crate) fn no_capabilities(bounding: Bounding) -> Result<()> {
 /// Becomes this user and group, in every sense of the word, and leaves all other groups.
 pub(crate) fn become_user(uid: u32, gid: u32) -> Result<()> {
     let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
-    rustix::thread::set_thread_groups(&[])?;
+    match rustix::thread::set_thread_groups(&[]) {
+        // In a namespace of an ordinary user nobody may leave groups, as that user may not.
+        Err(Errno::PERM) if groups_stay() => {}
+        left => left?,
+    }
     rustix::thread::set_thread_res_gid(gid, gid, gid)?;
     rustix::thread::set_thread_res_uid(uid, uid, uid)
+}
+
+/// Returns whether nobody in our user namespace may leave groups (user_namespaces(7)). It allocates
+/// nothing.
+fn groups_stay() -> bool {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let mut text = [0; 8];
+    rustix::fs::open(c"/proc/self/setgroups", flags, Mode::empty())
+        .and_then(|file| rustix::io::read(&file, &mut text))
+        .is_ok_and(|_| text.starts_with(b"deny"))
 }
 
 /// Makes a user namespace of this process's own, where that is not refused.

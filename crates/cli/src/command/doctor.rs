@@ -78,6 +78,9 @@ fn screen(report: &Report) -> String {
         }
     }
     text.push('\n');
+    for warning in &report.warnings {
+        text.push_str(&format!("warning: {}\n", visible(warning)));
+    }
     text.push_str(&verdict(report));
     text
 }

@@ -5,7 +5,7 @@ use palisade_testkit::hosts::{COUNTED, DROPPED, FILTERED};
 use palisade_testkit::{Fact, Need, need};
 use serde_json::Value as Json;
 
-use crate::kit::{PALISADE, Ran, World, as_both};
+use crate::kit::{PALISADE, Person, Ran, World, as_both};
 use crate::levels::with_binary;
 use crate::schema::assert_fits;
 
@@ -90,10 +90,36 @@ fn on_a_plain_host_and_where_namespaces_are_refused_in_two_ways() {
         let remedy = counted["levels"][0]["remedy"].as_str().unwrap();
         assert!(remedy.contains("sysctl user.max_user_namespaces"), "{remedy}");
         // Root, with its capabilities, needs no user namespace.
-        if rustix::process::geteuid().is_root() && world.person == crate::kit::Person::Ours {
+        if rustix::process::geteuid().is_root() && world.person == Person::Ours {
             let unaided = tells_the_truth(&world, &shell(FILTERED), palisade);
             assert_eq!(unaided["strongest"], "full", "{unaided:#}");
         }
+    });
+}
+
+#[test]
+fn in_containers_whose_root_is_an_ordinary_user() {
+    as_both(|world| {
+        let palisade = with_binary(&world);
+        let told = tells_the_truth(&world, &shell("exec unshare -U -r \"$@\""), palisade);
+        assert_eq!(told["strongest"], "full", "{told:#}");
+        // As engines do: a part of /proc is covered, and so no other can be mounted in a namespace of
+        // users. Who has the right to needs none.
+        let covered = |users: &str, then: &str| {
+            format!(
+                "exec unshare -U {users} -m sh -c 'mount --bind /dev/null /proc/version && \
+                 exec {then} \"$@\"' sh \"$@\""
+            )
+        };
+        let told = tells_the_truth(&world, &shell(&covered("-r", "")), palisade);
+        assert_eq!(told["strongest"], "full", "{told:#}");
+        let drop = "setpriv --ambient-caps=-all --inh-caps=-all --bounding-set=-all --";
+        let dropped = covered("-c --keep-caps", drop);
+        let told = tells_the_truth(&world, &shell(&dropped), palisade);
+        let is_root = rustix::process::geteuid().is_root() && world.person == Person::Ours;
+        let expected = if is_root { "capabilities" } else { "covered-proc" };
+        assert_eq!(told["blocks"], serde_json::json!([expected]), "{told:#}");
+        assert_eq!(told["strongest"], "landlock", "{told:#}");
     });
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
+use std::process::Command;
 
 use palisade_testkit::hosts::{BARE, COUNTED, DROPPED, FILTERED};
 use serde_json::Value as Json;
@@ -140,9 +141,12 @@ fn who_requires_nothing_gets_what_there_is_and_nothing_is_told_loudly() {
 
 /// Puts the binary where sandboxes see it, by a name that nobody denies.
 pub(crate) fn with_binary(world: &World) -> &'static str {
-    world.write("bin/tool", fs::read(PALISADE).unwrap());
-    let path = world.project.path("bin/tool");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    // By another process: while one of ours has it open to write, nobody can execute it.
+    let to = world.project.path("bin/tool");
+    fs::create_dir(world.project.path("bin")).unwrap();
+    let copied = Command::new("/bin/cp").arg(PALISADE).arg(&to).status().unwrap();
+    assert!(copied.success());
+    fs::set_permissions(to, fs::Permissions::from_mode(0o755)).unwrap();
     "bin/tool"
 }
 

@@ -33,6 +33,8 @@ pub struct Report {
     pub levels: Vec<Tried>,
     /// What the policy in force requires, or why there is none.
     pub require: Result<Require, OpenError>,
+    /// What a person should know of the policy in force.
+    pub warnings: Vec<String>,
     /// Policy files of other systems that lie about and are not in force.
     pub files: Vec<Lying>,
     /// What became of running a command under a profile, if that was asked for.
@@ -68,12 +70,16 @@ impl Report {
         plain.profile = None;
         let opened = Session::open(&plain);
         let files = opened.as_ref().map(|session| files::lying(request, session));
+        let warnings = opened.as_ref().map(|session| {
+            session.warnings().iter().map(ToString::to_string).collect::<Vec<String>>()
+        });
         Self {
             machine: Machine::look(request),
             probes: host.probes(),
             blocks: Probe::blocks(&kernel),
             levels: levels::tried(&host, &kernel, request),
             files: files.unwrap_or_default(),
+            warnings: warnings.unwrap_or_default(),
             require: opened.map(|session| session.policy().require.value()),
             profile: request.profile.as_ref().map(|name| Profiled::run(name, request)),
         }

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 pub use palisade_apply::Stop;
 use palisade_apply::cache::Held;
 use palisade_apply::{CannotStart, Running, Streams, Survivors};
-use palisade_plan::{CannotPlan, Kept, Kernel, Note, Order, Plan, build};
+use palisade_plan::{CannotPlan, Kept, Kernel, Note, Order, Plan, Walls, build};
 use palisade_policy::decide::Permit;
 use palisade_policy::policy::Require;
 
@@ -157,10 +157,12 @@ pub(super) fn start(
     let questions = order.questions();
     // Who accepts less gets it only where more cannot be had, which is found out first: a step that
     // fails in the middle of a start tells nobody what could be done instead.
-    let facts = match order.require {
-        Require::Full | Require::External => host.facts(&questions),
-        Require::Landlock | Require::None => host.facts_of(&host.probed(), &questions),
-    };
+    let mut facts = host.facts(&questions);
+    let accepts_less = matches!(order.require, Require::Landlock | Require::None);
+    let needs_proc = order.require == Require::Full && order.walls == Walls::Up;
+    if accepts_less || (needs_proc && facts.covers_proc()) {
+        facts = host.facts_of(&host.probed(), &questions);
+    }
     let plan = build(&permit, &order, &facts)?;
     let mut readers = Vec::new();
     let streams = Streams {

@@ -65,6 +65,7 @@ pub(super) fn told(report: &Report) -> Json {
         "levels": report.levels.iter().map(level).collect::<Json>(),
         "profile": profile,
         "files": files,
+        "warnings": report.warnings,
     })
 }
 

@@ -173,3 +173,29 @@ fn what_is_hidden_in_what_is_the_kernels_is_told() {
     let text = build(&permit(), &order, &host).unwrap().to_string();
     assert!(text.contains("`/proc/version` is the kernel's, and stays"), "{text}");
 }
+
+#[test]
+fn a_proc_that_something_covers_is_told_by_the_mounts() {
+    let mount = |point: &str, root: &str, kind: &str| crate::Mount {
+        point: point.into(),
+        root: root.into(),
+        device: "0:5".into(),
+        kind: kind.into(),
+    };
+    let proc = mount("/proc", "/", "proc");
+    #[rustfmt::skip]
+    let cases = [
+        (vec![], true, "there is none"),
+        (vec![proc.clone()], false, "the usual"),
+        (vec![proc.clone(), mount("/proc/sys/fs/binfmt_misc", "/", "autofs")], false, "hides nothing"),
+        (vec![proc.clone(), mount("/proc/kcore", "/null", "tmpfs")], true, "as engines do"),
+        (vec![proc.clone(), mount("/proc/sys", "/sys", "proc")], true, "read-only parts"),
+        (vec![proc.clone(), mount("/proc/kcore", "/null", "tmpfs"), mount("/dev/.lxc/proc", "/", "proc")],
+            false, "another that is whole"),
+    ];
+    for (mounts, expected, because) in cases {
+        let mut host = facts(Privilege::Ordinary);
+        host.mounts = mounts;
+        assert_eq!(host.covers_proc(), expected, "{because}");
+    }
+}
