@@ -106,7 +106,7 @@ fn a047_without_namespaces_readonly_lets_nothing_be_written_but_the_scratch_fold
             .sh("cat inside; echo x > inside; echo x > new; rm -f inside; touch $HOME/x /tmp/x; \
              echo y > $TMPDIR/y && cat $TMPDIR/y; cat inside; echo $TMPDIR");
         let text = out(&outcome);
-        assert!(text.starts_with("inside\ny\ninside\n/tmp/palisade-"), "{}", all(&outcome));
+        assert!(text.starts_with("inside\ny\ninside\n/tmp/palisade-scratch-"), "{}", all(&outcome));
         assert!(!place.project.path("new").exists());
         let scratch = text.lines().last().unwrap();
         assert!(!Path::new(scratch).exists(), "it goes with the run");
