@@ -94,7 +94,7 @@ mod tests {
     fn what_a_killed_run_left_is_removed_by_the_next_and_what_one_uses_is_not() {
         use std::time::SystemTime;
         let folder = palisade_testkit::Project::new();
-        let [left, used, young] = ["1", "2", "3"].map(|it| folder.path(&format!("{NAME}{it}")));
+        let [left, used, young] = ["1", "2", "3"].map(|it| folder.path(format!("{NAME}{it}")));
         let other = folder.path("other");
         let kept = Scratch::make(&used).unwrap();
         for path in [&left, &young, &other] {
