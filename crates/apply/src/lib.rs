@@ -30,6 +30,6 @@ pub use listing::Listing;
 pub use lookup::HostLookup;
 #[cfg(target_os = "linux")]
 pub use run::{
-    Bound, CannotStart, End, Host, Input, Outcome, Output, Running, Signals, Stop, Stream, Streams,
-    Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,
+    Bound, CannotStart, End, Host, Input, Other, Outcome, Output, Probe, Running, Signals, Stop,
+    Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,
 };

@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
-    agents, cache, check, completions, demo, explain, man, plan, policy, run, trust,
+    agents, cache, check, completions, demo, doctor, explain, man, plan, policy, run, trust,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -53,6 +53,7 @@ pub(crate) enum Command {
     Cache(cache::CacheCommand),
     Agents(agents::AgentsArgs),
     Demo(demo::DemoArgs),
+    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
     /// Print the manual of this command line as Markdown

@@ -70,6 +70,8 @@
 
 pub mod agentao;
 mod decision;
+#[cfg(target_os = "linux")]
+pub mod doctor;
 pub mod places;
 pub mod read;
 pub mod root;

@@ -1,7 +1,9 @@
 //! What a host is and offers, as data. `apply` fills it in; a test may write any host down.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use crate::block::Block;
 use crate::paths::by_bytes;
 use crate::seccomp::Arch;
 
@@ -30,6 +32,9 @@ pub struct Facts {
     pub sockets: Vec<PathBuf>,
     /// Where control groups may be made, if anybody asked and they may.
     pub delegated: Option<Delegated>,
+    /// Where a folder for temporary files can be made, for commands that cannot have a /tmp of their
+    /// own. Nothing lies there.
+    pub scratch: Option<PathBuf>,
 }
 
 /// A folder of control groups that was handed to the starting user (cgroups(7), version 2).
@@ -71,6 +76,12 @@ pub struct Kernel {
     pub arch: Option<Arch>,
     /// Whether namespaces with mounts and a fresh /proc were made in a trial.
     pub namespaces: Trial,
+    /// The same without a namespace of users, for who has the right to: tried where the first fails.
+    pub unaided: Trial,
+    /// Whether a sandbox stands around us and was seen to hold: tried where the first two fail.
+    pub around: Trial,
+    /// What was found to be in the way of namespaces.
+    pub blocks: Vec<Block>,
     /// The version of Landlock; 0 is none.
     pub landlock: u32,
 }
@@ -83,10 +94,17 @@ pub enum Trial {
     /// It did not.
     Refused {
         /// What was tried.
-        what: String,
+        what: Cow<'static, str>,
         /// The kernel's errno.
         errno: i32,
     },
+}
+
+impl Trial {
+    /// Returns the outcome of what nobody tried, because nobody had to know.
+    pub fn untried() -> Self {
+        Self::Refused { what: "nobody tried".into(), errno: 0 }
+    }
 }
 
 /// One mount (proc(5), mountinfo).
@@ -170,6 +188,19 @@ impl Facts {
     /// Returns whether any mount lies strictly below `folder`.
     pub fn has_mount_below(&self, folder: &Path) -> bool {
         self.mounts.iter().any(|mount| mount.point != folder && mount.point.starts_with(folder))
+    }
+
+    /// Returns whether no /proc can be seen whole, as far as the mounts tell: then the kernel may refuse
+    /// to mount another in a namespace of users. Only trying shows it.
+    pub fn covers_proc(&self) -> bool {
+        let is_whole = |proc: &Mount| {
+            let covers = self.mounts.iter().filter(|mount| mount.point != proc.point);
+            let mut covers = covers.filter(|mount| mount.point.starts_with(&proc.point));
+            // A folder that the kernel made to mount on hides nothing.
+            proc.root == Path::new("/")
+                && covers.all(|mount| mount.point == proc.point.join("sys/fs/binfmt_misc"))
+        };
+        !self.mounts.iter().filter(|mount| mount.kind == "proc").any(is_whole)
     }
 
     /// Returns the other paths under which the thing at `path` can be seen, through other mounts

@@ -17,6 +17,8 @@
 
 mod absent;
 mod after;
+mod back_end;
+mod block;
 mod build;
 mod errno;
 pub mod export;
@@ -31,6 +33,8 @@ mod step;
 mod worktree;
 
 pub use after::{After, is_plain_repository};
+pub use back_end::{BackEnd, NoBackEnd};
+pub use block::Block;
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
 pub use facts::{Delegated, Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
 pub use order::{Bounds, Caches, Kept, Order, Questions, Trace, Walls};
@@ -39,9 +43,10 @@ pub use palisade_policy as policy;
 // `apply` answers what deciding asks of a disk, and knows no room but this one.
 pub use palisade_policy::jail::{Entry, Listing, Lookup, Named, NamedKind};
 pub use paths::{below, by_bytes, split};
-pub use plan::{Enforced, Layer, Note, Plan, Strength};
+pub use plan::{Enforced, Layer, Level, Note, Plan, Strength};
 pub use render::enforced_json;
 pub use step::{
-    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
+    Access, Alone, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step,
+    Tree,
 };
 pub use worktree::Worktree;

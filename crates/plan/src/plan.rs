@@ -10,11 +10,25 @@ use crate::step::Step;
 /// but for the values of environment variables, which are never printed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
+    pub(crate) level: Level,
     pub(crate) steps: Vec<Step>,
     pub(crate) enforced: Vec<Enforced>,
     pub(crate) notes: Vec<Note>,
     pub(crate) bounds: Bounds,
     pub(crate) after: Option<After>,
+}
+
+/// How much of it all there is: the strongest word of `require` that is met.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Level {
+    /// All walls.
+    Full,
+    /// Landlock and the filter of system calls.
+    Landlock,
+    /// Nothing of ours: the policy relies on what stands around us.
+    External,
+    /// Nothing.
+    None,
 }
 
 /// How strongly one layer holds.
@@ -89,8 +103,21 @@ impl Plan {
         &self.notes
     }
 
+    /// Returns how much of it all there is.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
     /// Returns whether there are walls around the command.
     pub fn is_confined(&self) -> bool {
+        match self.level {
+            Level::Full | Level::Landlock => true,
+            Level::External | Level::None => false,
+        }
+    }
+
+    /// Returns whether the command has namespaces of its own, which end all of its processes.
+    pub fn has_namespaces(&self) -> bool {
         !self.steps.contains(&Step::Adopt)
     }
 
@@ -102,6 +129,18 @@ impl Plan {
     /// Returns the bounds that the supervisor keeps.
     pub fn bounds(&self) -> Bounds {
         self.bounds
+    }
+}
+
+impl Level {
+    /// Returns the word that policies and programs use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Landlock => "landlock",
+            Self::External => "external",
+            Self::None => "none",
+        }
     }
 }
 

@@ -7,9 +7,10 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::plan::{Enforced, Plan, Strength};
-use crate::seccomp::Nesting;
+use crate::seccomp::{Nesting, Sockets};
 use crate::step::{
-    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step, Tree,
+    Access, Alone, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step,
+    Tree,
 };
 
 impl fmt::Display for Plan {
@@ -23,6 +24,7 @@ impl fmt::Display for Plan {
             let trees: Vec<String> = after.trees.iter().map(|tree| shown(tree)).collect();
             writeln!(f, "{:<14} {}", "look-over", trees.join(" "))?;
         }
+        writeln!(f, "# {:<12} {}", "level", self.level.word())?;
         for Enforced { layer, strength } in &self.enforced {
             write!(f, "# {:<12} {}", layer.word(), strength.word())?;
             match strength {
@@ -64,7 +66,7 @@ impl Plan {
             .collect();
         let after: Vec<String> =
             self.after.iter().flat_map(|after| &after.trees).map(|tree| shown(tree)).collect();
-        json!({ "steps": steps, "look_over": after, "enforced": enforced_json(&self.enforced), "notes": notes })
+        json!({ "level": self.level.word(), "steps": steps, "look_over": after, "enforced": enforced_json(&self.enforced), "notes": notes })
     }
 }
 
@@ -138,12 +140,20 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
             list.extend(write.iter().map(|path| shown(path)));
             ("landlock", list)
         }
-        Step::Seccomp { arch, nesting } => {
+        Step::LandlockAlone(alone) => ("landlock-alone", told_alone(alone)),
+        Step::Scratch(path) => ("scratch", vec![shown(path)]),
+        Step::Seccomp { arch, nesting, sockets } => {
             let nesting = match nesting {
                 Nesting::Off => "nested=off",
                 Nesting::UserNamespaces => "nested=userns",
             };
-            ("seccomp", words([arch.word(), nesting]))
+            let mut list = words([arch.word(), nesting]);
+            list.extend(match sockets {
+                Sockets::Own => None,
+                Sockets::Internet => Some("sockets=internet".into()),
+                Sockets::Pairs => Some("sockets=pairs".into()),
+            });
+            ("seccomp", list)
         }
         Step::Reaper => ("reaper", Vec::new()),
         Step::Session => ("session", Vec::new()),
@@ -174,6 +184,7 @@ fn told_identity(identity: &Identity) -> String {
     let by = match mapped_by {
         MappedBy::Itself => "itself",
         MappedBy::Supervisor => "supervisor",
+        MappedBy::Nobody => "nobody",
     };
     format!("uid {uid}={outer_uid} gid {gid}={outer_gid} by {by}")
 }
@@ -195,6 +206,24 @@ fn told_keep(keep: &Keep) -> Vec<String> {
     };
     let mut list = vec![number(*tree), shown(path)];
     list.extend(words([access, depth, &owner]));
+    list
+}
+
+fn told_alone(alone: &Alone) -> Vec<String> {
+    let Alone { version, hidden, shut, readable, write, fixed, devices } = alone;
+    let mut list = vec![format!("abi={version}")];
+    let parts = [
+        ("without", hidden),
+        ("shut", shut),
+        ("read", readable),
+        ("write", write),
+        ("fixed", fixed),
+        ("devices", devices),
+    ];
+    for (word, paths) in parts.into_iter().filter(|(_, paths)| !paths.is_empty()) {
+        list.push(word.into());
+        list.extend(paths.iter().map(|path| shown(path)));
+    }
     list
 }
 

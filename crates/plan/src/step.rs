@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::seccomp::{Arch, Nesting};
+use crate::seccomp::{Arch, Nesting, Sockets};
 
 /// One act, in the words of whoever reads a plan. They are done in the order of the list.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -112,12 +112,18 @@ pub enum Step {
         /// Where everything may be done; all the rest can be read and executed.
         write: Vec<PathBuf>,
     },
+    /// The only wall for files, where mounts cannot be had: what may be read and written.
+    LandlockAlone(Alone),
+    /// A folder for temporary files, for this run alone; it is removed with what is in it.
+    Scratch(PathBuf),
     /// The filter of system calls.
     Seccomp {
         /// For which processor.
         arch: Arch,
         /// Whether user namespaces may be made inside.
         nesting: Nesting,
+        /// Which sockets may be opened.
+        sockets: Sockets,
     },
     /// Whoever loses its parent becomes a child of the first process, which ends them all when it
     /// goes. For commands without namespaces, which end everything by themselves.
@@ -152,6 +158,27 @@ pub enum Step {
         /// Its environment. Values are never printed.
         environment: Vec<(String, String)>,
     },
+}
+
+/// What Landlock allows where it is the only wall. It can only give rights to whole trees, so where
+/// something in a tree is left out, rights are given to what lies beside it, one by one: folders above
+/// something left out get none themselves, and what is made in them later gets none either.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Alone {
+    /// Which version is used.
+    pub version: u32,
+    /// What cannot be read; all the rest can be read and executed.
+    pub hidden: Vec<PathBuf>,
+    /// Folders that cannot be read either, but for what is listed; that they are there is no secret.
+    pub shut: Vec<PathBuf>,
+    /// What can be read all the same.
+    pub readable: Vec<PathBuf>,
+    /// Where everything may be done.
+    pub write: Vec<PathBuf>,
+    /// What may not be changed there.
+    pub fixed: Vec<PathBuf>,
+    /// Devices that can be read and written.
+    pub devices: Vec<PathBuf>,
 }
 
 /// What the network reaches.
@@ -204,6 +231,8 @@ pub enum MappedBy {
     Itself,
     /// The supervisor, who has the right to map others.
     Supervisor,
+    /// Nobody: there is no namespace of users, and everybody is who they are outside.
+    Nobody,
 }
 
 /// The number of a kept tree.

@@ -3,6 +3,7 @@
 //! - [`Project`]: a project folder that disappears with the value.
 //! - [`Home`]: a home folder and the environment that goes with it.
 //! - [`need`]: runs a test only where a fact of the machine holds, and is loud when it does not.
+//! - [`hosts`]: hosts that refuse something.
 //! - [`ordinary_user`], [`in_child`], [`killed_after`]: a test in a process of its own.
 
 #![forbid(unsafe_code)]
@@ -14,6 +15,7 @@
 
 mod child;
 mod home;
+pub mod hosts;
 mod need;
 mod project;
 

@@ -1,6 +1,7 @@
 //! A step made ready: everything it needs is in memory, nothing is left to allocate.
 
 use std::ffi::{CStr, CString};
+use std::os::fd::OwnedFd;
 
 use palisade_plan::Reached;
 use palisade_plan::seccomp::Nesting;
@@ -10,7 +11,7 @@ use rustix::process::Resource;
 use crate::sys::landlock::Handled;
 use crate::sys::mount::Reach;
 use crate::sys::process::Strings;
-use crate::sys::restrict::Instruction;
+use crate::sys::restrict::{Bounding, Instruction};
 
 /// One step, ready. Their places in the list are those of the plan's steps.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub(super) enum Act {
     Map { uids: Vec<u8>, gids: Vec<u8> },
     /// Waits until the supervisor has said who is who, and becomes that.
     AwaitMap { uid: u32, gid: u32 },
+    /// Becomes this user and group, where nobody says who is who.
+    Become { uid: u32, gid: u32 },
     /// Waits until the supervisor has put us into a control group.
     AwaitGroup,
     /// Waits until names are kept by the supervisor.
@@ -62,11 +65,13 @@ pub(super) enum Act {
     /// The same, once the supervisor has looked.
     UndumpableOnGo,
     /// No capabilities.
-    NoCapabilities,
+    NoCapabilities(Bounding),
     /// No new privileges.
     NoNewPrivileges,
     /// Landlock: what may be done everywhere, and what below these paths.
     Landlock { handled: Handled, everywhere: u64, below: Vec<CString> },
+    /// Landlock, by rules that are made.
+    Restrict(OwnedFd),
     /// The filter of system calls.
     Filter(Vec<Instruction>),
     /// Descendants that lose their parent become children of this process.

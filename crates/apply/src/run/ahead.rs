@@ -95,6 +95,7 @@ fn is_ours(identity: &Identity) -> bool {
     let gid = rustix::process::getegid().as_raw();
     match identity.mapped_by {
         MappedBy::Supervisor => uid == 0,
+        MappedBy::Nobody => false,
         MappedBy::Itself => {
             let Identity { uid: inner, outer_uid, gid: inner_group, outer_gid, .. } = *identity;
             (inner, outer_uid, inner_group, outer_gid) == (uid, uid, gid, gid)

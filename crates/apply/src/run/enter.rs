@@ -30,7 +30,7 @@ use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
 use crate::sys::{landlock, network, notify, restrict, signal};
 
 /// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
-const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
+pub(super) const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 
 /// Does every step, and never comes back.
 pub(super) fn enter(prepared: &mut Prepared) -> ! {
@@ -57,6 +57,8 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     if rest.is_empty() {
         leave(0);
     }
+    // Before anybody inside can ask for it.
+    rustix::thread::set_name(c"pal-reaper").ok();
     match fork_onto(stack, &mut || line(rest, split, &mut around)) {
         Ok(command) => reaper::run(command, control, supervisor, *family),
         Err(errno) => fail(control, split, errno),
@@ -105,6 +107,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             await_go(*control, *supervisor)?;
             restrict::become_user(*uid, *gid)
         }
+        Act::Become { uid, gid } => restrict::become_user(*uid, *gid),
         Act::AwaitGroup | Act::AwaitNames => await_go(*control, *supervisor),
         Act::Keep { slot, path, reach, attributes } => {
             let tree = mount::clone_tree(path, *reach)?;
@@ -144,7 +147,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             await_go(*control, *supervisor)?;
             restrict::undumpable()
         }
-        Act::NoCapabilities => restrict::no_capabilities(),
+        Act::NoCapabilities(bounding) => restrict::no_capabilities(*bounding),
         Act::NoNewPrivileges => restrict::no_new_privileges(),
         Act::Landlock { handled, everywhere, below } => {
             let ruleset = landlock::ruleset(handled)?;
@@ -154,6 +157,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             }
             landlock::restrict(ruleset.as_fd())
         }
+        Act::Restrict(ruleset) => landlock::restrict(ruleset.as_fd()),
         Act::Filter(program) => restrict::filter(program),
         Act::Trace(program) => {
             send_with(*control, Message::Listener, notify::listen(program)?.as_fd())

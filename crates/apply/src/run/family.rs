@@ -26,7 +26,7 @@ pub(super) enum Family {
 
 impl Family {
     pub(super) fn of(plan: &Plan) -> Self {
-        if plan.is_confined() { Self::Namespace } else { Self::Adopted }
+        if plan.has_namespaces() { Self::Namespace } else { Self::Adopted }
     }
 
     /// The signals that the first process is told of.

@@ -64,7 +64,8 @@ struct Watch {
 /// Where the sandbox's mounts are.
 #[derive(Debug)]
 struct Inside {
-    users: OwnedFd,
+    /// None if users are the host's.
+    users: Option<OwnedFd>,
     mounts: OwnedFd,
 }
 
@@ -114,8 +115,9 @@ impl Watched {
             let path = format!("/proc/{}/ns/{name}", first.as_raw_nonzero());
             rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
         };
+        let users = namespace("user").map_err(&failed)?;
         let inside = Inside {
-            users: namespace("user").map_err(&failed)?,
+            users: (!is_own(&users)).then_some(users),
             mounts: namespace("mnt").map_err(&failed)?,
         };
         let watch = Arc::new(Watch { files: self.files, inside });
@@ -129,6 +131,13 @@ impl Watched {
         }
         Ok(guard)
     }
+}
+
+/// Returns whether a namespace of users is the one that we are in, which nobody can enter again.
+fn is_own(users: &OwnedFd) -> bool {
+    let which = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
+    let (theirs, ours) = (rustix::fs::fstat(users), rustix::fs::stat(c"/proc/self/ns/user"));
+    theirs.is_ok_and(|theirs| ours.is_ok_and(|ours| which(theirs) == which(ours)))
 }
 
 impl Guard {

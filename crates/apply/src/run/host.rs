@@ -6,7 +6,7 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use palisade_plan::seccomp::Arch;
@@ -26,6 +26,7 @@ use super::message::{Message, send};
 use super::needed::{Heaps, Needed};
 use super::prepare::{Prepared, prepare};
 use super::reserve::Reserved;
+use super::scratch::Scratch;
 use super::streams::{self, Opened, Streams};
 use super::supervise::{Running, Sandbox};
 use super::{ahead, doors, group, mounts, survey, trial};
@@ -34,10 +35,14 @@ use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
 use crate::sys::{environment, landlock, restrict, signal};
 
+/// Plans a command anew for a kernel that was looked at more closely.
+pub type Other<'o> = &'o dyn Fn(&Kernel) -> Option<Plan>;
+
 /// A host on which sandboxes are started. It is asked once what it offers.
 #[derive(Debug)]
 pub struct Host {
     kernel: Kernel,
+    probed: OnceLock<Kernel>,
     privilege: Privilege,
     uid: u32,
     gid: u32,
@@ -55,8 +60,22 @@ impl Host {
     /// about the next.
     pub fn probe() -> Self {
         let mut host = Self::assumed();
-        host.kernel.namespaces = trial::namespaces(&host);
+        host.kernel = trial::kernel(&host);
         host
+    }
+
+    /// Returns what the kernel offers, found out by trying: what was taken for granted is not asked
+    /// before something fails. That all works is found out once; a refusal may pass, and nobody is to
+    /// be held by less because of one.
+    pub fn probed(&self) -> Kernel {
+        if let Some(known) = self.probed.get() {
+            return known.clone();
+        }
+        let found = trial::kernel(self);
+        if found.namespaces == Trial::Works {
+            self.probed.set(found.clone()).ok();
+        }
+        found
     }
 
     /// Takes for granted that namespaces can be made here, which saves making some only to see. If
@@ -70,7 +89,14 @@ impl Host {
             "aarch64" => Some(Arch::Aarch64),
             _ => None,
         };
-        let kernel = Kernel { arch, namespaces: Trial::Works, landlock: landlock::version() };
+        let kernel = Kernel {
+            arch,
+            namespaces: Trial::Works,
+            unaided: Trial::untried(),
+            around: Trial::untried(),
+            blocks: Vec::new(),
+            landlock: landlock::version(),
+        };
         let mut host = Self {
             kernel,
             privilege: Privilege::Ordinary,
@@ -81,6 +107,7 @@ impl Host {
             spares: None,
             is_for_one: false,
             owners: Mutex::default(),
+            probed: OnceLock::new(),
         };
         if uid == 0 {
             host.privilege = Privilege::Root { idmap: host.try_idmap(Path::new("/")) };
@@ -111,6 +138,11 @@ impl Host {
 
     /// Returns what a plan for these questions has to know.
     pub fn facts(&self, questions: &Questions) -> Facts {
+        self.facts_of(&self.kernel, questions)
+    }
+
+    /// Returns what a plan has to know on a host whose kernel is this one.
+    pub fn facts_of(&self, kernel: &Kernel, questions: &Questions) -> Facts {
         let mounts = mounts::read();
         let delegated = questions.memory.and_then(|_| group::delegated(&mounts));
         let privilege = self.privilege_over(&questions.owned);
@@ -122,12 +154,17 @@ impl Host {
             groups: groups.into_iter().map(rustix::process::Gid::as_raw).collect(),
             name: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             privilege,
-            kernel: self.kernel.clone(),
+            kernel: kernel.clone(),
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
             sockets: if questions.paths.is_empty() { Vec::new() } else { doors::found() },
             delegated,
+            // Only who has no /tmp of its own needs one.
+            scratch: match kernel.namespaces {
+                Trial::Works => None,
+                Trial::Refused { .. } => Scratch::path(),
+            },
         }
     }
 
@@ -151,7 +188,7 @@ impl Host {
     /// When something is missing before the sandbox exists. What fails later is told by
     /// [`Running::wait`]; in both cases the command has not run.
     pub fn start(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
-        self.start_watched(plan, streams, Watcher::Thread)
+        self.start_watched(plan, streams, Watcher::Thread, None)
     }
 
     /// Starts a command whose end is waited for at once: who waits watches its protected files
@@ -161,7 +198,25 @@ impl Host {
     ///
     /// As [`Host::start`].
     pub fn start_awaited(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
-        self.start_watched(plan, streams, Watcher::Waiter)
+        self.start_watched(plan, streams, Watcher::Waiter, None)
+    }
+
+    /// Starts a command as [`Host::start`] does or, if it is `awaited` at once, as
+    /// [`Host::start_awaited`]. Where its namespaces cannot be made after all, the host is looked at
+    /// more closely, and the `other` plan for what it offers is started instead, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`Host::start`].
+    pub fn start_or(
+        &self,
+        plan: &Plan,
+        streams: Streams,
+        awaited: bool,
+        other: Other<'_>,
+    ) -> Result<Running, CannotStart> {
+        let watcher = if awaited { Watcher::Waiter } else { Watcher::Thread };
+        self.start_watched(plan, streams, watcher, Some(other))
     }
 
     fn start_watched(
@@ -169,6 +224,7 @@ impl Host {
         plan: &Plan,
         streams: Streams,
         watcher: Watcher,
+        other: Option<Other<'_>>,
     ) -> Result<Running, CannotStart> {
         let started = Instant::now();
         // The clock that files are dated by.
@@ -178,17 +234,32 @@ impl Host {
         let Opened { standard, feed, drains, terminal } =
             streams::open(streams, reader(plan), cap)?;
         let (fresh, terminal) = terminal.unzip();
-        let (mut prepared, mut ours) = prepare(self, plan, standard, fresh)?;
-        let ahead = ahead::take(plan);
+        let mut second = None;
+        let next = |failed| other.and_then(|other| other(&self.probed())).ok_or(failed);
+        let (blank, mut ours) = match prepare(self, plan) {
+            Ok(ready) => ready,
+            Err(failed) => prepare(self, second.insert(next(failed)?))?,
+        };
+        let mut prepared = blank.with(standard, fresh);
+        let ahead = ahead::take(second.as_ref().unwrap_or(plan));
         let mut kept = Ok(());
         // Names take as long as it takes somebody else to make a process. Should we be killed then,
         // the janitor knows of no sandbox, and none has begun: it waits for what only we say.
-        let keep = || {
-            let keep = |reserved: &mut Reserved| reserved.watch().and_then(|()| reserved.keep());
-            kept = ours.reserved.as_mut().map_or(Ok(()), keep);
+        let mut made = {
+            let namespaces = ours.namespaces;
+            let keep = || kept = ours.keep_names();
+            self.made(ahead.as_ref(), &mut prepared, namespaces, keep)
         };
-        let made = self.made(ahead.as_ref(), &mut prepared, ours.namespaces, keep);
+        if let (Err(errno), None) = (&made, &second) {
+            let next = next(before("make namespaces")(*errno))?;
+            (prepared, ours) = prepared.again(self, &next)?;
+            second = Some(next);
+            let namespaces = ours.namespaces;
+            let keep = || kept = ours.keep_names();
+            made = self.made(None, &mut prepared, namespaces, keep);
+        }
         let made = made.map_err(before("make namespaces"))?;
+        let plan = second.as_ref().unwrap_or(plan);
         let pid = made.pid;
         let sandbox = Sandbox::new(made, Family::of(plan));
         if self.is_for_one {
@@ -196,7 +267,7 @@ impl Host {
         }
         // Now: once the first process is undumpable, only root may look.
         let moved = ours.reserved.as_ref().is_none_or(Reserved::moves_all);
-        let has_mounts = plan.is_confined() && moved;
+        let has_mounts = plan.has_namespaces() && moved;
         let mounts = has_mounts.then(|| Mounts::hold(pid)).flatten();
         kept?;
         if let Some(reserved) = &ours.reserved {
@@ -237,6 +308,7 @@ impl Host {
             group: ours.group,
             reserved: ours.reserved,
             mounts,
+            scratch: ours.scratch,
             control: ours.control,
             feed,
             drains,

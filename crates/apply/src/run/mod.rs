@@ -2,8 +2,8 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
-//! | `prepare`, `needed`, `streams`, `reserve`, `group` | in the supervisor, before: everything that can be allocated |
+//! | `host`, `trial`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
+//! | `prepare`, `needed`, `streams`, `reserve`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
@@ -13,7 +13,10 @@
 mod act;
 mod after;
 mod ahead;
+mod allowed;
+mod around;
 mod attend;
+mod blocks;
 mod bounds;
 mod capped;
 mod doors;
@@ -36,12 +39,14 @@ mod needed;
 mod outcome;
 mod overlay;
 mod prepare;
+mod probes;
 mod pump;
 mod quiet;
 mod reaper;
 mod reserve;
 mod said;
 mod sample;
+mod scratch;
 mod spare;
 mod streams;
 mod supervise;
@@ -55,7 +60,8 @@ mod walk;
 pub use ahead::{call_back, send_ahead};
 pub use attend::Signals;
 pub use error::CannotStart;
-pub use host::Host;
+pub use host::{Host, Other};
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
+pub use probes::Probe;
 pub use streams::{Input, Output, Streams};
 pub use supervise::{Running, Stop};

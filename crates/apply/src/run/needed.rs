@@ -165,7 +165,9 @@ impl Memory {
             | Act::Loopback
             | Act::Undumpable
             | Act::UndumpableOnGo
-            | Act::NoCapabilities
+            | Act::NoCapabilities(_)
+            | Act::Become { .. }
+            | Act::Restrict(_)
             | Act::NoNewPrivileges
             | Act::Adopt
             | Act::Split

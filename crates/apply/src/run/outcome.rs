@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use palisade_plan::{Enforced, Note};
+use palisade_plan::{Enforced, Level, Note};
 
 /// What became of a command, as far as the kernel and the supervisor know.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +16,8 @@ pub struct Outcome {
     pub stderr: Stream,
     /// From its start to the end of its last process.
     pub duration: Duration,
+    /// How much of it all there was.
+    pub level: Level,
     /// What held while it ran.
     pub enforced: Vec<Enforced>,
     /// What a person should know.

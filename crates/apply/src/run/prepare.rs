@@ -14,6 +14,7 @@ use rustix::process::{PidfdFlags, Resource};
 
 use super::act::Act;
 use super::ahead::Made;
+use super::allowed;
 use super::error::{CannotStart, before};
 use super::family::Family;
 use super::furnish;
@@ -22,12 +23,13 @@ use super::guard::Watched;
 use super::host::Host;
 use super::message;
 use super::reserve::{Reserved, can_be_made};
+use super::scratch::Scratch;
 use super::terminal::Fresh;
 use crate::sys::descriptor::{forget, lift};
 use crate::sys::landlock::Handled;
 use crate::sys::mount::{self, NO_DEVICES, NO_EXEC, NO_SUID, READ_ONLY, Reach};
 use crate::sys::process::{Stack, Strings};
-use crate::sys::restrict::Instruction;
+use crate::sys::restrict::{Bounding, Instruction};
 
 /// Everything that the new process needs, at places that it can reach without allocating.
 #[derive(Debug)]
@@ -54,6 +56,17 @@ pub(super) struct Prepared {
     pub(super) ahead: Made,
 }
 
+/// The same without streams: who fails before there are any has not taken them.
+pub(super) struct Blank {
+    acts: Vec<Act>,
+    slots: Slots,
+    inside: OwnedFd,
+    outside: Vec<i32>,
+    supervisor: OwnedFd,
+    stack: Stack,
+    family: Family,
+}
+
 /// What the supervisor keeps.
 #[derive(Debug)]
 pub(super) struct Ours {
@@ -69,17 +82,14 @@ pub(super) struct Ours {
     pub(super) reserved: Option<Reserved>,
     /// The protected files that the supervisor has to watch, if there are any.
     pub(super) watched: Option<Watched>,
+    /// The folder for temporary files that the supervisor has to remove, if there is one.
+    pub(super) scratch: Option<Scratch>,
     /// Names in folders that cannot be written.
     impossible: Vec<PathBuf>,
 }
 
-/// Makes a plan ready. Nothing has run when this fails.
-pub(super) fn prepare(
-    host: &Host,
-    plan: &Plan,
-    standard: [OwnedFd; 3],
-    terminal: Option<Fresh>,
-) -> Result<(Prepared, Ours), CannotStart> {
+/// Makes a plan ready, but for its streams. Nothing has run when this fails.
+pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotStart> {
     let (control, inside) = message::pair().map_err(before("make a socket"))?;
     let own = rustix::process::getpid();
     let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty())
@@ -92,6 +102,7 @@ pub(super) fn prepare(
         maps: None,
         group: None,
         reserved: None,
+        scratch: None,
         watched: Watched::new(plan)?,
         impossible: Vec::new(),
     };
@@ -102,22 +113,53 @@ pub(super) fn prepare(
         acts.push(if furnish::does(step) { Act::Furniture(Box::new(act)) } else { act });
     }
     let outside = vec![ours.control.as_raw_fd()];
-    let slots = slots.take();
     let stack = Stack::new();
     let family = Family::of(plan);
-    let prepared = Prepared {
-        acts,
-        slots,
-        inside,
-        outside,
-        standard,
-        terminal,
-        supervisor,
-        stack,
-        family,
-        ahead: Made::default(),
-    };
-    Ok((prepared, ours))
+    let blank = Blank { acts, slots, inside, outside, supervisor, stack, family };
+    Ok((blank, ours))
+}
+
+impl Blank {
+    /// Adds its streams.
+    pub(super) fn with(self, standard: [OwnedFd; 3], terminal: Option<Fresh>) -> Prepared {
+        let Self { acts, slots, inside, outside, supervisor, stack, family } = self;
+        Prepared {
+            acts,
+            slots: slots.take(),
+            inside,
+            outside,
+            standard,
+            terminal,
+            supervisor,
+            stack,
+            family,
+            ahead: Made::default(),
+        }
+    }
+}
+
+impl Ours {
+    /// Keeps the names that must stay absent, if there are any.
+    pub(super) fn keep_names(&mut self) -> Result<(), CannotStart> {
+        let keep = |reserved: &mut Reserved| reserved.watch().and_then(|()| reserved.keep());
+        self.reserved.as_mut().map_or(Ok(()), keep)
+    }
+}
+
+impl Prepared {
+    /// Makes another plan ready, with the same streams.
+    pub(super) fn again(&self, host: &Host, plan: &Plan) -> Result<(Self, Ours), CannotStart> {
+        let failed = |error: std::io::Error| CannotStart::Before {
+            doing: "hand streams over again",
+            errno: error,
+        };
+        let copy = |fd: &OwnedFd| fd.try_clone().map_err(failed);
+        let [input, output, errors] = &self.standard;
+        let lifted = |fd: OwnedFd| lift(fd).map_err(before("hand streams over again"));
+        let standard = [lifted(copy(input)?)?, lifted(copy(output)?)?, lifted(copy(errors)?)?];
+        let (blank, ours) = prepare(host, plan)?;
+        Ok((blank.with(standard, self.terminal.clone()), ours))
+    }
 }
 
 impl Drop for Prepared {
@@ -242,14 +284,20 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         Step::LoopbackUp => Act::Loopback,
         Step::Undumpable if ours.watched.is_some() => Act::UndumpableOnGo,
         Step::Undumpable => Act::Undumpable,
-        Step::NoCapabilities => Act::NoCapabilities,
+        Step::NoCapabilities if ours.namespaces == 0 => Act::NoCapabilities(Bounding::MayStay),
+        Step::NoCapabilities => Act::NoCapabilities(Bounding::Emptied),
         Step::NoNewPrivileges => Act::NoNewPrivileges,
         Step::Landlock { version, write } => {
             let below = write.iter().map(|path| text(path)).collect::<Result<_, _>>()?;
             Act::Landlock { handled: handled(*version), everywhere: READ, below }
         }
-        Step::Seccomp { arch, nesting } => {
-            Act::Filter(instructions(seccomp::compile(*arch, *nesting)))
+        Step::LandlockAlone(alone) => Act::Restrict(allowed::ruleset(alone)?),
+        Step::Scratch(path) => {
+            ours.scratch = Some(Scratch::make(path)?);
+            Act::Done
+        }
+        Step::Seccomp { arch, nesting, sockets } => {
+            Act::Filter(instructions(seccomp::compile(*arch, *nesting, *sockets)))
         }
         Step::TraceWrites(arch) => Act::Trace(instructions(seccomp::trace(*arch))),
         Step::Adopt => Act::Adopt,
@@ -287,6 +335,9 @@ fn map(identity: &Identity, ours: &mut Ours) -> Act {
             ours.maps = Some((uids, gids));
             Act::AwaitMap { uid, gid }
         }
+        // An ordinary user is in no position to leave groups.
+        MappedBy::Nobody if outer_uid == 0 => Act::Become { uid, gid },
+        MappedBy::Nobody => Act::Done,
     }
 }
 
@@ -336,10 +387,10 @@ fn bound(limit: Limit) -> Act {
 }
 
 /// Execute, read a file, list a folder.
-const READ: u64 = 1 | 1 << 2 | 1 << 3;
+pub(super) const READ: u64 = 1 | 1 << 2 | 1 << 3;
 
 /// Returns every right that this version of Landlock knows, and what stays in the domain.
-fn handled(version: u32) -> Handled {
+pub(super) fn handled(version: u32) -> Handled {
     let files = match version {
         0 | 1 => (1 << 13) - 1,
         2 => (1 << 14) - 1,

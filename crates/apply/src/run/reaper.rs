@@ -25,7 +25,6 @@ pub(super) fn run(
     family: Family,
 ) -> ! {
     environment::wipe();
-    rustix::thread::set_name(c"pal-reaper").ok();
     if let Err(errno) = strip(control, supervisor, family) {
         send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
         family.end(command, 125);

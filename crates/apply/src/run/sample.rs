@@ -49,7 +49,8 @@ impl Counts {
         let is_root = steps.any(|it| matches!(it, Step::Identity(it) if it.outer_uid == 0));
         let mut steps = plan.steps().iter();
         let grouped = steps.any(|it| matches!(it, Step::Group { processes: Some(_), .. }));
-        if is_root && !grouped { Self::Us } else { Self::Kernel }
+        // Without namespaces the kernel counts all processes of a user.
+        if (is_root || !plan.has_namespaces()) && !grouped { Self::Us } else { Self::Kernel }
     }
 }
 

@@ -24,6 +24,7 @@ use super::quiet::Quiet;
 use super::reserve::Reserved;
 use super::said::Said;
 use super::sample::{Counts, Sampler};
+use super::scratch::Scratch;
 use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
 use super::touched;
@@ -43,6 +44,8 @@ pub struct Running {
     pub(super) guard: Option<Guard>,
     pub(super) reserved: Option<Reserved>,
     pub(super) mounts: Option<Leftover>,
+    #[expect(dead_code, reason = "removed when dropped, once nobody is left to use it")]
+    pub(super) scratch: Option<Scratch>,
     pub(super) control: OwnedFd,
     pub(super) feed: Feed,
     pub(super) drains: [Drain; 2],
@@ -386,6 +389,7 @@ impl Running {
             stdout,
             stderr,
             duration,
+            level: self.plan.level(),
             enforced: self.plan.enforced().to_vec(),
             notes: self.plan.notes().to_vec(),
             usage,

@@ -1,6 +1,6 @@
 //! A sandbox that is made only to see whether one can be.
 
-use palisade_plan::{Privilege, Trial, UNPRIVILEGED};
+use palisade_plan::{Idmap, Kernel, Privilege, Trial, UNPRIVILEGED};
 use rustix::mount::MountFlags;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::os::fd::AsFd as _;
@@ -11,19 +11,66 @@ use super::family::Family;
 use super::host::{Host, write_maps};
 use super::message::{Message, receive, send};
 use super::prepare::Prepared;
+use super::{around, blocks};
 use crate::sys::descriptor::lift;
 use crate::sys::process::{Side, Stack, clone_into};
 use crate::sys::signal;
 
-const NAMES: [&str; 5] =
-    ["making namespaces", "mapping users", "sealing the root", "a tmpfs", "a fresh /proc"];
+/// The first two things that are tried.
+pub(super) const MAKING: &str = "making namespaces";
+pub(super) const MAPPING: &str = "mapping users";
 
-/// Tries user, mount, process and network namespaces, a sealed root and a fresh /proc.
-pub(super) fn namespaces(host: &Host) -> Trial {
+/// What a trial consists of, in order.
+const NAMES: [&str; 5] = [MAKING, MAPPING, "sealing the root", "a tmpfs", "a fresh /proc"];
+
+/// Whose users a sandbox has.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Users {
+    /// Its own.
+    Own,
+    /// The host's.
+    Hosts,
+}
+
+/// Finds out what the kernel lets us make: down the ladder, as far as a plan has to know.
+pub(super) fn kernel(host: &Host) -> Kernel {
+    let mut kernel = host.kernel().clone();
+    kernel.namespaces = namespaces(host, Users::Own);
+    if kernel.namespaces == Trial::Works {
+        return kernel;
+    }
+    kernel.unaided = unaided(host);
+    if kernel.unaided != Trial::Works {
+        kernel.around = around::tried();
+        kernel.blocks = blocks::found(&kernel.namespaces);
+    }
+    kernel
+}
+
+/// Tries them without one of users, if we have the right to.
+pub(super) fn unaided(host: &Host) -> Trial {
+    match may_make_namespaces() {
+        true => namespaces(host, Users::Hosts),
+        false => {
+            let what = "making namespaces without CAP_SYS_ADMIN".into();
+            Trial::Refused { what, errno: libc::EPERM }
+        }
+    }
+}
+
+/// Returns whether we have the right to make namespaces without one of users.
+fn may_make_namespaces() -> bool {
+    use rustix::thread::{CapabilitySet, capabilities};
+    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::SYS_ADMIN))
+}
+
+/// Tries mount, process and network namespaces, with one of users or without, a sealed root and a
+/// fresh /proc.
+fn namespaces(host: &Host, users: Users) -> Trial {
     if !std::path::Path::new("/proc/self/status").exists() {
         return Trial::Refused { what: "looking into /proc".into(), errno: libc::ENOENT };
     }
-    match tried(host) {
+    match tried(host, users) {
         Ok(None) => Trial::Works,
         Ok(Some((step, errno))) => {
             let what = NAMES.get(step).copied().unwrap_or("starting a process");
@@ -36,17 +83,20 @@ pub(super) fn namespaces(host: &Host) -> Trial {
     }
 }
 
-fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
+fn tried(host: &Host, users: Users) -> rustix::io::Result<Option<(usize, i32)>> {
     let (uid, gid, privilege) = host.identity();
     let (outer_uid, outer_gid) = match privilege {
-        Privilege::Ordinary => (uid, gid),
-        Privilege::Root { .. } => (UNPRIVILEGED, UNPRIVILEGED),
+        Privilege::Root { idmap: Idmap::Works } => (UNPRIVILEGED, UNPRIVILEGED),
+        // As plans have it: root of a container without that user stays who it is.
+        Privilege::Root { idmap: Idmap::Refused(_) } | Privilege::Ordinary => (uid, gid),
     };
     let uids = format!("{uid} {outer_uid} 1\n").into_bytes();
     let gids = format!("{gid} {outer_gid} 1\n").into_bytes();
-    let map = match privilege {
-        Privilege::Ordinary => Act::Map { uids: uids.clone(), gids: gids.clone() },
-        Privilege::Root { .. } => Act::AwaitMap { uid, gid },
+    let map = match (privilege, users) {
+        (Privilege::Ordinary, Users::Own) => Act::Map { uids: uids.clone(), gids: gids.clone() },
+        (Privilege::Root { .. }, Users::Own) => Act::AwaitMap { uid, gid },
+        (Privilege::Ordinary, Users::Hosts) => Act::Done,
+        (Privilege::Root { .. }, Users::Hosts) => Act::Become { uid, gid },
     };
     let fresh = |kind, at: &std::ffi::CStr| Act::Mount {
         kind,
@@ -79,7 +129,11 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
         family: Family::Namespace,
         ahead: super::ahead::Made::default(),
     };
-    let flags = libc::CLONE_NEWUSER | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET;
+    let users = match users {
+        Users::Own => libc::CLONE_NEWUSER,
+        Users::Hosts => 0,
+    };
+    let flags = users | libc::CLONE_NEWNS | libc::CLONE_NEWPID | libc::CLONE_NEWNET;
     let made = {
         let _blocked = signal::block_all();
         match clone_into(u64::from(flags.cast_unsigned()))? {
@@ -89,8 +143,10 @@ fn tried(host: &Host) -> rustix::io::Result<Option<(usize, i32)>> {
     };
     drop(prepared);
     let mut sandbox = super::supervise::Sandbox::new(made, Family::Namespace);
-    if let Privilege::Root { .. } = privilege {
-        write_maps(sandbox.pid(), &uids, &gids)?;
+    if let (Privilege::Root { .. }, libc::CLONE_NEWUSER) = (privilege, users) {
+        if let Err(errno) = write_maps(sandbox.pid(), &uids, &gids) {
+            return Ok(Some((1, errno.raw_os_error())));
+        }
         send(control.as_fd(), Message::Go)?;
     }
     let said = receive(control.as_fd())?;

@@ -11,7 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::Pid;
 
-use super::{check, idle, raw};
+use super::{check, idle, raw, signal as signals};
 
 /// Which side of a fork this is.
 #[derive(Debug)]
@@ -50,10 +50,43 @@ pub(crate) struct Ended {
 /// allocate, take a lock, or return from the function that called this.
 pub(crate) fn clone_into(namespaces: u64) -> Result<Side<Made>> {
     let (pid, pidfd) = (AtomicI32::new(0), AtomicI32::new(-1));
-    match clone_noting(namespaces, &pid, &pidfd)? {
+    let side = match clone_noting(namespaces, &pid, &pidfd) {
+        // Filters of containers, and our own around us, hide the newer call.
+        Err(Errno::NOSYS) => clone_plainly(namespaces, &pid, &pidfd)?,
+        side => side?,
+    };
+    match side {
         Side::Child => Ok(Side::Child),
         Side::Parent(()) => Made::noted(&pid, &pidfd).map(Side::Parent),
     }
+}
+
+/// Finds out whether the newer call is there, by one that can make nothing.
+pub(crate) fn knows_clone3() -> Result<()> {
+    // SAFETY: with a null pointer and size 0 the call only answers with an error.
+    let returned = unsafe { libc::syscall(libc::SYS_clone3, ptr::null::<c_void>(), 0_usize) };
+    match check(returned) {
+        Ok(_) | Err(Errno::INVAL | Errno::FAULT) => Ok(()),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Makes a process as [`clone_into`] does, by the older call.
+fn clone_plainly(namespaces: u64, pid: &AtomicI32, pidfd: &AtomicI32) -> Result<Side<()>> {
+    let flags = flags_of(namespaces)? | libc::CLONE_PIDFD;
+    let (no_stack, none) = (ptr::null_mut::<c_void>(), 0_usize);
+    // SAFETY: the kernel writes one int to `pidfd`, which is alive until the call returns. Without
+    // CLONE_VM and without a stack the child works on a copy of our memory, as after fork(2). Wrong
+    // flags come back as an error.
+    let returned =
+        unsafe { libc::syscall(libc::SYS_clone, flags, no_stack, pidfd.as_ptr(), none, none) };
+    let made = i32::try_from(check(returned)?).map_err(|_| Errno::CHILD)?;
+    if made == 0 {
+        signals::no_handlers();
+        return Ok(Side::Child);
+    }
+    pid.store(made, Ordering::Release);
+    Ok(Side::Parent(()))
 }
 
 impl Made {

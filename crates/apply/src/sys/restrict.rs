@@ -21,8 +21,17 @@ pub(crate) fn no_new_privileges() -> Result<()> {
     rustix::thread::set_no_new_privs(true)
 }
 
+/// What becomes of the bounding set, which says what programs may gain when they are started.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Bounding {
+    /// It is emptied.
+    Emptied,
+    /// It stays where we have no right to empty it: nothing is gained from it without new privileges.
+    MayStay,
+}
+
 /// Gives up every capability in every set, the bounding set included.
-pub(crate) fn no_capabilities() -> Result<()> {
+pub(crate) fn no_capabilities(bounding: Bounding) -> Result<()> {
     rustix::thread::clear_ambient_capability_set()?;
     for number in 0..64 {
         // SAFETY: the call takes integers and touches no memory; a number that the kernel does
@@ -31,6 +40,7 @@ pub(crate) fn no_capabilities() -> Result<()> {
         match check(libc::c_long::from(returned)) {
             Ok(_) => {}
             Err(Errno::INVAL) if number > 0 => break,
+            Err(Errno::PERM) if bounding == Bounding::MayStay => break,
             Err(errno) => return Err(errno),
         }
     }
@@ -44,15 +54,38 @@ pub(crate) fn no_capabilities() -> Result<()> {
 /// Becomes this user and group, in every sense of the word, and leaves all other groups.
 pub(crate) fn become_user(uid: u32, gid: u32) -> Result<()> {
     let (uid, gid) = (Uid::from_raw(uid), Gid::from_raw(gid));
-    rustix::thread::set_thread_groups(&[])?;
+    match rustix::thread::set_thread_groups(&[]) {
+        // In a namespace of an ordinary user nobody may leave groups, as that user may not.
+        Err(Errno::PERM) if groups_stay() => {}
+        left => left?,
+    }
     rustix::thread::set_thread_res_gid(gid, gid, gid)?;
     rustix::thread::set_thread_res_uid(uid, uid, uid)
+}
+
+/// Returns whether nobody in our user namespace may leave groups (user_namespaces(7)). It allocates
+/// nothing.
+fn groups_stay() -> bool {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let mut text = [0; 8];
+    rustix::fs::open(c"/proc/self/setgroups", flags, Mode::empty())
+        .and_then(|file| rustix::io::read(&file, &mut text))
+        .is_ok_and(|_| text.starts_with(b"deny"))
 }
 
 /// Makes a user namespace of this process's own, where that is not refused.
 pub(crate) fn new_user_namespace() -> Result<()> {
     // SAFETY: the call takes one integer and touches no memory; descriptors stay shared.
     let returned = unsafe { libc::unshare(libc::CLONE_NEWUSER) };
+    check(libc::c_long::from(returned)).map(drop)
+}
+
+/// Asks for a user namespace together with something that there is not, which makes nothing: the
+/// kernel calls it wrong, unless a filter answers first.
+pub(crate) fn nonsense_unshare() -> Result<()> {
+    let nothing = 1;
+    // SAFETY: the call takes one integer and touches no memory.
+    let returned = unsafe { libc::unshare(libc::CLONE_NEWUSER | nothing) };
     check(libc::c_long::from(returned)).map(drop)
 }
 

@@ -49,6 +49,25 @@ pub(crate) fn reset_ignored() {
     }
 }
 
+/// Takes off every handler, as clone3(2) does when it is asked to: none of ours may run in a copy of
+/// us. Signals that are ignored stay so.
+pub(crate) fn no_handlers() {
+    for signal in 1..=64 {
+        // SAFETY: an all-zero `sigaction` is a valid one: it asks for the usual.
+        let mut action: libc::sigaction = unsafe { mem::zeroed() };
+        // SAFETY: the call writes what there is to this stack; a number that is no signal of ours to
+        // change comes back as an error.
+        let found = unsafe { libc::sigaction(signal, ptr::null(), &raw mut action) };
+        if found != 0 || [libc::SIG_IGN, libc::SIG_DFL].contains(&action.sa_sigaction) {
+            continue;
+        }
+        // SAFETY: as above.
+        let usual: libc::sigaction = unsafe { mem::zeroed() };
+        // SAFETY: the call reads an action on this stack.
+        unsafe { libc::sigaction(signal, &raw const usual, ptr::null_mut()) };
+    }
+}
+
 /// Returns a descriptor from which signals are read ([`next_told`]). They must be blocked.
 pub(crate) fn told_of(signals: &[i32]) -> Result<OwnedFd> {
     // SAFETY: an all-zero set is the empty one.

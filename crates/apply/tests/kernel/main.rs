@@ -12,6 +12,8 @@ mod ahead;
 mod calls;
 mod disks;
 mod executed;
+mod fallback;
+mod fallback_paths;
 mod files;
 mod first;
 mod hostile;
@@ -29,6 +31,7 @@ mod soak;
 mod streams;
 mod terminal;
 mod threads;
+mod unaided;
 mod unconfined;
 mod work;
 

@@ -5,6 +5,7 @@ pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod man;
 mod markdown;
@@ -13,6 +14,7 @@ pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod trust;
 
+use palisade::policy::policy::Require;
 use palisade::policy::text::visible;
 use palisade::{Session, Warning};
 use serde_json::{Value as Json, json};
@@ -36,6 +38,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),
         Command::Man(args) => (Format::Human, apart(|| args.run(&ui))),
         Command::MarkdownHelp => (Format::Human, apart(|| markdown::run(&ui))),
@@ -88,8 +91,26 @@ fn warn(ui: &Ui, session: &Session) {
 /// Says what a person should know of a session in which something is going to run.
 fn warn_running(ui: &Ui, session: &Session) {
     warn(ui, session);
+    if let Some(less) = accepts_nothing(session) {
+        ui.say(&format!("warning: {less}"));
+    }
     for idle in session.without_effect() {
         ui.say(&format!("warning: {}", visible(&idle.to_string())));
+    }
+}
+
+/// Says that a policy goes without walls of ours, if it does.
+fn accepts_nothing(session: &Session) -> Option<&'static str> {
+    match session.policy().require.value() {
+        Require::Full | Require::Landlock => None,
+        Require::External => Some(
+            "nothing is confined by palisade: the policy relies on what stands around it \
+             (`require: external`)",
+        ),
+        Require::None => Some(
+            "the policy accepts that NOTHING IS CONFINED (`require: none`): the strongest walls \
+             that this host offers are taken, and it may offer none",
+        ),
     }
 }
 
@@ -97,6 +118,8 @@ fn warn_running(ui: &Ui, session: &Session) {
 fn warnings_running(session: &Session) -> Json {
     let mut told = warnings(session);
     if let Some(told) = told.as_array_mut() {
+        let less = accepts_nothing(session);
+        told.extend(less.map(|message| json!({ "code": "accepts-nothing", "message": message })));
         let idle = session.without_effect().into_iter();
         told.extend(
             idle.map(|idle| json!({ "code": "without-effect", "message": idle.to_string() })),

@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use palisade::plan::BackEnd;
 use palisade::policy::agent;
 use palisade::policy::name::{EnvName, Period};
 use palisade::policy::text::visible;
@@ -103,6 +104,8 @@ impl RunArgs {
             super::nothing_asked(ui);
             return Ok(Exit::Failed);
         }
+        BackEnd::of(std::env::consts::OS)
+            .map_err(|none| Failure::new("no-back-end", none.to_string()).hint(none.hint()))?;
         let status = self.status_fd.map(status).transpose()?;
         let ended = self.ran(ui);
         if let Some(mut status) = status {
@@ -218,7 +221,8 @@ impl Given {
 
 /// Codes of notes that are the same at every run, for whoever looks at a plan or an outcome; of what
 /// is not confined we have warned already.
-const EXPECTED: [&str; 4] = ["control-group", "masked", "socket", "unconfined"];
+const EXPECTED: [&str; 6] =
+    ["control-group", "external", "masked", "nested", "socket", "unconfined"];
 
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {

@@ -65,7 +65,7 @@ impl CannotRun {
                 "set network.mode to `deny-all`, or to `disabled` for the host's own network"
             }
             Self::Plan(CannotPlan::NotWritable(_)) => "take it out of files.write",
-            Self::Plan(CannotPlan::Missing { remedy, .. }) => remedy,
+            Self::Plan(CannotPlan::Missing { remedy, .. }) => remedy.as_str(),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
             Self::Plan(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use palisade_apply::{Bound, Stream, Violations};
-use palisade_plan::{Kept, enforced_json};
+use palisade_plan::{Kept, Level, enforced_json};
 use palisade_policy::decide::{Axis, Reason};
 use serde_json::{Map, Value, json};
 
@@ -43,6 +43,7 @@ impl Outcome {
         put("shell", self.shell.into());
         put("root", self.root.to_string_lossy().into());
         put("cwd", self.cwd.to_string_lossy().into());
+        put("level", self.level().map(Level::word).into());
         put("enforced", self.enforced());
         put("limit", self.limit().map(Bound::word).into());
         let reached = self.seen().map_or(&[][..], |seen| &seen.reached);
@@ -68,8 +69,11 @@ impl Outcome {
         Value::Object(told)
     }
 
-    /// Returns what held while it ran, layer by layer.
+    /// Returns what held while it ran, layer by layer; a word if that is not for us to say.
     pub(super) fn enforced(&self) -> Value {
+        if self.level() == Some(Level::External) {
+            return Level::External.word().into();
+        }
         enforced_json(self.seen().map_or(&[][..], |seen| &seen.enforced))
     }
 }

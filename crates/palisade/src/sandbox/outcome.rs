@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use palisade_apply::{Bound, End, Stream};
-use palisade_plan::{Kept, Note};
+use palisade_plan::{Enforced, Kept, Level, Note};
 use palisade_policy::decide::{Answer, Axis, Reason};
 
 use super::reply::Unconfirmed;
@@ -112,6 +112,16 @@ impl Outcome {
     /// Returns the limit of the policy that ended it, if one did.
     pub fn limit(&self) -> Option<Bound> {
         self.seen()?.limit
+    }
+
+    /// Returns how much of it all held while it ran; nothing is known of what did not run.
+    pub fn level(&self) -> Option<Level> {
+        Some(self.seen()?.level)
+    }
+
+    /// Returns what held while it ran, layer by layer.
+    pub fn layers(&self) -> &[Enforced] {
+        self.seen().map_or(&[], |seen| &seen.enforced)
     }
 
     /// Returns whether it ran, and ended with 0.

@@ -7,9 +7,10 @@ use std::thread::{self, JoinHandle};
 
 pub use palisade_apply::Stop;
 use palisade_apply::cache::Held;
-use palisade_apply::{CannotStart, Host, Running, Streams, Survivors};
-use palisade_plan::{Kept, Note, Order, build};
+use palisade_apply::{CannotStart, Running, Streams, Survivors};
+use palisade_plan::{CannotPlan, Kept, Kernel, Note, Order, Plan, Walls, build};
 use palisade_policy::decide::Permit;
+use palisade_policy::policy::Require;
 
 use super::error::CannotRun;
 use super::job::{Job, Output, Signals};
@@ -155,7 +156,16 @@ pub(super) fn start(
 ) -> Result<Run, CannotRun> {
     let Ready { permit, order, about, name, caches, in_use } = ready;
     let host = &sandbox.0.host;
-    let plan = build(&permit, &order, &host.facts(&order.questions()))?;
+    let questions = order.questions();
+    // Who accepts less gets it only where more cannot be had, which is found out first: a step that
+    // fails in the middle of a start tells nobody what could be done instead.
+    let mut facts = host.facts(&questions);
+    let accepts_less = matches!(order.require, Require::Landlock | Require::None);
+    let needs_proc = order.require == Require::Full && order.walls == Walls::Up;
+    if accepts_less || (needs_proc && facts.covers_proc()) {
+        facts = host.facts_of(&host.probed(), &questions);
+    }
+    let plan = build(&permit, &order, &facts)?;
     let mut readers = Vec::new();
     let streams = Streams {
         stdin: job.stdin,
@@ -168,10 +178,9 @@ pub(super) fn start(
         Signals::Ours => None,
         Signals::PassOn => palisade_apply::Signals::catch(),
     };
-    let running = match awaited {
-        Awaited::AtOnce => host.start_awaited(&plan, streams),
-        Awaited::Later => host.start(&plan, streams),
-    };
+    let other = |kernel: &Kernel| start.plan_for(kernel).ok();
+    let awaited = awaited == Awaited::AtOnce;
+    let running = host.start_or(&plan, streams, awaited, &other);
     let running = running.map_err(|error| start.explained(error))?;
     let running = if job.brief { running.brief() } else { running };
     let keep = plan.bounds().keep;
@@ -207,12 +216,15 @@ impl Start {
     /// Tells what the host lacks, where that is why a sandbox could not be started: that namespaces
     /// can be made was taken for granted.
     fn explained(&self, error: CannotStart) -> CannotRun {
-        let Self { sandbox, permit, order } = self;
-        let facts = sandbox.0.host.facts(&order.questions());
-        let kernel = Host::probe().kernel().clone();
-        match build(permit, order, &palisade_plan::Facts { kernel, ..facts }) {
+        match self.plan_for(&self.sandbox.0.host.probed()) {
             Err(missing) => missing.into(),
             Ok(_) => error.into(),
         }
+    }
+
+    /// Plans the same for a kernel that was looked at.
+    fn plan_for(&self, kernel: &Kernel) -> Result<Plan, CannotPlan> {
+        let Self { sandbox, permit, order } = self;
+        build(permit, order, &sandbox.0.host.facts_of(kernel, &order.questions()))
     }
 }

@@ -144,6 +144,24 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
     cached
 }
 
+/// Says to tools where to write where no layer can be mounted: into a folder that goes with the run.
+/// Homes that are there can be read where they are, but for those that tools cannot do without
+/// writing to.
+pub(super) fn cold(order: &Order, facts: &Facts, folder: &Path) -> Vec<(String, String)> {
+    let mut cached = Cached::default();
+    let (Caches::Private { .. }, Some(own)) = (&order.caches, &order.home) else {
+        return cached.environment;
+    };
+    for home in &HOMES {
+        let is_there = facts.place(&own.join(home.path)).is_some_and(Place::exists);
+        if !is_there || home.path == ".cache" {
+            cached.say(home, &folder.join(".cache").join(name(home.path)));
+        }
+    }
+    cached.environment.retain(|(name, _)| !order.environment.iter().any(|(had, _)| had == name));
+    cached.environment
+}
+
 impl Cached {
     fn keep(&mut self, layer: &Place, owners: Owners, first: usize) -> Tree {
         let tree = Tree(u16::try_from(first + self.keeps.len()).unwrap_or(u16::MAX));

@@ -40,8 +40,9 @@ pub(super) struct Files {
 }
 
 impl Files {
-    pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners) -> Result<Self, CannotPlan> {
-        let mut made = Self {
+    /// Nothing is kept, hidden or protected yet.
+    pub(super) fn bare(order: &Order, facts: &Facts) -> Result<Self, CannotPlan> {
+        Ok(Self {
             keeps: Vec::new(),
             steps: Vec::new(),
             notes: Vec::new(),
@@ -52,7 +53,11 @@ impl Files {
             cwd: cwd(order, facts)?,
             after: None,
             environment: Vec::new(),
-        };
+        })
+    }
+
+    pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners) -> Result<Self, CannotPlan> {
+        let mut made = Self::bare(order, facts)?;
         for pattern in order.hide.iter().filter(|pattern| is_unsearched(pattern, order)) {
             let what = format!("`{pattern}` holds in the project and in what can be written only");
             made.hide.lacks(what);
@@ -159,7 +164,7 @@ impl Files {
     }
 
     /// Returns the trees that may be written, without those that lie in another.
-    fn writable_trees<'f>(
+    pub(super) fn writable_trees<'f>(
         &mut self,
         order: &Order,
         facts: &'f Facts,
@@ -328,7 +333,7 @@ impl Files {
 }
 
 /// Returns what exists on the host of what the patterns name themselves, without what lies in it.
-fn named<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
+pub(super) fn named<'f>(patterns: &[PathPattern], facts: &'f Facts) -> Vec<&'f Place> {
     let exactly = Exactly::new(patterns);
     let named =
         |place: &&Place| place.exists() && (exactly.name(&place.path) || exactly.name(&place.at));
@@ -378,7 +383,7 @@ fn shut_folders(order: &Order, facts: &Facts, owners: Owners, trees: &[&Place]) 
     shut
 }
 
-fn cwd(order: &Order, facts: &Facts) -> Result<PathBuf, CannotPlan> {
+pub(super) fn cwd(order: &Order, facts: &Facts) -> Result<PathBuf, CannotPlan> {
     let outside = || CannotPlan::Cwd { cwd: order.cwd.clone(), root: order.root.clone() };
     let place = facts.place(&order.cwd).ok_or_else(outside)?;
     let root = facts.place(&order.root).map_or(&order.root, |root| &root.real);

@@ -5,6 +5,8 @@ mod doors;
 mod files;
 mod hide;
 mod inside;
+mod landlock;
+mod level;
 mod protect;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -17,13 +19,15 @@ use palisade_policy::decide::Permit;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use crate::errno::meaning;
-use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched, Trial};
+use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched};
 use crate::order::{Bounds, Order, Trace, Walls};
-use crate::plan::{Enforced, Layer, Note, Plan, Strength};
-use crate::seccomp::{Arch, Nesting};
+use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
+use crate::seccomp::{Nesting, Sockets};
 use crate::step::{Identity, Limit, MappedBy, Namespace, Owner, Reached, Step};
 use files::Files;
 pub(crate) use inside::ROOTS_OWN;
+use level::{Base, Users};
+use unconfined::Why;
 
 /// The user and group outside that a sandbox started by root has the rights of. No distribution
 /// hands it out, and no filesystem reads it as negative.
@@ -46,7 +50,7 @@ pub enum CannotPlan {
         /// Why not.
         why: String,
         /// What lifts it.
-        remedy: &'static str,
+        remedy: String,
     },
     /// A mode of the network that cannot be planned.
     #[error("network mode `{0}` cannot be enforced yet")]
@@ -92,14 +96,18 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         return Err(CannotPlan::NoCommand);
     }
     if let Walls::Down { by } = &order.walls {
-        return unconfined::plan(order, by);
+        return unconfined::plan(order, &Why::Said(by.clone()));
     }
-    let arch = walls(order, facts)?;
-    let owners = owners(facts);
+    let (arch, users) = match level::choose(order, facts)? {
+        Base::Namespaces { arch, users } => (arch, users),
+        Base::Landlock { arch, around } => return landlock::plan(order, facts, arch, around),
+        Base::Nothing(why) => return unconfined::plan(order, &why),
+    };
+    let owners = owners(facts, users);
     let files = Files::plan(order, facts, owners)?;
 
-    let mut steps = vec![Step::Namespaces(namespaces(order.network)?)];
-    steps.push(Step::Identity(identity(facts, owners)));
+    let mut steps = vec![Step::Namespaces(namespaces(order.network, users)?)];
+    steps.push(Step::Identity(identity(facts, owners, users)));
     let group = group(order, facts);
     let grouped = group.as_ref().map(|(_, note)| note.clone());
     steps.extend(group.map(|(step, _)| step));
@@ -110,11 +118,11 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         steps.push(Step::LoopbackUp);
     }
     steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
-    let landlock = landlock(order, facts);
+    let landlock = second_wall(order, facts);
     if landlock == Strength::Kernel {
         steps.push(Step::Landlock { version: facts.kernel.landlock, write: files.writable });
     }
-    steps.push(Step::Seccomp { arch, nesting: order.nesting });
+    steps.push(Step::Seccomp { arch, nesting: order.nesting, sockets: Sockets::Own });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
     let (limits, limited) = limits(order, owners, facts);
     steps.extend(limits.into_iter().map(Step::Limit));
@@ -144,7 +152,11 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
     let after = files.after.filter(|_| facts.searched == Searched::Whole);
     let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).collect();
-    Ok(Plan { steps, enforced, notes, bounds: order.bounds, after })
+    let level = match facts.kernel.landlock {
+        0 if order.nesting == Nesting::Off => Level::Landlock,
+        _ => Level::Full,
+    };
+    Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
 }
 
 /// Returns the names of the folders that a store of caches has (see [`Caches`](crate::Caches)).
@@ -152,49 +164,13 @@ pub fn cache_names() -> Vec<String> {
     caches::names().collect()
 }
 
-/// Says whether the walls that every plan needs can be had. A level below `full` is not a plan of
-/// this kind, and nothing is weakened silently: whatever the policy requires, these must stand.
-fn walls(order: &Order, facts: &Facts) -> Result<Arch, CannotPlan> {
-    let require = order.require;
-    let missing = |wall, why, remedy| Err(CannotPlan::Missing { require, wall, why, remedy });
-    if let Trial::Refused { what, errno } = &facts.kernel.namespaces {
-        let why = format!("{what} fails, {}", meaning(*errno));
-        let remedy = remedy(*errno);
-        return Err(CannotPlan::Missing { require, wall: "a sandbox of namespaces", why, remedy });
-    }
-    if require == Require::Full && facts.kernel.landlock == 0 && order.nesting == Nesting::Off {
-        let remedy = "use Linux 5.13 or newer, with `landlock` in /sys/kernel/security/lsm";
-        return missing("Landlock", "the kernel does not have it".into(), remedy);
-    }
-    match facts.kernel.arch {
-        Some(arch) => Ok(arch),
-        None => missing("a filter of system calls", "this processor is not known".into(), OTHER),
-    }
+fn namespaces(network: NetworkMode, users: Users) -> Result<Vec<Namespace>, CannotPlan> {
+    let mut kinds = all_namespaces(network)?;
+    kinds.retain(|kind| users == Users::Own || *kind != Namespace::User);
+    Ok(kinds)
 }
 
-const OTHER: &str = "use a machine with an x86-64 or a 64-bit ARM processor";
-
-/// Returns what lifts a refusal of namespaces, by what the kernel said.
-fn remedy(errno: i32) -> &'static str {
-    match errno {
-        // ENOSPC, EUSERS
-        28 | 87 => "raise `user.max_user_namespaces` and its like, or start fewer at once",
-        // ENOSYS
-        38 => "the container's seccomp profile must let `clone3`, `unshare` and `mount` through",
-        // EAGAIN, ENOMEM, EMFILE
-        11 | 12 | 24 => "raise the limits of this user or container, or start fewer at once",
-        // ENOENT
-        2 => "mount /proc",
-        // EPERM, EACCES and whatever else
-        _ => {
-            "allow user namespaces: `kernel.unprivileged_userns_clone=1`, or on Ubuntu \
-             `kernel.apparmor_restrict_unprivileged_userns=0`; a container's profile must allow \
-             `unshare` and `mount`, and leave /proc unmasked"
-        }
-    }
-}
-
-fn namespaces(network: NetworkMode) -> Result<Vec<Namespace>, CannotPlan> {
+fn all_namespaces(network: NetworkMode) -> Result<Vec<Namespace>, CannotPlan> {
     use Namespace::{Cgroup, Ipc, Mount, Name, Network, Process, User};
     match network {
         NetworkMode::DenyAll => Ok(vec![User, Mount, Process, Network, Ipc, Name, Cgroup]),
@@ -224,14 +200,15 @@ impl Owners {
     }
 }
 
-fn owners(facts: &Facts) -> Owners {
-    match facts.privilege {
-        Privilege::Root { idmap: Idmap::Works } => Owners::Swapped,
-        Privilege::Root { idmap: Idmap::Refused(_) } | Privilege::Ordinary => Owners::Same,
+fn owners(facts: &Facts, users: Users) -> Owners {
+    match (facts.privilege, users) {
+        (Privilege::Root { idmap: Idmap::Works }, Users::Own) => Owners::Swapped,
+        // Other owners are the owners of another namespace of users.
+        (Privilege::Root { .. } | Privilege::Ordinary, Users::Own | Users::Hosts) => Owners::Same,
     }
 }
 
-fn identity(facts: &Facts, owners: Owners) -> Identity {
+fn identity(facts: &Facts, owners: Owners, users: Users) -> Identity {
     let Facts { uid, gid, .. } = *facts;
     match owners {
         Owners::Swapped => Identity {
@@ -246,10 +223,11 @@ fn identity(facts: &Facts, owners: Owners) -> Identity {
             outer_uid: uid,
             gid,
             outer_gid: gid,
-            mapped_by: match facts.privilege {
+            mapped_by: match (facts.privilege, users) {
+                (Privilege::Root { .. } | Privilege::Ordinary, Users::Hosts) => MappedBy::Nobody,
                 // Root has groups to give up, which only the supervisor's map allows.
-                Privilege::Root { .. } => MappedBy::Supervisor,
-                Privilege::Ordinary => MappedBy::Itself,
+                (Privilege::Root { .. }, Users::Own) => MappedBy::Supervisor,
+                (Privilege::Ordinary, Users::Own) => MappedBy::Itself,
             },
         },
     }
@@ -272,7 +250,7 @@ fn system_calls(nesting: Nesting) -> Strength {
     }
 }
 
-fn landlock(order: &Order, facts: &Facts) -> Strength {
+fn second_wall(order: &Order, facts: &Facts) -> Strength {
     match (order.nesting, facts.kernel.landlock) {
         (Nesting::UserNamespaces, _) => {
             Strength::Absent("it would forbid the mounts that `nested: userns` allows".into())
@@ -304,6 +282,10 @@ fn privileges(owners: Owners, facts: &Facts) -> Strength {
                 meaning(errno)
             );
             Strength::Partial(vec![what])
+        }
+        (Owners::Same, Privilege::Root { idmap: Idmap::Works }) => {
+            let what = "the command is root outside, but for masks: there is no user namespace";
+            Strength::Partial(vec![what.into()])
         }
         (Owners::Same | Owners::Swapped, Privilege::Root { .. } | Privilege::Ordinary) => {
             Strength::Kernel

@@ -72,7 +72,7 @@ impl Files {
 }
 
 /// Returns the single paths in the trees that are not there.
-fn missing(order: &Order, facts: &Facts, trees: &[&Place]) -> BTreeSet<PathBuf> {
+pub(super) fn missing(order: &Order, facts: &Facts, trees: &[&Place]) -> BTreeSet<PathBuf> {
     let paths = order.protect.iter().filter_map(PathPattern::literal);
     let places = paths.filter_map(|path| facts.place(&path));
     let absent = places.filter(|place| place.is == Kind::Absent).map(|place| place.at.clone());
@@ -113,7 +113,11 @@ impl Held {
 
 /// Returns what exists on the host of what the patterns name, in any letter case; not what keeps a
 /// name for another run.
-fn protected<'f>(names: &Names, exactly: &Exactly<'_>, facts: &'f Facts) -> Vec<&'f Place> {
+pub(super) fn protected<'f>(
+    names: &Names,
+    exactly: &Exactly<'_>,
+    facts: &'f Facts,
+) -> Vec<&'f Place> {
     let named = |place: &&Place| {
         let named = |path: &Path| exactly.name(path) || names.want(path);
         place.exists() && !is_placeholder(place) && (named(&place.path) || named(&place.at))

@@ -10,8 +10,9 @@ use palisade_policy::name::PathPattern;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use super::*;
-use crate::facts::{Delegated, Kernel, Mount, Place};
+use crate::facts::{Delegated, Kernel, Mount, Place, Trial};
 use crate::order::{Caches, Trace};
+use crate::seccomp::Arch;
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
 
@@ -103,12 +104,20 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         groups: vec![],
         name: "workshop".into(),
         privilege,
-        kernel: Kernel { arch: Some(Arch::X86_64), namespaces: Trial::Works, landlock: 7 },
+        kernel: Kernel {
+            arch: Some(Arch::X86_64),
+            namespaces: Trial::Works,
+            unaided: Trial::untried(),
+            around: Trial::untried(),
+            blocks: Vec::new(),
+            landlock: 7,
+        },
         mounts: vec![mount("/", "8:1", "ext4"), mount("/proc", "0:21", "proc")],
         places,
         searched: Searched::Whole,
         sockets: vec![],
         delegated: None,
+        scratch: None,
     }
 }
 
@@ -169,8 +178,11 @@ fn a114_what_cannot_be_confined_is_not_planned() {
         (&|order, _| order.network = NetworkMode::AllowList,         "network-mode", "not yet"),
         (&|order, _| order.cwd = "/etc".into(),                      "cwd-outside",  "outside"),
         (&|order, _| order.write = vec!["/dev/shm".into()],          "not-writable", "devices"),
-        (&|order, facts| { order.require = Require::None; facts.kernel.namespaces = refused(); },
-                                                                     "missing-wall", "never silently weaker"),
+        (&|order, facts| {
+            order.require = Require::Landlock;
+            facts.kernel.landlock = 2;
+            facts.kernel.namespaces = refused();
+        },                                                           "missing-wall", "never silently weaker"),
     ];
     for (change, expected, because) in cases {
         assert_eq!(broken(change), Err(expected), "{because}");

@@ -1,13 +1,24 @@
-//! A command that is not confined: somebody who may say so has switched every wall off.
+//! A command that is not confined: somebody who may say so has switched every wall off, or relies on
+//! walls that are not ours.
 //!
 //! It was decided on all the same, its bounds hold, and nothing it started outlives it.
 
 use super::{CannotPlan, inside};
 use crate::order::Order;
-use crate::plan::{Enforced, Layer, Note, Plan, Strength};
+use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
 use crate::step::{Limit, Step};
 
-pub(super) fn plan(order: &Order, by: &str) -> Result<Plan, CannotPlan> {
+/// Why nothing is confined.
+pub(super) enum Why {
+    /// Somebody who may say so has switched every wall off.
+    Said(String),
+    /// The policy relies on what stands around us.
+    External,
+    /// The policy accepts that, and this host can do no better: what is missing.
+    Accepted(String),
+}
+
+pub(super) fn plan(order: &Order, why: &Why) -> Result<Plan, CannotPlan> {
     if !order.cwd.starts_with(&order.root) {
         return Err(CannotPlan::Cwd { cwd: order.cwd.clone(), root: order.root.clone() });
     }
@@ -17,14 +28,47 @@ pub(super) fn plan(order: &Order, by: &str) -> Result<Plan, CannotPlan> {
     steps.push(Step::Enter(order.cwd.clone()));
     steps.push(inside::program(order, order.environment.clone()));
 
-    let why = Strength::Absent(format!("so says {by}"));
+    let (level, absent, note) = why.told();
+    let why = Strength::Absent(absent);
     let enforced = Layer::ALL.map(|layer| {
         let strength = if layer == Layer::Limits { limited.clone() } else { why.clone() };
         Enforced { layer, strength }
     });
-    let notes =
-        vec![Note { code: "unconfined", message: format!("nothing was confined: so says {by}") }];
-    Ok(Plan { steps, enforced: enforced.into(), notes, bounds: order.bounds, after: None })
+    let notes = order.notes.iter().cloned().chain([note]).collect();
+    Ok(Plan { level, steps, enforced: enforced.into(), notes, bounds: order.bounds, after: None })
+}
+
+impl Why {
+    /// Returns the level, why there is no wall, and what a person should know.
+    fn told(&self) -> (Level, String, Note) {
+        match self {
+            Self::Said(by) => (
+                Level::None,
+                format!("so says {by}"),
+                Note { code: "unconfined", message: format!("nothing was confined: so says {by}") },
+            ),
+            Self::External => (
+                Level::External,
+                "the policy says `require: external`".into(),
+                Note {
+                    code: "external",
+                    message: "nothing is confined by palisade: the policy relies on what stands \
+                              around it (`require: external`)"
+                        .into(),
+                },
+            ),
+            Self::Accepted(missing) => (
+                Level::None,
+                format!("the policy says `require: none`, and {missing}"),
+                Note {
+                    code: "nothing-confined",
+                    message: format!(
+                        "NOTHING WAS CONFINED: the policy says `require: none`, and {missing}"
+                    ),
+                },
+            ),
+        }
+    }
 }
 
 /// As for any other command, but for what the kernel counts for all processes of a user.

@@ -51,7 +51,7 @@ pub(super) fn export(
     made.line.option("--chdir", &[scene.cwd])?;
     if let Some((arch, nesting)) = scene.filter {
         made.line.raw("--seccomp 9");
-        let content = bytes(&seccomp::compile(arch, nesting));
+        let content = bytes(&seccomp::compile(arch, nesting, seccomp::Sockets::Own));
         made.files.push(File { name: FILTER, content });
     }
     made.line.raw("--");

@@ -113,6 +113,9 @@ pub enum CannotExport {
     /// There are no walls to carry.
     #[error("the policy confines nothing, so there is nothing for {0} to carry")]
     Unconfined(Engine),
+    /// The plan of this host has no mounts, which is what engines make.
+    #[error("this host can plan no mounts, which is what {0} would carry")]
+    NoMounts(Engine),
     /// The engine reads files, and there is no folder for them.
     #[error("{0} needs files beside its command")]
     NoFolder(Engine),
@@ -151,6 +154,9 @@ pub fn export(
 ) -> Result<Export, CannotExport> {
     if !plan.is_confined() {
         return Err(CannotExport::Unconfined(engine));
+    }
+    if !plan.has_namespaces() {
+        return Err(CannotExport::NoMounts(engine));
     }
     let mut scene = Scene::of(plan, around.lookup)?;
     if around.ours.asks {
@@ -201,6 +207,7 @@ impl CannotExport {
         match self {
             Self::Weaker { .. } => "export-weaker",
             Self::Unconfined(_) => "export-unconfined",
+            Self::NoMounts(_) => "export-mounts",
             Self::NoFolder(_) | Self::FolderInside(_) => "export-folder",
             Self::NoImage(_) => "export-image",
             Self::ProgramInside(_) => "export-program",
@@ -217,6 +224,7 @@ impl CannotExport {
                 format!("accept it with --without {}, or use `palisade run`", names.join(","))
             }
             Self::Unconfined(_) => "run the command without an engine".into(),
+            Self::NoMounts(_) => "export where `palisade doctor` finds the level `full`".into(),
             Self::NoFolder(_) => "name a new folder for them with --to".into(),
             Self::FolderInside(_) => "name a folder outside of what is writable with --to".into(),
             Self::NoImage(_) => "name one with --image".into(),

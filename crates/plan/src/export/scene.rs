@@ -144,7 +144,7 @@ impl<'p> Scene<'p> {
             Step::Reserve(paths) => paths.iter().for_each(|path| self.add(path, What::Reserved)),
             Step::Pin(path) => self.add(path, What::Pin),
             Step::Protect(path) => self.seal(path, lookup),
-            Step::Seccomp { arch, nesting } => self.filter = Some((*arch, *nesting)),
+            Step::Seccomp { arch, nesting, .. } => self.filter = Some((*arch, *nesting)),
             Step::Limit(limit) => self.limits.push(*limit),
             Step::Enter(cwd) => self.cwd = cwd,
             Step::Exec { argv, environment, .. } => {
@@ -173,6 +173,8 @@ impl<'p> Scene<'p> {
             | Step::NoCapabilities
             | Step::NoNewPrivileges
             | Step::Adopt
+            | Step::LandlockAlone(_)
+            | Step::Scratch(_)
             | Step::Reaper
             | Step::Session
             | Step::Descriptors => {}

@@ -1,6 +1,6 @@
 //! From the table to a program for the kernel's filter machine.
 
-use super::{Arch, Check, Family, NEWEST, Nesting, RULES, Refusal, Rule};
+use super::{Arch, Check, Family, NEWEST, Nesting, RULES, Refusal, Rule, Sockets, UNSHARED};
 
 /// One instruction, as the kernel reads it: code, jump if true, jump if false, operand.
 pub type Instruction = (u16, u8, u8, u32);
@@ -44,8 +44,11 @@ const NESTED: [&str; 15] = [
 ///
 /// It asks for the processor first, then finds the call's number in a balanced tree: the kernel
 /// runs the program for every number it knows when a filter is installed, so depth is what costs.
-pub fn compile(arch: Arch, nesting: Nesting) -> Vec<Instruction> {
-    let mut special: Vec<(u32, &Rule)> = refused(arch, nesting).collect();
+pub fn compile(arch: Arch, nesting: Nesting, sockets: Sockets) -> Vec<Instruction> {
+    let mut special: Vec<(u32, &Rule)> = match sockets {
+        Sockets::Own => refused(arch, nesting).collect(),
+        Sockets::Internet | Sockets::Pairs => unshared(arch, nesting, sockets).collect(),
+    };
     special.sort_by_key(|(number, _)| *number);
 
     let mut leaves: Vec<(u32, Vec<Instruction>)> = vec![(0, vec![ALLOW])];
@@ -81,6 +84,17 @@ pub(crate) fn refused(arch: Arch, nesting: Nesting) -> impl Iterator<Item = (u32
         .iter()
         .filter(move |rule| nesting == Nesting::Off || !NESTED.contains(&rule.call))
         .filter_map(move |rule| Some((rule.number(arch)?, rule)))
+}
+
+/// Returns the lines that hold where the command shares the host's network and memory.
+fn unshared(
+    arch: Arch,
+    nesting: Nesting,
+    sockets: Sockets,
+) -> impl Iterator<Item = (u32, &'static Rule)> {
+    let others = UNSHARED.iter().filter(move |(these, _)| these.is_none_or(|it| it == sockets));
+    let others = others.filter_map(move |(_, rule)| Some((rule.number(arch)?, rule)));
+    refused(arch, nesting).filter(|(_, rule)| rule.call != "socket").chain(others)
 }
 
 /// A program that is written from its end, where answers are that many places lead to: it is half as

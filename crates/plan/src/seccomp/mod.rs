@@ -11,7 +11,7 @@ mod trace;
 
 pub(crate) use compile::refused;
 pub use compile::{Instruction, compile};
-pub use table::{NEWEST, RULES};
+pub use table::{NEWEST, RULES, UNSHARED};
 pub use trace::{Last, TRACED, Traced, trace};
 
 /// A processor whose system call numbers are known.
@@ -86,6 +86,18 @@ pub enum Nesting {
     Off,
     /// They may: `clone`, `unshare` and the mount family are left to the kernel's own checks.
     UserNamespaces,
+}
+
+/// Which sockets may be opened.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Sockets {
+    /// All of the table's families: the network is the sandbox's own, and so is what lies in it.
+    Own,
+    /// Those of the host's network, and pairs that are connected from the start. None leads to a
+    /// program of the host by a path.
+    Internet,
+    /// Pairs that are connected from the start, and no others.
+    Pairs,
 }
 
 impl Arch {

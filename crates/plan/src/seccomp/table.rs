@@ -1,6 +1,6 @@
 //! The table: one line for each call that is refused, and why.
 
-use super::{Check, Family, Refusal, Rule};
+use super::{Check, Family, Refusal, Rule, Sockets};
 
 /// The newest number that was known when this was written (`file_setattr`, Linux 6.17). What comes
 /// later does not exist inside.
@@ -132,4 +132,37 @@ pub const RULES: &[Rule] = &[
     rule("lookup_dcookie",   Some(212), Some(18),  MISSING, "long gone"),
     rule("vhangup",          Some(153), Some(58),  PERM, "takes a terminal from others"),
     rule("lsm_set_self_attr",Some(460), Some(460), PERM, "security modules"),
+];
+
+/// The families that reach no program of the host by a path.
+const INTERNET_FAMILIES: [Family; 3] = [
+    Family { name: "inet", number: 2, protocols: &INTERNET },
+    Family { name: "inet6", number: 10, protocols: &INTERNET },
+    Family { name: "netlink", number: 16, protocols: &[0] },
+];
+
+/// `SOCK_DGRAM` and `SOCK_RAW`, which is the same here, alone and with `SOCK_NONBLOCK` and
+/// `SOCK_CLOEXEC`: one end of such a pair can be connected anew, or send elsewhere.
+const UNTIED: [u32; 8] = [2, 3, 0x802, 0x803, 0x8_0002, 0x8_0003, 0x8_0802, 0x8_0803];
+
+/// What is refused, too, where the command has no namespaces of its own: with these sockets, or
+/// whichever there are.
+#[rustfmt::skip]
+pub const UNSHARED: &[(Option<Sockets>, Rule)] = &[
+    (Some(Sockets::Internet), rule("socket", Some(41), Some(198), Check::Socket(&INTERNET_FAMILIES), "sockets with a path lead to programs of the host")),
+    (Some(Sockets::Pairs), rule("socket", Some(41), Some(198), Check::Always(Refusal::NoFamily), "the network is the host's")),
+    (None, rule("socketpair", Some(53),  Some(199), Check::OneOf(1, &UNTIED, Refusal::NoProtocol), "one end can be connected to a program of the host")),
+    (None, rule("shmget",     Some(29),  Some(194), PERM, "memory of the host")),
+    (None, rule("shmat",      Some(30),  Some(196), PERM, "memory of the host")),
+    (None, rule("shmctl",     Some(31),  Some(195), PERM, "memory of the host")),
+    (None, rule("semget",     Some(64),  Some(190), PERM, "semaphores of the host")),
+    (None, rule("semop",      Some(65),  Some(193), PERM, "semaphores of the host")),
+    (None, rule("semctl",     Some(66),  Some(191), PERM, "semaphores of the host")),
+    (None, rule("semtimedop", Some(220), Some(192), PERM, "semaphores of the host")),
+    (None, rule("msgget",     Some(68),  Some(186), PERM, "queues of the host")),
+    (None, rule("msgsnd",     Some(69),  Some(189), PERM, "queues of the host")),
+    (None, rule("msgrcv",     Some(70),  Some(188), PERM, "queues of the host")),
+    (None, rule("msgctl",     Some(71),  Some(187), PERM, "queues of the host")),
+    (None, rule("mq_open",    Some(240), Some(180), PERM, "queues of the host")),
+    (None, rule("mq_unlink",  Some(241), Some(181), PERM, "queues of the host")),
 ];

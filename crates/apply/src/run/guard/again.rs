@@ -87,7 +87,9 @@ fn mount_again(file: &Protected, inside: &Inside) -> Result<(), Errno> {
 
 /// In the other process: it allocates nothing.
 fn enter(file: &Protected, inside: &Inside) -> Result<(), Errno> {
-    move_into_link_name_space(inside.users.as_fd(), Some(LinkNameSpaceType::User))?;
+    if let Some(users) = &inside.users {
+        move_into_link_name_space(users.as_fd(), Some(LinkNameSpaceType::User))?;
+    }
     move_into_link_name_space(inside.mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
     mount::rebind(&file.text, READ_ONLY | NO_SUID | NO_DEVICES)
 }

@@ -1,0 +1,175 @@
+//! `palisade doctor`: what this host can hold, tried live.
+
+mod json;
+
+use palisade::doctor::{Machine, Profiled, Report, Subsystem, Tried};
+use palisade::plan::{Enforced, Level, Strength, Trial};
+use palisade::policy::text::visible;
+
+use crate::args::{Output, Subject};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::{Format, Ui};
+
+/// Find out what can be held here, by trying it
+///
+/// Tries everything that walls are made of, one by one, in processes that end with it, and then each
+/// level by running a command that does nothing behind it. What is refused is told with what blocks it
+/// and how to lift that. With `--profile` it runs a command under that profile, too. Lists policy
+/// files of other systems that lie about and are not in force.
+///
+/// Exit codes: 0 what the policy requires (`full` if it does not say) can be had, 125 it cannot.
+///
+/// Example: palisade doctor
+#[derive(Debug, Default, clap::Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    subject: Subject,
+
+    #[command(flatten)]
+    output: Output,
+}
+
+impl DoctorArgs {
+    pub(super) fn format(&self) -> Format {
+        self.output.format()
+    }
+
+    pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+        let request = self.subject.request()?;
+        let report = Report::new(&request);
+        match self.format() {
+            Format::Json => ui.json(&json::told(&report))?,
+            Format::Human => ui.data(&screen(&report))?,
+        }
+        Ok(if report.is_met() { Exit::Success } else { Exit::Failed })
+    }
+}
+
+fn screen(report: &Report) -> String {
+    let mut text = machine(&report.machine);
+    text.push_str("\ntried:\n");
+    for probe in &report.probes {
+        let (mark, why) = match &probe.trial {
+            Trial::Works => ("yes", String::new()),
+            Trial::Refused { what, errno } if what == probe.about => {
+                ("no", format!(": {}", std::io::Error::from_raw_os_error(*errno)))
+            }
+            Trial::Refused { what, errno } => ("no", format!(": {}", refused(what, *errno))),
+        };
+        let detail = probe.detail.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+        line(&mut text, mark, &format!("{}{detail}{why}", probe.about));
+        remedies(&mut text, probe.remedies.iter().copied());
+    }
+    text.push_str("\nlevels:\n");
+    for tried in &report.levels {
+        level(&mut text, tried);
+    }
+    if let Some(profile) = &report.profile {
+        text.push_str("\nprofile:\n");
+        profiled(&mut text, profile);
+    }
+    if !report.files.is_empty() {
+        text.push_str("\npolicy files of other systems, not in force:\n");
+        for file in &report.files {
+            let (path, usage) = (file.path.to_string_lossy(), &file.usage);
+            text.push_str(&format!("  {} ({})\n", visible(&path), file.dialect));
+            text.push_str(&format!("       use it: {usage}\n"));
+        }
+    }
+    text.push('\n');
+    for warning in &report.warnings {
+        text.push_str(&format!("warning: {}\n", visible(warning)));
+    }
+    text.push_str(&verdict(report));
+    text
+}
+
+fn machine(machine: &Machine) -> String {
+    let Machine { system, kernel, processor, user, container, subsystem, ci } = machine;
+    let mut text = format!("{system} {} on {processor}, user {user}", visible(kernel));
+    for (what, name) in
+        [("in", *container), ("in", subsystem.map(Subsystem::word)), ("run by", *ci)]
+    {
+        if let Some(name) = name {
+            text.push_str(&format!(", {what} {name}"));
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn level(text: &mut String, tried: &Tried) {
+    let word = tried.level.word();
+    match (&tried.held, tried.level) {
+        (Ok(held), Level::Full | Level::Landlock) => {
+            line(text, "yes", word);
+            for (layer, lacks) in held.iter().filter_map(lacking) {
+                text.push_str(&format!("       {layer}: {}\n", visible(&lacks)));
+            }
+        }
+        (Ok(_), Level::External) => line(text, "-", "external: nothing of ours holds anything"),
+        (Ok(_), Level::None) => line(text, "-", "none: nothing holds anything"),
+        (Err(error), _) => {
+            line(text, "no", &format!("{word}: {}", visible(&error.to_string())));
+            remedies(text, error.hint().as_deref().into_iter());
+        }
+    }
+}
+
+fn profiled(text: &mut String, profile: &Profiled) {
+    let name = visible(&profile.name);
+    match &profile.outcome {
+        Ok(outcome) if outcome.ok() => {
+            let level = outcome.level().map_or("", Level::word);
+            line(text, "yes", &format!("{name} (level {level})"));
+            for (layer, lacks) in profile.enforced().iter().filter_map(lacking) {
+                text.push_str(&format!("       {layer}: {}\n", visible(&lacks)));
+            }
+        }
+        Ok(outcome) => {
+            let why = outcome.reason().unwrap_or_else(|| "the command failed under it".into());
+            line(text, "no", &format!("{name}: {}", visible(&why)));
+        }
+        Err(error) => line(text, "no", &format!("{name}: {}", visible(&error.to_string()))),
+    }
+}
+
+fn verdict(report: &Report) -> String {
+    let strongest = report.strongest().map_or("none", |tried| tried.level.word());
+    match &report.require {
+        Err(error) => format!("the policy cannot be read: {}\n", visible(&error.to_string())),
+        Ok(require) => {
+            let met = if report.is_met() { "met" } else { "NOT met" };
+            format!("the policy requires {require}: {met}; the strongest here is {strongest}\n")
+        }
+    }
+}
+
+/// Says what does not hold of a layer.
+fn lacking(enforced: &Enforced) -> Option<(&'static str, String)> {
+    let Enforced { layer, strength } = enforced;
+    match strength {
+        Strength::Kernel | Strength::Window(_) => None,
+        Strength::Partial(lacks) => Some((layer.word(), lacks.join("; "))),
+        Strength::Absent(why) => Some((layer.word(), format!("absent, {why}"))),
+    }
+}
+
+fn line(text: &mut String, mark: &str, what: &str) {
+    text.push_str(&format!("  {mark:<4} {what}\n"));
+}
+
+fn remedies<'r>(text: &mut String, remedies: impl Iterator<Item = &'r str>) {
+    for remedy in remedies {
+        text.push_str(&format!("       to lift it: {}\n", visible(remedy)));
+    }
+}
+
+/// Says what was tried and what the system answered.
+fn refused(what: &str, errno: i32) -> String {
+    match errno {
+        0 => what.to_owned(),
+        errno => format!("{what}: {}", std::io::Error::from_raw_os_error(errno)),
+    }
+}

@@ -1,0 +1,115 @@
+//! Each level, tried by a command that does nothing behind its walls: the last step before it starts
+//! is to try them.
+
+use std::fs::{self, DirBuilder};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
+
+use palisade_apply::{Host, Streams};
+use palisade_plan::{Bounds, Caches, Enforced, Kernel, Level, Order, Trace, Trial, Walls, build};
+use palisade_policy::Policy;
+use palisade_policy::decide::{Asked, Call, Judge, Permit};
+use palisade_policy::jail::NoLookup;
+use palisade_policy::name::PathPattern;
+use palisade_policy::policy::{NetworkMode, Require};
+
+use super::PATIENCE;
+use crate::sandbox::CannotRun;
+use crate::session::Request;
+
+/// A level that was tried.
+#[derive(Debug)]
+pub struct Tried {
+    /// Which.
+    pub level: Level,
+    /// What held, layer by layer, or why it cannot be had.
+    pub held: Result<Vec<Enforced>, CannotRun>,
+}
+
+/// Tries them, the strongest first.
+pub(super) fn tried(host: &Host, kernel: &Kernel, request: &Request) -> Vec<Tried> {
+    [Level::Full, Level::Landlock, Level::External, Level::None]
+        .map(|level| Tried { level, held: hold((host, kernel), request, level) })
+        .into()
+}
+
+fn hold(
+    (host, kernel): (&Host, &Kernel),
+    request: &Request,
+    level: Level,
+) -> Result<Vec<Enforced>, CannotRun> {
+    let (require, kernel) = match level {
+        Level::Full => (Require::Full, kernel.clone()),
+        Level::Landlock => (Require::Landlock, without_namespaces(kernel)),
+        Level::External => (Require::External, kernel.clone()),
+        // Nothing is needed for nothing.
+        Level::None => return Ok(Vec::new()),
+    };
+    let folder = Folder::make().map_err(CannotRun::Pipe)?;
+    let home = request.real_home().map(Path::to_owned);
+    let order = order(&folder.0, home, require);
+    let permit = permit(&folder.0).ok_or_else(|| CannotRun::Internal("nothing may run".into()))?;
+    let facts = host.facts_of(&kernel, &order.questions());
+    let plan = build(&permit, &order, &facts)?;
+    let outcome = host.start(&plan, Streams::default())?.wait()?;
+    Ok(outcome.enforced)
+}
+
+/// Returns the same kernel as if it refused every namespace, so that the next level can be tried.
+fn without_namespaces(kernel: &Kernel) -> Kernel {
+    let refused = Trial::Refused { what: "this trial".into(), errno: 1 };
+    let (unaided, around) = (Trial::untried(), Trial::untried());
+    Kernel { namespaces: refused, unaided, around, ..kernel.clone() }
+}
+
+/// A command that does nothing, with something to hide and something to write.
+fn order(folder: &Path, home: Option<PathBuf>, require: Require) -> Order {
+    let secret = home.as_ref().map(|home| home.join(".ssh"));
+    let secret = secret.and_then(|path| path.to_str()?.parse::<PathPattern>().ok());
+    Order {
+        root: folder.into(),
+        cwd: folder.into(),
+        home,
+        argv: vec!["true".into()],
+        environment: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+        write: vec![folder.into()],
+        protect: Vec::new(),
+        hide: secret.into_iter().collect(),
+        readable: Vec::new(),
+        network: NetworkMode::DenyAll,
+        nesting: palisade_plan::seccomp::Nesting::Off,
+        require,
+        walls: Walls::Up,
+        bounds: Bounds { time: Some(PATIENCE), ..Bounds::default() },
+        caches: Caches::Off,
+        trace: Trace::Off,
+        notes: Vec::new(),
+    }
+}
+
+/// Lets the trial run: no policy of anybody's is asked.
+fn permit(folder: &Path) -> Option<Permit> {
+    let folder = folder.to_str()?;
+    let judge = Judge::new(&Policy::default(), folder, None, &NoLookup);
+    let argv = ["true".to_owned()];
+    judge.decide(&Call { command: Asked::Argv(&argv), cwd: folder }, &NoLookup).confirmed()
+}
+
+/// A folder that goes with the trial.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn make() -> std::io::Result<Self> {
+        let name = format!("palisade-doctor-{:016x}", RandomState::new().build_hasher().finish());
+        let path = fs::canonicalize(std::env::temp_dir())?.join(name);
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir(&self.0).ok();
+    }
+}

@@ -1,0 +1,125 @@
+//! What this host can hold, tried live, and what to do about what it cannot.
+
+mod files;
+mod levels;
+mod machine;
+
+use std::time::Duration;
+
+use palisade_apply::{Host, Probe};
+use palisade_plan::{Enforced, Level};
+use palisade_policy::policy::Require;
+
+pub use files::Lying;
+pub use levels::Tried;
+pub use machine::{Machine, Subsystem};
+
+use crate::sandbox::{CannotRun, Outcome, Sandbox};
+use crate::session::{OpenError, Request, Session};
+
+/// How long a trial may take: it runs nothing that takes any time.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// What was found.
+#[derive(Debug)]
+pub struct Report {
+    /// What kind of machine this is.
+    pub machine: Machine,
+    /// What walls are made of, each tried.
+    pub probes: Vec<Probe>,
+    /// What was found to be in the way of namespaces, by name.
+    pub blocks: Vec<&'static str>,
+    /// Every level, each tried, the strongest first.
+    pub levels: Vec<Tried>,
+    /// What the policy in force requires, or why there is none.
+    pub require: Result<Require, OpenError>,
+    /// What a person should know of the policy in force.
+    pub warnings: Vec<String>,
+    /// Policy files of other systems that lie about and are not in force.
+    pub files: Vec<Lying>,
+    /// What became of running a command under a profile, if that was asked for.
+    pub profile: Option<Profiled>,
+}
+
+/// A profile that was run.
+#[derive(Debug)]
+pub struct Profiled {
+    /// Its name.
+    pub name: String,
+    /// What became of it.
+    pub outcome: Result<Outcome, Unusable>,
+}
+
+/// Why a profile cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Unusable {
+    /// The policy with it cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// A command cannot be confined by it.
+    #[error(transparent)]
+    Run(#[from] CannotRun),
+}
+
+impl Report {
+    /// Looks at this host as the project of `request` sees it.
+    pub fn new(request: &Request) -> Self {
+        let host = Host::assumed();
+        let kernel = host.probed();
+        let mut plain = request.clone();
+        plain.profile = None;
+        let opened = Session::open(&plain);
+        let files = opened.as_ref().map(|session| files::lying(request, session));
+        let warnings = opened.as_ref().map(|session| {
+            session.warnings().iter().map(ToString::to_string).collect::<Vec<String>>()
+        });
+        Self {
+            machine: Machine::look(request),
+            probes: host.probes(),
+            blocks: Probe::blocks(&kernel),
+            levels: levels::tried(&host, &kernel, request),
+            files: files.unwrap_or_default(),
+            warnings: warnings.unwrap_or_default(),
+            require: opened.map(|session| session.policy().require.value()),
+            profile: request.profile.as_ref().map(|name| Profiled::run(name, request)),
+        }
+    }
+
+    /// Returns whether what the policy requires can be had here, and the profile works.
+    pub fn is_met(&self) -> bool {
+        let works = |level| self.levels.iter().any(|it| it.level == level && it.held.is_ok());
+        let levels = match self.require {
+            Ok(Require::Full) => works(Level::Full),
+            Ok(Require::Landlock) => works(Level::Full) || works(Level::Landlock),
+            Ok(Require::External | Require::None) => true,
+            Err(_) => false,
+        };
+        levels && self.profile.as_ref().is_none_or(Profiled::works)
+    }
+
+    /// Returns the strongest level that can be had.
+    pub fn strongest(&self) -> Option<&Tried> {
+        self.levels.iter().find(|tried| tried.held.is_ok())
+    }
+}
+
+impl Profiled {
+    fn run(name: &str, request: &Request) -> Self {
+        let run = || -> Result<Outcome, Unusable> {
+            let sandbox = Sandbox::new(request)?;
+            let job = crate::Job::from(["true"]).timeout(PATIENCE).brief();
+            Ok(sandbox.run(job)?)
+        };
+        Self { name: name.to_owned(), outcome: run() }
+    }
+
+    /// Returns whether a command ran under it, and ended well.
+    pub fn works(&self) -> bool {
+        self.outcome.as_ref().is_ok_and(Outcome::ok)
+    }
+
+    /// Returns what held while it ran, layer by layer.
+    pub fn enforced(&self) -> &[Enforced] {
+        self.outcome.as_ref().map_or(&[], |outcome| outcome.layers())
+    }
+}

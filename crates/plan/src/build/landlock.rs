@@ -1,0 +1,322 @@
+//! A plan without namespaces: Landlock and the filter of system calls hold what they can, and the rest
+//! is told.
+//!
+//! The first process stays outside of Landlock's domain, where the command's signals do not reach it,
+//! and ends what the command leaves behind.
+
+use std::path::{Path, PathBuf};
+
+use palisade_policy::name::PathPattern;
+use palisade_policy::policy::NetworkMode;
+
+use super::files::{below_any, cwd, named};
+use super::hide::is_unsearched;
+use super::inside::{self, DEVICES, ROOTS_OWN};
+use super::level::Around;
+use super::protect::{missing, protected};
+use super::{CannotPlan, Files, caches, group, reached};
+use crate::after::After;
+use crate::facts::{Facts, Kind, Place, Privilege, Searched};
+use crate::names::{Exactly, Names};
+use crate::order::{Order, Trace};
+use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
+use crate::seccomp::{Arch, Nesting, Sockets};
+use crate::step::{Alone, Limit, Step};
+
+pub(super) fn plan(
+    order: &Order,
+    facts: &Facts,
+    arch: Arch,
+    around: Around,
+) -> Result<Plan, CannotPlan> {
+    let sockets = match (order.network, around) {
+        (NetworkMode::DenyAll, Around::Nothing) => Sockets::Pairs,
+        // The network is the one of the sandbox around us, which leads nowhere.
+        (NetworkMode::DenyAll, Around::Sandbox) => Sockets::Internet,
+        (NetworkMode::Disabled, _) => Sockets::Internet,
+        (mode @ (NetworkMode::AllowList | NetworkMode::Monitor), _) => {
+            return Err(CannotPlan::Network(mode));
+        }
+    };
+    let cwd = cwd(order, facts)?;
+    let mut files = Files::bare(order, facts)?;
+    let (alone, after, sealed) = files.alone(order, facts)?;
+    let group = group(order, facts);
+    let grouped = group.as_ref().map(|(_, note)| note.clone());
+
+    let mut steps = vec![Step::Adopt];
+    steps.extend(group.map(|(step, _)| step));
+    steps.extend(facts.scratch.clone().map(Step::Scratch));
+    steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
+    steps.push(Step::Seccomp { arch, nesting: Nesting::Off, sockets });
+    steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
+    let (limits, limited) = limits(order, facts);
+    steps.extend(limits.into_iter().map(Step::Limit));
+    steps.push(Step::Enter(cwd));
+    let version = alone.version;
+    steps.push(Step::LandlockAlone(alone));
+    let (network, nesting) = (reached(order.network), Nesting::Off);
+    steps.push(Step::Prove { sealed, network, nesting });
+    steps.push(program(order, facts));
+
+    let enforced = [
+        (Layer::Namespaces, namespaces(around)),
+        (Layer::Files, written(facts)),
+        (Layer::Hide, files.hide),
+        (Layer::Protect, files.protect),
+        (Layer::Devices, Strength::Partial(vec!["there are no terminals of its own".into()])),
+        (Layer::SystemCalls, Strength::Kernel),
+        (Layer::Landlock, landlock(version)),
+        (Layer::Network, connected(order, around)),
+        (Layer::Privileges, privileges(facts)),
+        (Layer::Limits, limited),
+    ];
+    let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
+    let after = after.filter(|_| facts.searched == Searched::Whole);
+    let mut notes: Vec<Note> = order.notes.iter().cloned().chain(grouped).collect();
+    notes.extend(files.notes);
+    notes.extend(told(order, facts, around));
+    let level = match around {
+        Around::Sandbox => Level::Full,
+        Around::Nothing => Level::Landlock,
+    };
+    Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
+}
+
+impl Files {
+    /// Sorts what is written, hidden and protected into what Landlock can tell apart.
+    fn alone(
+        &mut self,
+        order: &Order,
+        facts: &Facts,
+    ) -> Result<(Alone, Option<After>, Vec<PathBuf>), CannotPlan> {
+        for pattern in order.hide.iter().filter(|pattern| is_unsearched(pattern, order)) {
+            let what = format!("`{pattern}` holds in the project and in what can be written only");
+            self.hide.lacks(what);
+        }
+        let readable = named(&order.readable, facts);
+        let mut hidden = named(&order.hide, facts);
+        hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
+        let trees = self.writable_trees(order, facts, &hidden)?;
+        self.tell_unsearched(order, facts);
+        let mut without = self.without(&hidden, facts);
+        if let Privilege::Root { .. } = facts.privilege {
+            // What only root can read stays root's, but for what has rules of its own.
+            let files = ROOTS_OWN.iter().map(PathBuf::from);
+            without.extend(files.filter(|path| !path.starts_with("/proc")));
+        }
+        without.sort();
+        without.dedup();
+        let fixed = self.fixed(order, facts, &trees, &hidden);
+        let names = Names::new(&order.protect, &[]);
+        let after = After::new(names, facts, &trees, missing(order, facts, &trees));
+        if after.is_some() {
+            let what = "names that do not exist yet can be made, and are set aside at the end";
+            self.protect.lacks(what.into());
+        }
+        let any = order.protect.iter().any(PathPattern::has_wildcard);
+        if facts.searched == Searched::Partly && any {
+            let what = "names were not searched in all folders: there are too many";
+            self.protect.lacks(what.into());
+        }
+        if !fixed.is_empty() {
+            let message = "nothing new can be made in folders above what is protected or hidden \
+                           in writable trees: without mounts these have no rights of their own";
+            self.notes.push(Note { code: "fixed-folders", message: message.into() });
+        }
+        // Everybody may write to /tmp but for this wall.
+        let mut sealed = self.sealed.clone();
+        sealed.push("/tmp".into());
+        let home = order.home.as_ref().and_then(|home| facts.place(home));
+        let home = home.filter(|home| home.leads_to == Kind::Folder);
+        sealed.extend(home.map(|home| home.real.clone()));
+        let is_written = |folder: &Path| trees.iter().any(|tree| folder.starts_with(&tree.real));
+        sealed.retain(|folder| !is_written(folder));
+        let mut write: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
+        write.extend(facts.scratch.clone());
+        let alone = Alone {
+            version: facts.kernel.landlock,
+            hidden: without,
+            shut: vec!["/dev".into()],
+            readable: readable.iter().map(|place| place.real.clone()).collect(),
+            write,
+            fixed,
+            devices: DEVICES.iter().map(|name| Path::new("/dev").join(name)).collect(),
+        };
+        Ok((alone, after, sealed))
+    }
+
+    /// Returns every path under which something hidden can be seen.
+    fn without(&mut self, hidden: &[&Place], facts: &Facts) -> Vec<PathBuf> {
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for place in hidden {
+            for path in [&place.at, &place.real] {
+                paths.push(path.clone());
+                paths.extend(facts.aliases(path));
+            }
+            if place.names > 1 && place.leads_to == Kind::File {
+                let what = format!("`{}` has other names, which stay", place.path.display());
+                self.hide.lacks(what);
+            }
+        }
+        paths.retain(|path| {
+            let is_kernels = path.starts_with("/proc");
+            if is_kernels {
+                self.hide.lacks(format!("`{}` is the kernel's, and stays", path.display()));
+            }
+            !is_kernels
+        });
+        if !paths.is_empty() {
+            let what = "what is hidden cannot be read, but seen to be there; folders above it \
+                        cannot be listed, nor can what is made in them later be read";
+            self.hide.lacks(what.into());
+        }
+        paths
+    }
+
+    /// Returns what may not be changed in the trees.
+    fn fixed(
+        &mut self,
+        order: &Order,
+        facts: &Facts,
+        trees: &[&Place],
+        hidden: &[&Place],
+    ) -> Vec<PathBuf> {
+        let (names, exactly) = (Names::new(&order.protect, &[]), Exactly::new(&order.protect));
+        let mut fixed: Vec<PathBuf> = Vec::new();
+        for place in protected(&names, &exactly, facts) {
+            let mut paths = vec![place.at.clone()];
+            if place.is == Kind::Link && place.leads_to != Kind::Absent {
+                paths.push(place.real.clone());
+            }
+            for path in paths {
+                let is_in = trees.iter().any(|tree| path.starts_with(&tree.real));
+                if !is_in || below_any(hidden, &path) {
+                    continue;
+                }
+                if place.names > 1 && place.leads_to == Kind::File {
+                    let what = format!("`{}` has other names, which stay", path.display());
+                    self.protect.lacks(what);
+                }
+                fixed.push(path);
+            }
+        }
+        // A socket of the host cannot be connected to: there are none to connect.
+        fixed.sort();
+        fixed.dedup();
+        fixed
+    }
+}
+
+/// Returns the command, with a temporary folder of its own where it has one.
+fn program(order: &Order, facts: &Facts) -> Step {
+    let mut environment = order.environment.clone();
+    environment.retain(|(name, _)| name != "TMPDIR");
+    if let Some(scratch) = &facts.scratch {
+        environment.extend(caches::cold(order, facts, scratch));
+        environment.push(("TMPDIR".into(), scratch.to_string_lossy().into_owned()));
+    }
+    inside::program(order, environment)
+}
+
+fn namespaces(around: Around) -> Strength {
+    match around {
+        Around::Nothing => Strength::Absent(
+            "they cannot be had here: other processes of this user can be seen, and their \
+             priorities and limits changed"
+                .into(),
+        ),
+        Around::Sandbox => Strength::Partial(vec![
+            "they are those of the sandbox around this one, which were tried: its processes and \
+             its temporary files are shared"
+                .into(),
+        ]),
+    }
+}
+
+fn connected(order: &Order, around: Around) -> Strength {
+    let mut strength = super::network(order.network);
+    if around == Around::Sandbox {
+        strength.lacks("the loopback is shared with the sandbox around this one".into());
+    }
+    strength
+}
+
+fn written(facts: &Facts) -> Strength {
+    let mut strength = Strength::Kernel;
+    strength.lacks("modes, owners, times and attributes of files outside can be changed".into());
+    strength.lacks(match facts.scratch {
+        Some(_) => {
+            "/tmp is the host's and cannot be written; TMPDIR names a folder of its own".into()
+        }
+        None => "/tmp is the host's, and cannot be written".into(),
+    });
+    strength
+}
+
+/// Says what this version does not know.
+fn landlock(version: u32) -> Strength {
+    let mut strength = Strength::Kernel;
+    if version < 5 {
+        strength.lacks("requests to devices (ioctl) are not told apart".into());
+    }
+    if version < 6 {
+        strength.lacks(
+            "signals reach other processes of this user, and the first process of this run".into(),
+        );
+    }
+    strength
+}
+
+fn privileges(facts: &Facts) -> Strength {
+    match facts.privilege {
+        Privilege::Ordinary => Strength::Kernel,
+        Privilege::Root { .. } => {
+            Strength::Partial(vec!["the command is root outside, without capabilities".into()])
+        }
+    }
+}
+
+fn told(order: &Order, facts: &Facts, around: Around) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut note = |code, message: &str| notes.push(Note { code, message: message.into() });
+    match around {
+        Around::Sandbox => note(
+            "nested",
+            "this runs inside of another sandbox, whose walls were tried; Landlock and a filter \
+             were added to them",
+        ),
+        Around::Nothing => note(
+            "level-landlock",
+            "namespaces cannot be had here: Landlock and a filter of system calls hold what they \
+             can, and `enforced` lists what they cannot",
+        ),
+    }
+    if order.network == NetworkMode::DenyAll && around == Around::Nothing {
+        note("no-sockets", "no socket can be opened, not even to a server of the command's own");
+    }
+    if order.trace == Trace::Writes {
+        note("not-traced", "writes in vain are not told without namespaces");
+    }
+    if facts.scratch.is_none() {
+        note("no-scratch", "there is no folder for temporary files");
+    }
+    notes
+}
+
+/// As for any other command, but for what the kernel counts for all processes of a user.
+fn limits(order: &Order, facts: &Facts) -> (Vec<Limit>, Strength) {
+    let (limits, mut strength) = (super::bounds(&order.bounds), Strength::Kernel);
+    let group = group(order, facts).map(|(step, _)| step);
+    if order.bounds.memory.is_some() && group.is_none() {
+        strength.lacks(super::SAMPLED.into());
+    }
+    let is_counted = matches!(group, Some(Step::Group { processes: Some(_), .. }));
+    if order.bounds.processes.is_some() && !is_counted {
+        strength.lacks("processes: they are sampled; the kernel counts all of a user".into());
+    }
+    if order.bounds.tmp.is_some() {
+        strength.lacks("tmp: the folder for temporary files is on the host's disk".into());
+    }
+    (limits, strength)
+}
