@@ -7,6 +7,7 @@
 mod arch;
 mod bench;
 mod code;
+mod conformance;
 mod dist;
 mod docs;
 mod elf;
@@ -38,7 +39,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 9] = [
+const TASKS: [Task; 10] = [
     Task {
         name: "arch",
         usage: &[("[--json]", "edges between crates, purity, sizes, packages, hygiene")],
@@ -66,6 +67,14 @@ const TASKS: [Task; 9] = [
         name: "dist",
         usage: &[("", "static release binary at target/dist/palisade")],
         run: dist::run,
+    },
+    Task {
+        name: "conformance",
+        usage: &[(
+            "[--palisade FILE]",
+            "escapes behind this and other engines: docs/conformance.md",
+        )],
+        run: conformance::run,
     },
     Task {
         name: "order",
