@@ -1,6 +1,7 @@
 //! The suite itself: without an engine everything gets through, ours holds, and a peer's known gaps
 //! are seen. Runs as whoever runs the tests and, if that is root, as an ordinary user too.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop at once")]
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;

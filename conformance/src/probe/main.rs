@@ -91,6 +91,9 @@ fn main() -> ExitCode {
         ["enter", path] => calls::enter(Path::new(path)),
         ["daemon", beat] => processes::leave(Path::new(beat)),
         ["beat", path] => processes::beat(Path::new(path)),
+        ["linger"] => processes::linger(),
+        ["many", count, size] => processes::many(count, size),
+        ["have", size] => processes::have(size),
         ["hold", sign] => processes::hold(Path::new(sign)),
         ["wait", time] => {
             thread::sleep(Duration::from_millis(time.parse().unwrap_or(0)));

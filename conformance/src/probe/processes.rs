@@ -89,7 +89,7 @@ pub(crate) fn bomb(_world: &World, tries: &mut Tries) {
     let mut children = Vec::new();
     let mut refused = None;
     for _ in 0..BOMB {
-        match start(&["wait", "4000"]) {
+        match start(&["linger"]) {
             Ok(child) => children.push(child),
             Err(error) => {
                 refused = Some(error);
@@ -117,10 +117,13 @@ pub(crate) fn memory(world: &World, tries: &mut Tries) {
         let sign = world.app.join(format!("holds-{number}"));
         children.extend(start(&["hold", &sign.to_string_lossy()]));
     }
-    // All at once, for longer than any sampling takes.
-    let until = Instant::now() + Duration::from_secs(8);
+    // All at once, for longer than any sampling takes. Emulated machines are slow.
+    let until = Instant::now() + Duration::from_secs(40);
     let holds = |number: &usize| fs::metadata(world.app.join(format!("holds-{number}"))).is_ok();
     while (0..PARTS).filter(holds).count() < PARTS && Instant::now() < until {
+        if children.iter_mut().any(|child| !matches!(child.try_wait(), Ok(None))) {
+            break;
+        }
         thread::sleep(Duration::from_millis(20));
     }
     thread::sleep(Duration::from_secs(1));
@@ -132,20 +135,55 @@ pub(crate) fn memory(world: &World, tries: &mut Tries) {
     end(children);
 }
 
+/// Waits until whoever started this is gone, or does not want it any more.
+pub(crate) fn linger() -> io::Result<()> {
+    io::stdin().lines().last().transpose().map(drop)
+}
+
 /// Takes memory, says so by a file, and waits.
 pub(crate) fn hold(sign: &Path) -> io::Result<()> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(PART).map_err(|_| io::ErrorKind::OutOfMemory)?;
     bytes.resize(PART, 1_u8);
     fs::write(sign, b"")?;
-    thread::sleep(Duration::from_secs(12));
+    linger()?;
+    if bytes.iter().step_by(4096).all(|byte| *byte == 1) { Ok(()) } else { Err(no("memory")) }
+}
+
+/// Has so many children at once, each with so many MiB, and fails as the first of them does.
+pub(crate) fn many(count: &str, size: &str) -> io::Result<()> {
+    let count: usize = count.parse().map_err(|_| no("a count is a number"))?;
+    let mut children = Vec::new();
+    for _ in 0..count {
+        match start(&["have", size]) {
+            Ok(child) => children.push(child),
+            Err(error) => {
+                end(children);
+                return Err(error);
+            }
+        }
+    }
+    for mut child in children {
+        let ended = child.wait()?;
+        if !ended.success() {
+            return Err(no(format!("a child has {ended}")));
+        }
+    }
+    Ok(())
+}
+
+/// Has so many MiB for a while.
+pub(crate) fn have(size: &str) -> io::Result<()> {
+    let size: usize = size.parse().map_err(|_| no("a size is a number"))?;
+    let bytes = vec![1_u8; size << 20];
+    thread::sleep(Duration::from_millis(1500));
     if bytes.iter().step_by(4096).all(|byte| *byte == 1) { Ok(()) } else { Err(no("memory")) }
 }
 
 fn start(words: &[&str]) -> io::Result<Child> {
     let own = std::env::args_os().next().ok_or_else(|| no("no name"))?;
     let mut command = Command::new(own);
-    command.args(words).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+    command.args(words).stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
 }
 
 fn end(children: Vec<Child>) {

@@ -16,7 +16,7 @@ use crate::person::Person;
 use crate::stage::{Stage, start};
 
 /// How long an engine may take for one attack.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What became of an attack.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
@@ -111,7 +111,7 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
                 let code = ran.code.map_or("a signal".to_owned(), |code| code.to_string());
                 (Verdict::Failed, format!("it ended with {code}: {said}"))
             }
-            (None, false) => (Verdict::Failed, format!("no end after a minute: {said}")),
+            (None, false) => (Verdict::Failed, format!("no end after two minutes: {said}")),
         };
         return (verdict, why, Vec::new());
     };

@@ -3,6 +3,7 @@
 
 mod engine;
 mod eyes;
+mod groups;
 mod judge;
 mod person;
 mod stage;
@@ -21,6 +22,7 @@ use person::Person;
 
 const USAGE: &str = "\
 usage: conformance --palisade FILE --probe FILE [OPTIONS]
+       conformance groups --palisade FILE --probe FILE [--json]
 
 Tries every escape behind every engine that is installed. `none` is always tried first: what
 succeeds nowhere proves nothing.
@@ -31,6 +33,9 @@ succeeds nowhere proves nothing.
   --person NAME    only `root` or only `ordinary`; root tries both
   --json           one object a line for each attack, engine and person
   --document       the table as Markdown
+
+`groups` tries bounds by control groups instead, as root, and changes the machine's tree of groups
+for it: on a machine of its own. Where there is no such tree it says so and ends with 3.
 
 CONFORMANCE_PATH adds folders in which engines are looked for, CONFORMANCE_FOLDER says where
 worlds are made. Ends with 0 if palisade held everything and `none` nothing, else with 1, and with
@@ -54,6 +59,7 @@ struct Order {
     attacks: Vec<&'static Attack>,
     people: Vec<Person>,
     form: Form,
+    is_groups: bool,
 }
 
 fn main() -> ExitCode {
@@ -69,9 +75,9 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    match carry_out(&order) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+    let done = if order.is_groups { groups(&order) } else { carry_out(&order) };
+    match done {
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             writeln!(io::stderr(), "error: {error}").ok();
             ExitCode::from(1)
@@ -83,7 +89,8 @@ impl Order {
     fn read(words: &[String]) -> Result<Self, String> {
         let (mut palisade, mut probe, mut person) = (None, None, None);
         let (mut engines, mut attacks, mut form) = (Vec::new(), Vec::new(), Form::Lines);
-        let mut words = words.iter();
+        let is_groups = words.first().is_some_and(|word| word == "groups");
+        let mut words = words.iter().skip(usize::from(is_groups));
         while let Some(word) = words.next() {
             let mut value = || words.next().ok_or_else(|| format!("`{word}` wants a value"));
             match word.as_str() {
@@ -129,12 +136,36 @@ impl Order {
             engines,
             attacks,
             form,
+            is_groups,
         })
     }
 }
 
-/// Runs everything, prints it, and returns whether it is as it should be.
-fn carry_out(order: &Order) -> io::Result<bool> {
+/// Tries bounds by control groups; returns how this ends.
+fn groups(order: &Order) -> io::Result<u8> {
+    let programs = Programs { probe: &order.probe, palisade: &order.palisade };
+    let all = match groups::check(programs) {
+        Ok(all) => all,
+        Err(why) => {
+            writeln!(io::stderr(), "SKIPPED groups: {why}")?;
+            return Ok(3);
+        }
+    };
+    let mut out = io::stdout().lock();
+    for one in &all {
+        match order.form {
+            Form::Json => writeln!(out, "{}", serde_json::to_string(one)?)?,
+            Form::Lines | Form::Document => {
+                let word = if one.holds { "holds" } else { "BROKEN" };
+                writeln!(out, "{word:<7} {}: {} {}", one.person, one.claim, one.why)?;
+            }
+        }
+    }
+    Ok(u8::from(!all.iter().all(|one| one.holds)))
+}
+
+/// Runs everything, prints it, and returns how this ends.
+fn carry_out(order: &Order) -> io::Result<u8> {
     let programs = Programs { probe: &order.probe, palisade: &order.palisade };
     let mut out = io::stdout().lock();
     let mut all: Vec<Judged> = Vec::new();
@@ -168,7 +199,7 @@ fn carry_out(order: &Order) -> io::Result<bool> {
     if order.form == Form::Document {
         write!(out, "{}", table::document(&columns, &all, &order.people))?;
     }
-    Ok(table::as_it_should_be(&all))
+    Ok(u8::from(!table::as_it_should_be(&all)))
 }
 
 /// Whether an attack gets through where there is no engine.

@@ -52,6 +52,14 @@ impl Person {
         })
     }
 
+    /// Returns the number of an ordinary user whom root becomes.
+    pub(crate) fn uid(self) -> Option<u32> {
+        match self {
+            Self::Root | Self::Ourselves => None,
+            Self::Nobody => Some(NOBODY),
+        }
+    }
+
     /// Makes a command run as this person.
     pub(crate) fn becomes(self, command: &mut Command) {
         match self {
