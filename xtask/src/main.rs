@@ -14,6 +14,7 @@ mod elf;
 mod failure;
 mod finding;
 mod fuzz;
+mod kernels;
 mod order;
 mod program;
 mod red;
@@ -39,7 +40,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 10] = [
+const TASKS: [Task; 11] = [
     Task {
         name: "arch",
         usage: &[("[--json]", "edges between crates, purity, sizes, packages, hygiene")],
@@ -75,6 +76,11 @@ const TASKS: [Task; 10] = [
             "escapes behind this and other engines: docs/conformance.md",
         )],
         run: conformance::run,
+    },
+    Task {
+        name: "kernels",
+        usage: &[("[--palisade FILE]", "the same on other kernels, emulated: docs/kernels.md")],
+        run: kernels::run,
     },
     Task {
         name: "order",

@@ -38,8 +38,9 @@ pub(crate) fn check(programs: Programs<'_>) -> Result<Vec<Checked>, String> {
     for person in Person::available(None)? {
         let tree = Tree::make(&top, person, programs)
             .map_err(|error| format!("a tree cannot be handed over: {error}"))?;
-        let claims: [(&'static str, Claim); 7] = [
+        let claims: [(&'static str, Claim); 8] = [
             ("the outcome says that a group holds the bounds", told),
+            ("the kernel has the bounds of the policy, and ends all at once", written),
             ("what stays within its bounds is not touched", within),
             ("all processes together reach the bound of memory, and the outcome says so", memory),
             ("the bound of processes is exact", processes),
@@ -180,6 +181,33 @@ fn told(tree: &Tree<'_>) -> io::Result<()> {
     expect(told["exit_code"] == 0 && *held == "kernel" && has_note(&told), &told)
 }
 
+/// Looks into the group while a command is in it.
+fn written(tree: &Tree<'_>) -> io::Result<()> {
+    let mut child = tree.command(&["wait", "3000"]).stdout(Stdio::null()).spawn()?;
+    let group = || tree.left().first().map(|name| tree.folder.join(name));
+    patiently(|| group().is_some_and(|group| members(&group) >= 2));
+    let read = |name: &str| {
+        let path = group().map(|group| group.join(name)).unwrap_or_default();
+        fs::read_to_string(path).map(|text| text.trim().to_owned())
+    };
+    // One more process than the policy says: the first one, which collects the others.
+    let wanted = [("memory.max", "268435456"), ("memory.oom.group", "1"), ("pids.max", "65")];
+    let found = wanted.map(|(name, wanted)| (name, read(name), wanted));
+    child.wait()?;
+    for (name, found, wanted) in found {
+        let found = found?;
+        if found != wanted {
+            return Err(io::Error::other(format!("{name} is {found}, not {wanted}")));
+        }
+    }
+    Ok(())
+}
+
+/// How many processes are in a group.
+fn members(group: &Path) -> usize {
+    fs::read_to_string(group.join("cgroup.procs")).map_or(0, |list| list.lines().count())
+}
+
 fn within(tree: &Tree<'_>) -> io::Result<()> {
     let told = tree.run(&["many", "4", "40"])?;
     expect(told["exit_code"] == 0 && told["limit"].is_null(), &told)
@@ -206,11 +234,7 @@ fn nothing_left(tree: &Tree<'_>) -> io::Result<()> {
 fn killed(tree: &Tree<'_>) -> io::Result<()> {
     let mut command = tree.command(&["wait", "30000"]);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let members = || {
-        let groups = tree.left().into_iter().map(|name| tree.folder.join(name));
-        let lists = groups.map(|group| fs::read_to_string(group.join("cgroup.procs")));
-        lists.map(|list| list.map_or(0, |list| list.lines().count())).sum::<usize>()
-    };
+    let members = || tree.left().iter().map(|name| members(&tree.folder.join(name))).sum::<usize>();
     let started = patiently(|| members() >= 2);
     child.kill()?;
     child.wait()?;
