@@ -88,7 +88,8 @@ fn attempt(
     command.env("TERM", "dumb").env(STARTER, format!("starter {}", stage.world.mark));
     command.envs(engine.variables(&stage)).current_dir(&stage.world.app);
     person.becomes(&mut command);
-    let ran = run(command)?;
+    let mut ran = run(command)?;
+    ran.was_lawful = stage.world.app.join("lawful-moved").exists();
     let seen = before.look(&mut stage, terminal.as_ref());
     let report = ran.out.lines().find_map(|line| serde_json::from_str::<Report>(line).ok());
     Ok(weigh(attack, report, seen, &ran))
@@ -103,8 +104,10 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
         let said = ran.errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("silent");
         let (verdict, why) = match (through, ran.in_time) {
             (Some(through), _) => (Verdict::LetThrough, through),
-            // The bounds of an engine may end the probe with all others.
-            (None, true) if ran.code == Some(137) && attack.name == "e059-memory" => {
+            // The bounds of an engine may end the probe with all others, once its twin is done.
+            (None, true)
+                if ran.code == Some(137) && ran.was_lawful && attack.name == "e059-memory" =>
+            {
                 (Verdict::Held, "all of it was ended".to_owned())
             }
             (None, true) => {
@@ -162,6 +165,7 @@ struct Ran {
     errors: String,
     code: Option<i32>,
     in_time: bool,
+    was_lawful: bool,
 }
 
 fn run(mut command: Command) -> io::Result<Ran> {
@@ -175,7 +179,13 @@ fn run(mut command: Command) -> io::Result<Ran> {
     }
     let status = child.wait()?;
     let text = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
-    Ok(Ran { out: text(out), errors: text(errors), code: status.code(), in_time })
+    Ok(Ran {
+        out: text(out),
+        errors: text(errors),
+        code: status.code(),
+        in_time,
+        was_lawful: false,
+    })
 }
 
 fn ended(child: &mut Child) -> io::Result<bool> {
@@ -211,7 +221,13 @@ mod tests {
         let way = Way { way: "x".to_owned(), done, errno: None, why: String::new() };
         let report = Report::new(name, vec![way], lawful);
         let seen = seen.iter().map(|text| (*text).to_owned()).collect();
-        let ran = Ran { out: String::new(), errors: String::new(), code: Some(0), in_time: true };
+        let ran = Ran {
+            out: String::new(),
+            errors: String::new(),
+            code: Some(0),
+            in_time: true,
+            was_lawful: true,
+        };
         weigh(attack(name).unwrap(), Some(report), seen, &ran).0
     }
 
@@ -239,13 +255,18 @@ mod tests {
 
     #[test]
     fn an_engine_that_does_not_run_the_probe_has_held_nothing() {
-        let ran = Ran {
+        let ran = |code, was_lawful| Ran {
             out: String::new(),
             errors: "no such option\n".to_owned(),
-            code: Some(1),
+            code: Some(code),
             in_time: true,
+            was_lawful,
         };
-        let one = attack("e048-ring").unwrap();
-        assert_eq!(weigh(one, None, Vec::new(), &ran).0, Verdict::Failed);
+        let told = |name, ran| weigh(attack(name).unwrap(), None, Vec::new(), &ran).0;
+        assert_eq!(told("e048-ring", ran(1, true)), Verdict::Failed);
+        assert_eq!(told("e048-ring", ran(137, true)), Verdict::Failed);
+        // All of it was ended: the bound held, if anything lawful was done before.
+        assert_eq!(told("e059-memory", ran(137, true)), Verdict::Held);
+        assert_eq!(told("e059-memory", ran(137, false)), Verdict::Failed);
     }
 }
