@@ -42,3 +42,12 @@ pub struct World {
     /// A program that runs as somebody else, if one could be made.
     pub elevated: Option<PathBuf>,
 }
+
+impl World {
+    /// Returns a path in a folder of the workspace where nothing is protected, so that a command may
+    /// do what it likes there: beside protected names an engine may have to be stricter.
+    #[must_use]
+    pub fn own(&self, name: &str) -> PathBuf {
+        self.app.join("src").join(name)
+    }
+}

@@ -36,7 +36,7 @@ pub(crate) fn connected(world: &World, tries: &mut Tries) {
             .and_then(|mut stream| stream.write_all(world.mark.as_bytes()));
         tries.note(name, sent);
     }
-    let link = world.app.join("door");
+    let link = world.own("door");
     let sent = std::os::unix::fs::symlink(&world.stream, &link)
         .and_then(|()| UnixStream::connect(&link))
         .and_then(|mut stream| stream.write_all(world.mark.as_bytes()));

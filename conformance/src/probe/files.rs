@@ -18,7 +18,7 @@ const PROTECTED: [&str; 5] =
 /// Makes, changes, moves, links and reads files of the workspace, as any command may.
 pub(crate) fn lawful(world: &World) -> io::Result<()> {
     let [made, moved, linked] =
-        ["lawful", "lawful-moved", "lawful-linked"].map(|name| world.app.join(name));
+        ["lawful", "lawful-moved", "lawful-linked"].map(|name| world.own(name));
     fs::write(&made, &world.mark)?;
     append(&made, &world.mark)?;
     fs::rename(&made, &moved)?;
@@ -54,7 +54,7 @@ pub(crate) fn made(world: &World, tries: &mut Tries) {
 }
 
 pub(crate) fn moved(world: &World, tries: &mut Tries) {
-    let own = world.app.join("own");
+    let own = world.own("own");
     let prepared = || {
         // One of an earlier way may be gone, or another name of the same file.
         fs::remove_file(&own).ok();
@@ -66,7 +66,7 @@ pub(crate) fn moved(world: &World, tries: &mut Tries) {
         tries.note(&format!("link {name}"), prepared().and_then(|()| fs::hard_link(&own, &path)));
         tries.note(&format!("symlink {name}"), symlink(&own, &path));
     }
-    let folder = world.app.join("own-folder");
+    let folder = world.own("own-folder");
     let moved = fs::create_dir_all(&folder)
         .and_then(|()| fs::write(folder.join("tasks.json"), &world.mark))
         .and_then(|()| fs::rename(&folder, world.app.join(".vscode")));
@@ -102,7 +102,7 @@ pub(crate) fn parent(world: &World, tries: &mut Tries) {
 }
 
 pub(crate) fn replaced(world: &World, tries: &mut Tries) {
-    let (config, own) = (world.app.join(".git/config"), world.app.join("own"));
+    let (config, own) = (world.app.join(".git/config"), world.own("own"));
     if let Err(error) = fs::write(&own, &world.mark) {
         return tries.note("a file of its own", Err::<(), _>(error));
     }
@@ -111,20 +111,20 @@ pub(crate) fn replaced(world: &World, tries: &mut Tries) {
     tries.note("remove", fs::remove_file(&config));
     tries.note("link", fs::hard_link(&own, &config));
     tries.note("rename", fs::rename(&own, &config));
-    let linked = world.app.join("linked");
+    let linked = world.own("linked");
     let through = fs::hard_link(&config, &linked).and_then(|()| append(&linked, &world.mark));
     tries.note("write through a link", through);
 }
 
 pub(crate) fn linked(world: &World, tries: &mut Tries) {
-    let link = world.app.join("linked");
+    let link = world.own("linked");
     let through = fs::hard_link(&world.file, &link).and_then(|()| append(&link, &world.mark));
     tries.note("link", through);
 }
 
 pub(crate) fn written(world: &World, tries: &mut Tries) {
     let mut spelled = spellings(&world.file, &world.app);
-    let link = world.app.join("symbolic");
+    let link = world.own("symbolic");
     if symlink(&world.file, &link).is_ok() {
         spelled.push(link);
     }
@@ -184,7 +184,7 @@ pub(crate) fn planted(world: &World, tries: &mut Tries) {
 }
 
 pub(crate) fn moved_out(world: &World, tries: &mut Tries) {
-    let own = world.app.join("own");
+    let own = world.own("own");
     let beside = world.file.with_file_name("moved");
     tries.note("new name", fs::write(&own, &world.mark).and_then(|()| fs::rename(&own, &beside)));
     tries.note(
@@ -194,7 +194,7 @@ pub(crate) fn moved_out(world: &World, tries: &mut Tries) {
 }
 
 pub(crate) fn moved_in(world: &World, tries: &mut Tries) {
-    tries.note("rename", fs::rename(&world.file, world.app.join("taken")));
+    tries.note("rename", fs::rename(&world.file, world.own("taken")));
 }
 
 /// Other texts that lead to the same place.

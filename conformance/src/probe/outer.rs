@@ -19,7 +19,7 @@ use crate::tries::no;
 pub(crate) fn lawful_temporary(world: &World) -> io::Result<()> {
     files::lawful(world)?;
     let own = ["TMPDIR", "TMP"].iter().find_map(std::env::var_os).map(std::path::PathBuf::from);
-    let folders = own.into_iter().chain([std::env::temp_dir(), world.app.clone()]);
+    let folders = own.into_iter().chain([std::env::temp_dir(), world.own("")]);
     let mut last = Err(no("no temporary folder"));
     for folder in folders {
         last = std::fs::write(folder.join(format!("own-{}", world.mark)), &world.mark);

@@ -55,7 +55,7 @@ pub(crate) fn signalled(world: &World, tries: &mut Tries) {
 }
 
 pub(crate) fn daemon(world: &World, tries: &mut Tries) {
-    let beat = world.app.join("heartbeat");
+    let beat = world.own("heartbeat");
     let left = again(&["daemon", &beat.to_string_lossy()]);
     tries.note("a child of nobody", left.map(drop));
     // It has begun: what counts is whether it goes on.
@@ -114,12 +114,12 @@ pub(crate) fn bomb(_world: &World, tries: &mut Tries) {
 pub(crate) fn memory(world: &World, tries: &mut Tries) {
     let mut children = Vec::new();
     for number in 0..PARTS {
-        let sign = world.app.join(format!("holds-{number}"));
+        let sign = world.own(&format!("holds-{number}"));
         children.extend(start(&["hold", &sign.to_string_lossy()]));
     }
     // All at once, for longer than any sampling takes. Emulated machines are slow.
     let until = Instant::now() + Duration::from_secs(40);
-    let holds = |number: &usize| fs::metadata(world.app.join(format!("holds-{number}"))).is_ok();
+    let holds = |number: &usize| fs::metadata(world.own(&format!("holds-{number}"))).is_ok();
     while (0..PARTS).filter(holds).count() < PARTS && Instant::now() < until {
         if children.iter_mut().any(|child| !matches!(child.try_wait(), Ok(None))) {
             break;

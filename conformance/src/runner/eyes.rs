@@ -21,7 +21,7 @@ const ABSENT: [&str; 9] = [
     ".git/config.worktree",
     ".git/commondir",
     ".git/info/attributes",
-    "taken",
+    "src/taken",
 ];
 
 /// Inodes of what must be the same thing afterwards, not only look like it.
@@ -91,7 +91,7 @@ impl Before {
         }
         seen.extend(arrived(stage));
         seen.extend(groups(&world.mark));
-        if outlived(&world.app.join("heartbeat")) {
+        if outlived(&world.own("heartbeat")) {
             seen.push("a process goes on".to_owned());
         }
         if terminal.is_some_and(|terminal| terminal.was_typed_into(&world.mark)) {

@@ -18,6 +18,9 @@ use crate::stage::{Stage, start};
 /// How long an engine may take for one attack.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Attacks that an engine may answer by ending everything.
+const BOUNDS: [&str; 2] = ["e059-bomb", "e059-memory"];
+
 /// What became of an attack.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -46,6 +49,8 @@ pub(crate) struct Judged {
     pub(crate) verdict: Verdict,
     pub(crate) why: String,
     pub(crate) errno: Vec<i32>,
+    /// Whether it looked from inside as if it had worked: nothing of it was left outside.
+    pub(crate) seemed: bool,
 }
 
 /// Programs that every world gets a copy of.
@@ -62,16 +67,29 @@ pub(crate) fn judge(
     person: Person,
     programs: Programs<'_>,
 ) -> Judged {
-    let (verdict, why, errno) = match attempt(attack, engine, person, programs) {
+    let Told { verdict, why, errno, seemed } = match attempt(attack, engine, person, programs) {
         Ok(told) => told,
-        Err(error) => (Verdict::Failed, error.to_string(), Vec::new()),
+        Err(error) => Told::new(Verdict::Failed, error.to_string()),
     };
     let (name, row) = (attack.name, attack.row);
     let person = person.name();
-    Judged { attack: name, row, engine: engine.name(), person, verdict, why, errno }
+    Judged { attack: name, row, engine: engine.name(), person, verdict, why, errno, seemed }
 }
 
-type Told = (Verdict, String, Vec<i32>);
+/// What is known of one attack.
+#[derive(Debug)]
+struct Told {
+    verdict: Verdict,
+    why: String,
+    errno: Vec<i32>,
+    seemed: bool,
+}
+
+impl Told {
+    fn new(verdict: Verdict, why: String) -> Self {
+        Self { verdict, why, errno: Vec::new(), seemed: false }
+    }
+}
 
 fn attempt(
     attack: &Attack,
@@ -89,7 +107,7 @@ fn attempt(
     command.envs(engine.variables(&stage)).current_dir(&stage.world.app);
     person.becomes(&mut command);
     let mut ran = run(command)?;
-    ran.was_lawful = stage.world.app.join("lawful-moved").exists();
+    ran.was_lawful = stage.world.own("lawful-moved").exists();
     let seen = before.look(&mut stage, terminal.as_ref());
     let report = ran.out.lines().find_map(|line| serde_json::from_str::<Report>(line).ok());
     Ok(weigh(attack, report, seen, &ran))
@@ -106,7 +124,7 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
             (Some(through), _) => (Verdict::LetThrough, through),
             // The bounds of an engine may end the probe with all others, once its twin is done.
             (None, true)
-                if ran.code == Some(137) && ran.was_lawful && attack.name == "e059-memory" =>
+                if ran.code == Some(137) && ran.was_lawful && BOUNDS.contains(&attack.name) =>
             {
                 (Verdict::Held, "all of it was ended".to_owned())
             }
@@ -116,7 +134,7 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
             }
             (None, false) => (Verdict::Failed, format!("no end after two minutes: {said}")),
         };
-        return (verdict, why, Vec::new());
+        return Told::new(verdict, why);
     };
     let errno = report.ways.iter().filter_map(|way| way.errno).collect();
     let (verdict, why) = match (through, &report.unlawful, report.verdict.as_str()) {
@@ -128,7 +146,8 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
         }
         (None, None, _) => (Verdict::Held, report.told()),
     };
-    (verdict, why, errno)
+    let seemed = verdict == Verdict::Held && report.verdict == "escaped";
+    Told { verdict, why, errno, seemed }
 }
 
 /// Puts the engine's words behind what an attack wants of its start.
@@ -228,7 +247,7 @@ mod tests {
             in_time: true,
             was_lawful: true,
         };
-        weigh(attack(name).unwrap(), Some(report), seen, &ran).0
+        weigh(attack(name).unwrap(), Some(report), seen, &ran).verdict
     }
 
     #[test]
@@ -262,7 +281,7 @@ mod tests {
             in_time: true,
             was_lawful,
         };
-        let told = |name, ran| weigh(attack(name).unwrap(), None, Vec::new(), &ran).0;
+        let told = |name, ran| weigh(attack(name).unwrap(), None, Vec::new(), &ran).verdict;
         assert_eq!(told("e048-ring", ran(1, true)), Verdict::Failed);
         assert_eq!(told("e048-ring", ran(137, true)), Verdict::Failed);
         // All of it was ended: the bound held, if anything lawful was done before.

@@ -193,7 +193,7 @@ fn furnish(home: &Path, outside: &Path, mark: &str) -> io::Result<()> {
     put(&git.join("HEAD"), "ref: refs/heads/main\n")?;
     put(&git.join("config"), CONFIG)?;
     put(&git.join("hooks/README"), ORIGINAL)?;
-    put(&home.join("app/kept"), ORIGINAL)?;
+    put(&home.join("app/src/kept"), ORIGINAL)?;
     put(&home.join(".bashrc"), ORIGINAL)?;
     put(&home.join("notes"), ORIGINAL)?;
     put(&home.join(".ssh/id"), &format!("secret {mark}\n"))?;

@@ -70,7 +70,9 @@ pub(crate) fn document(
          Linux {}, started as {people}. *held*: the kernel or the engine refused it. \
          **let through**: it worked, by at least one way. *host refuses*: it fails without any \
          engine too. *lawful work refused*: it did not work, but neither did the twin, such as \
-         committing to the repository. A cell with \"root:\" differs for root.\n\n",
+         committing to the repository. *did not run*: the engine refused to start. A cell with \
+         \"root:\" differs for root. Of every engine the same is asked; one that has no way to say \
+         it, such as bounds or hidden files, lets it through.\n\n",
         kernel.trim(),
     );
     page.push_str("| Engine | Version | Called as |\n| --- | --- | --- |\n");
@@ -100,6 +102,7 @@ pub(crate) fn document(
     }
     page.push_str(&sums(columns, all));
     page.push_str(&ways(all));
+    page.push_str(&seemed(all));
     page
 }
 
@@ -151,18 +154,34 @@ fn ways(all: &[Judged]) -> String {
     let mut text = String::from("\n## What got through, and what did not run\n\n");
     let mut told = BTreeSet::new();
     for one in all.iter().filter(|one| one.engine != "none") {
-        let shown = match one.verdict {
-            Verdict::LetThrough | Verdict::Blunt => one.why.clone(),
-            Verdict::Failed => format!("did not run: {}", one.why),
+        let Judged { engine, attack, .. } = one;
+        let (key, line) = match one.verdict {
+            Verdict::LetThrough | Verdict::Blunt => (*attack, format!("{attack}: {}", one.why)),
+            // An engine that does not start says the same of every attack.
+            Verdict::Failed => (one.why.as_str(), format!("did not run: {}", one.why)),
             Verdict::Held | Verdict::Unsure | Verdict::Host => continue,
         };
-        let shown = shown.replace('|', "\\|").replace('\n', " ");
-        if told.insert((one.engine, one.attack)) {
-            text.push_str(&format!("- {}, {}: {shown}\n", one.engine, one.attack));
+        if told.insert((*engine, key)) {
+            text.push_str(&format!("- {engine}, {}\n", line.replace('\n', " ")));
         }
     }
     if told.is_empty() {
         text.push_str("Nothing.\n");
+    }
+    text
+}
+
+/// What looked inside as if it had worked, and left nothing outside.
+fn seemed(all: &[Judged]) -> String {
+    let mut text = String::from(
+        "\n## What only seemed to work\n\nInside these did something; outside nothing was left of \
+         it, because it happened in a private place, or was undone at the end.\n\n",
+    );
+    let mut told = BTreeSet::new();
+    for one in all.iter().filter(|one| one.seemed) {
+        if told.insert((one.engine, one.attack)) {
+            text.push_str(&format!("- {}, {}: {}\n", one.engine, one.attack, one.why));
+        }
     }
     text
 }
@@ -173,7 +192,16 @@ mod tests {
 
     fn one(attack: &'static str, engine: &'static str, verdict: Verdict) -> Judged {
         let person = "root";
-        Judged { attack, row: 31, engine, person, verdict, why: "w".to_owned(), errno: Vec::new() }
+        Judged {
+            attack,
+            row: 31,
+            engine,
+            person,
+            verdict,
+            why: "w".to_owned(),
+            errno: Vec::new(),
+            seemed: false,
+        }
     }
 
     #[test]
