@@ -9,6 +9,8 @@ use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use palisade_conformance::World;
 
@@ -168,7 +170,13 @@ impl Drop for Stage {
         for path in [&self.world.shared, &self.world.planted] {
             fs::remove_file(path).ok();
         }
-        fs::remove_dir_all(&self.base).ok();
+        // Without an engine a process may be left that goes on writing for some seconds.
+        for _ in 0..60 {
+            if fs::remove_dir_all(&self.base).is_ok() || !self.base.exists() {
+                break;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
     }
 }
 
@@ -177,7 +185,7 @@ pub(crate) fn start(command: &mut Command) -> io::Result<Child> {
     for _ in 0..100 {
         match command.spawn() {
             Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
-                std::thread::sleep(std::time::Duration::from_millis(10));
+                thread::sleep(Duration::from_millis(10));
             }
             outcome => return outcome,
         }
