@@ -101,7 +101,7 @@ pub(super) fn page(results: &[Result]) -> String {
         "<!-- Written by `PALISADE_TEST_FULL=1 cargo xtask kernels`. Do not edit. -->\n\
          # Kernels\n\n\
          The [conformance suite](conformance.md) and bounds by control groups, on kernels of \
-         Debian's in an emulated machine (qemu without KVM), with the static release binary, as \
+         Debian's in an emulated machine (qemu without KVM), with a static binary, as \
          root and as an ordinary user. All files there are in memory (tmpfs), which not every \
          kernel can map to another owner.\n\n\
          | Suite | Kernel | Security modules | Sum |\n| --- | --- | --- | --- |\n",
