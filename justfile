@@ -35,6 +35,14 @@ rows:
 red *rows:
     cargo xtask red {{rows}}
 
+# Escapes behind this and other engines: docs/conformance.md
+conformance *arguments:
+    cargo xtask conformance {{arguments}}
+
+# The same on other kernels, emulated: docs/kernels.md
+kernels *arguments:
+    cargo xtask kernels {{arguments}}
+
 fuzz *arguments:
     cargo xtask fuzz {{arguments}}
 

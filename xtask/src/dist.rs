@@ -78,13 +78,13 @@ pub(crate) fn build(
     }
 }
 
-fn host_triple() -> Result<String, Failure> {
+pub(crate) fn host_triple() -> Result<String, Failure> {
     let text = program::capture(Command::new("rustc").arg("-vV"))?;
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
     host.map(str::to_owned).ok_or_else(|| Failure::new("rustc does not name its host"))
 }
 
-fn musl_triple(host: &str) -> String {
+pub(crate) fn musl_triple(host: &str) -> String {
     let architecture = host.split('-').next().unwrap_or(host);
     format!("{architecture}-unknown-linux-musl")
 }

@@ -7,12 +7,14 @@
 mod arch;
 mod bench;
 mod code;
+mod conformance;
 mod dist;
 mod docs;
 mod elf;
 mod failure;
 mod finding;
 mod fuzz;
+mod kernels;
 mod order;
 mod program;
 mod red;
@@ -38,7 +40,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 9] = [
+const TASKS: [Task; 11] = [
     Task {
         name: "arch",
         usage: &[("[--json]", "edges between crates, purity, sizes, packages, hygiene")],
@@ -66,6 +68,19 @@ const TASKS: [Task; 9] = [
         name: "dist",
         usage: &[("", "static release binary at target/dist/palisade")],
         run: dist::run,
+    },
+    Task {
+        name: "conformance",
+        usage: &[(
+            "[--palisade FILE]",
+            "escapes behind this and other engines: docs/conformance.md",
+        )],
+        run: conformance::run,
+    },
+    Task {
+        name: "kernels",
+        usage: &[("[--palisade FILE]", "the same on other kernels, emulated: docs/kernels.md")],
+        run: kernels::run,
     },
     Task {
         name: "order",

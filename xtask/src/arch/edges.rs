@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::finding::Finding;
 
 /// A crate, and the members it may depend on when it is built for users.
-const EDGES: [(&str, &[&str]); 9] = [
+const EDGES: [(&str, &[&str]); 10] = [
     ("palisade-policy", &[]),
     ("palisade-plan", &["palisade-policy"]),
     ("palisade-apply", &["palisade-plan"]),
@@ -17,6 +17,8 @@ const EDGES: [(&str, &[&str]); 9] = [
     ),
     ("palisade-cli", &["palisade"]),
     ("palisade-testkit", &[]),
+    // It knows every engine by its command line only, ours too.
+    ("palisade-conformance", &[]),
     ("xtask", &["palisade-policy"]),
 ];
 
@@ -103,6 +105,7 @@ mod tests {
             ("palisade",        "palisade-testkit", None,        false),
             ("palisade",        "palisade-testkit", Some("build"), false),
             ("palisade",        "xtask",            None,        false),
+            ("palisade-conformance", "palisade",     None,        false),
             ("palisade-extra",  "serde",            None,        false),
         ];
         for (from, to, kind, allowed) in cases {
