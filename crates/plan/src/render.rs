@@ -97,6 +97,8 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         }
         Step::Keep(keep) => ("keep", told_keep(keep)),
         Step::SealRoot => ("seal-root", words(["read-only", "no-devices", "no-suid", "private"])),
+        Step::EmptyRoot => ("empty-root", Vec::new()),
+        Step::CloseRoot => ("close-root", words(["read-only", "no-devices", "no-suid"])),
         Step::Tmpfs { at, size, mode } => {
             let size = size.map_or("unbounded".to_owned(), |size| size.to_string());
             ("tmpfs", vec![shown(at), format!("size={size}"), format!("mode={mode:o}")])

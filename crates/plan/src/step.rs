@@ -24,6 +24,10 @@ pub enum Step {
     Keep(Keep),
     /// Makes every mount read-only, without devices and set-user-id programs, and private.
     SealRoot,
+    /// An empty root in place of the host's: only what is attached to it is there.
+    EmptyRoot,
+    /// Lets go of the host's root behind an empty one, and seals that.
+    CloseRoot,
     /// An empty folder in memory.
     Tmpfs {
         /// Where.

@@ -117,6 +117,8 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             mount::change_path(c"/", READ_ONLY | NO_SUID | NO_DEVICES, Reach::All)?;
             if ahead.furniture { furnish::unseal() } else { Ok(()) }
         }
+        Act::EmptyRoot => mount::empty_root(),
+        Act::CloseRoot => mount::close_root(),
         Act::Mount { kind, at, flags, data } => mount::fresh(kind, at, *flags, data),
         Act::Folders(folders) => make_folders(folders),
         Act::File(folders, at) => {

@@ -171,6 +171,8 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         }
         Step::Keep(keep) => kept(host, keep, slots)?,
         Step::SealRoot => Act::Seal,
+        Step::EmptyRoot => Act::EmptyRoot,
+        Step::CloseRoot => Act::CloseRoot,
         Step::Tmpfs { at, size, mode } => {
             let size = size.map_or(String::new(), |size| format!("size={size},"));
             tmpfs(at, &format!("{size}mode={mode:o}"), MountFlags::empty())?

@@ -169,7 +169,7 @@ impl Given {
 
 /// Codes of notes that are the same at every run, for whoever looks at a plan or an outcome; of what
 /// is not confined we have warned already.
-const EXPECTED: [&str; 4] = ["control-group", "masked", "socket", "unconfined"];
+const EXPECTED: [&str; 5] = ["control-group", "implied", "masked", "socket", "unconfined"];
 
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {

@@ -16,6 +16,7 @@ mod linking;
 mod policy_check;
 mod policy_convert;
 mod policy_show;
+mod profiles;
 mod recording;
 mod round_trip;
 mod run;

@@ -1,11 +1,13 @@
 //! Why nothing was run.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use palisade_apply::CannotStart;
 use palisade_plan::CannotPlan;
-use palisade_policy::policy::Profile;
+use palisade_policy::name::PathPattern;
+use palisade_policy::policy::{Policy, Profile};
+use palisade_policy::{Origin, key::Sourced};
 
 use crate::places::shown;
 
@@ -31,6 +33,14 @@ pub enum CannotRun {
     /// No way to confine it.
     #[error(transparent)]
     Plan(#[from] CannotPlan),
+    /// The same, and who said what stands against it.
+    #[error("{error}, as {origin} says")]
+    Said {
+        /// Why.
+        error: CannotPlan,
+        /// Where it stands in the policy.
+        origin: Box<Origin>,
+    },
     /// The walls could not be put up.
     #[error(transparent)]
     Start(#[from] CannotStart),
@@ -48,7 +58,7 @@ impl CannotRun {
         match self {
             Self::Folder { .. } | Self::NoText { .. } => "cwd",
             Self::Profile(_) => "profile",
-            Self::Plan(error) => error.code(),
+            Self::Plan(error) | Self::Said { error, .. } => error.code(),
             Self::Start(error) => error.code(),
             Self::Pipe(_) => "pipe",
             Self::Internal(_) => "internal-error",
@@ -60,15 +70,50 @@ impl CannotRun {
         let hint = match self {
             Self::Folder { .. } | Self::NoText { .. } => "name another with --cwd",
             Self::Profile(_) => "take the profile out of the rule, or set it for the whole policy",
-            Self::Plan(CannotPlan::Cwd { .. }) => "name a folder of the project with --cwd",
-            Self::Plan(CannotPlan::Network(_)) => {
-                "set network.mode to `deny-all`, or to `disabled` for the host's own network"
-            }
-            Self::Plan(CannotPlan::NotWritable(_)) => "take it out of files.write",
-            Self::Plan(CannotPlan::Missing { remedy, .. }) => remedy,
+            Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
-            Self::Plan(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
+            Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
         };
         Some(hint.to_owned())
+    }
+}
+
+impl CannotRun {
+    /// Names whoever said in a policy what cannot be planned.
+    pub(super) fn said_in(policy: &Policy, error: CannotPlan) -> Self {
+        let origin = match &error {
+            CannotPlan::Loader { hidden, .. } => {
+                let entries = policy.files.hide.entries().iter();
+                let literal = |entry: &&Sourced<_>| entry_is(&entry.value, hidden);
+                entries.rev().find(literal).map(|entry| &entry.origin)
+            }
+            CannotPlan::NotWritable(path) => {
+                let entries = policy.files.write.entries().iter();
+                entries.rev().find(|entry| entry.value.path() == *path).map(|entry| &entry.origin)
+            }
+            CannotPlan::Network(_) => policy.network.mode.sourced().map(|mode| &mode.origin),
+            _ => None,
+        };
+        match origin.cloned() {
+            Some(origin) => Self::Said { error, origin: Box::new(origin) },
+            None => error.into(),
+        }
+    }
+}
+
+fn entry_is(pattern: &PathPattern, path: &Path) -> bool {
+    pattern.literal().is_some_and(|named| named == path)
+}
+
+fn hint(error: &CannotPlan) -> Option<&'static str> {
+    match error {
+        CannotPlan::Cwd { .. } => Some("name a folder of the project with --cwd"),
+        CannotPlan::Network(_) => {
+            Some("set network.mode to `deny-all`, or to `disabled` for the host's own network")
+        }
+        CannotPlan::Loader { .. } => Some("let the loader be read, or hide less"),
+        CannotPlan::NotWritable(_) => Some("take it out of files.write"),
+        CannotPlan::Missing { remedy, .. } => Some(remedy),
+        _ => None,
     }
 }

@@ -208,7 +208,8 @@ impl Sandbox {
         };
         let order = self.order(&job, &place, &cwd)?;
         let host = Host::probe();
-        let plan = build(&permit, &order, &host.facts(&order.questions()))?;
+        let plan = build(&permit, &order, &host.facts(&order.questions()))
+            .map_err(|error| CannotRun::said_in(self.0.session.policy(), error))?;
         Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
     }
 

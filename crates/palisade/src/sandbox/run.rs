@@ -153,7 +153,8 @@ pub(super) fn start(
 ) -> Result<Run, CannotRun> {
     let Ready { permit, order, about, name, caches } = ready;
     let host = &sandbox.0.host;
-    let plan = build(&permit, &order, &host.facts(&order.questions()))?;
+    let plan = build(&permit, &order, &host.facts(&order.questions()))
+        .map_err(|error| CannotRun::said_in(sandbox.0.session.policy(), error))?;
     let mut readers = Vec::new();
     let streams = Streams {
         stdin: job.stdin,

@@ -1,10 +1,12 @@
 //! From what is wanted and what there is to a list of steps.
 
+pub(crate) mod bare;
 pub(crate) mod caches;
 mod doors;
 mod files;
 mod hide;
 mod inside;
+pub(crate) mod loader;
 mod protect;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -62,6 +64,17 @@ pub enum CannotPlan {
     /// Something that can never be a writable tree.
     #[error("`{}` cannot be made writable", .0.display())]
     NotWritable(PathBuf),
+    /// No program could start.
+    #[error(
+        "no program could start: the policy hides `{}`, and with it the loader `{}`",
+        hidden.display(), loader.display()
+    )]
+    Loader {
+        /// The loader.
+        loader: PathBuf,
+        /// What the policy names.
+        hidden: PathBuf,
+    },
     /// Too many trees.
     #[error("the policy names too many paths ({0})")]
     TooMany(usize),
@@ -76,6 +89,7 @@ impl CannotPlan {
             Self::Network(_) => "network-mode",
             Self::Cwd { .. } => "cwd-outside",
             Self::NotWritable(_) => "not-writable",
+            Self::Loader { .. } => "loader-hidden",
             Self::TooMany(_) => "too-many-paths",
         }
     }

@@ -113,6 +113,9 @@ pub enum CannotExport {
     /// There are no walls to carry.
     #[error("the policy confines nothing, so there is nothing for {0} to carry")]
     Unconfined(Engine),
+    /// The engine starts from the host's root, and the policy hides that.
+    #[error("the policy hides `/`, and {0} shows all of it but what is named")]
+    Bare(Engine),
     /// The engine reads files, and there is no folder for them.
     #[error("{0} needs files beside its command")]
     NoFolder(Engine),
@@ -153,6 +156,9 @@ pub fn export(
         return Err(CannotExport::Unconfined(engine));
     }
     let mut scene = Scene::of(plan, around.lookup)?;
+    if scene.bare && engine != Engine::Seatbelt {
+        return Err(CannotExport::Bare(engine));
+    }
     if around.ours.asks {
         scene.missed.add(Lack::Confirmation, "nobody is asked before it runs");
     }
@@ -201,6 +207,7 @@ impl CannotExport {
         match self {
             Self::Weaker { .. } => "export-weaker",
             Self::Unconfined(_) => "export-unconfined",
+            Self::Bare(_) => "export-root",
             Self::NoFolder(_) | Self::FolderInside(_) => "export-folder",
             Self::NoImage(_) => "export-image",
             Self::ProgramInside(_) => "export-program",
@@ -216,6 +223,7 @@ impl CannotExport {
                 let names: Vec<&str> = all.iter().map(|lack| lack.word()).collect();
                 format!("accept it with --without {}, or use `palisade run`", names.join(","))
             }
+            Self::Bare(_) => "use `palisade run`, or a profile that allows reading".into(),
             Self::Unconfined(_) => "run the command without an engine".into(),
             Self::NoFolder(_) => "name a new folder for them with --to".into(),
             Self::FolderInside(_) => "name a folder outside of what is writable with --to".into(),
