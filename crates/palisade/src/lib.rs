@@ -95,7 +95,8 @@ pub use runner::RunnerConfig;
 #[cfg(target_os = "linux")]
 pub use sandbox::{
     Answered, CannotRun, Confirm, Done, Each, Input, Job, Nobody, Outcome, Output, Pending,
-    Planned, Question, Run, Sandbox, Signals, Stop, Unconfirmed, export_folder, write_export,
+    Planned, Question, Run, Sandbox, Signals, Stop, Unconfirmed, Under, export_folder,
+    write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,

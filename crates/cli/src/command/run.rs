@@ -45,6 +45,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Vec<String>,
 
+    /// Tool of an agent that the command runs for: rules about that tool count, and the profile
+    /// they pick
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+
     /// End the command after this time, such as `30s` or `5m`, if the policy does not earlier
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) timeout: Option<Period>,
@@ -131,6 +136,9 @@ impl RunArgs {
                 job = job.variable(name, value);
             }
         }
+        if let Some(tool) = &self.tool {
+            job = job.tool(tool);
+        }
         if self.trace_writes {
             job = job.trace_writes();
         }
@@ -181,6 +189,9 @@ fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
         let path = refused.path.to_string_lossy();
         let (path, remedy) = (visible(&path), visible(&refused.remedy));
         ui.say(&format!("refused: {operation} {path} ({rule}): {remedy}"));
+    }
+    for hint in outcome.hints() {
+        ui.say(&format!("hint: {}", visible(&hint)));
     }
     let reason = outcome.reason().unwrap_or_default();
     match (&outcome.result, outcome.code()) {

@@ -13,6 +13,7 @@ mod engines;
 mod idle;
 mod kit;
 mod linking;
+mod picked;
 mod policy_check;
 mod policy_convert;
 mod policy_show;

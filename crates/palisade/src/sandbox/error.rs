@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use palisade_apply::CannotStart;
 use palisade_plan::CannotPlan;
 use palisade_policy::name::PathPattern;
-use palisade_policy::policy::{Policy, Profile};
+use palisade_policy::policy::Policy;
 use palisade_policy::{Origin, key::Sourced};
 
 use crate::places::shown;
@@ -27,9 +27,6 @@ pub enum CannotRun {
         /// The folder.
         folder: PathBuf,
     },
-    /// The policy's rules pick a profile for this call that cannot be put in force for it alone.
-    #[error("the rules pick the profile `{0}` for this command, which cannot be enforced yet")]
-    Profile(Profile),
     /// No way to confine it.
     #[error(transparent)]
     Plan(#[from] CannotPlan),
@@ -57,7 +54,6 @@ impl CannotRun {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Folder { .. } | Self::NoText { .. } => "cwd",
-            Self::Profile(_) => "profile",
             Self::Plan(error) | Self::Said { error, .. } => error.code(),
             Self::Start(error) => error.code(),
             Self::Pipe(_) => "pipe",
@@ -69,7 +65,6 @@ impl CannotRun {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Folder { .. } | Self::NoText { .. } => "name another with --cwd",
-            Self::Profile(_) => "take the profile out of the rule, or set it for the whole policy",
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
             Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,

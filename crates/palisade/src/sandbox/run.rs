@@ -12,6 +12,7 @@ use palisade_plan::{Kept, Note, Order, build};
 use palisade_policy::decide::Permit;
 
 use super::error::CannotRun;
+use super::hint::Under;
 use super::job::{Job, Output, Signals};
 use super::outcome::{Done, Outcome};
 use super::{Ready, Recorder, Sandbox};
@@ -65,12 +66,13 @@ pub(super) struct About {
     pub(super) shell: Option<&'static str>,
     pub(super) root: PathBuf,
     pub(super) cwd: PathBuf,
+    pub(super) under: Option<Under>,
 }
 
 impl About {
     pub(super) fn outcome(self, result: Done, notes: Vec<Note>) -> Outcome {
-        let Self { argv, shell, root, cwd } = self;
-        Outcome { argv, shell, root, cwd, result, notes }
+        let Self { argv, shell, root, cwd, under } = self;
+        Outcome { argv, shell, root, cwd, under, result, notes }
     }
 }
 

@@ -15,6 +15,7 @@ use super::error::{OpenError, Warning};
 use super::group::{Group, Text};
 use super::locate::{find_root, named_root};
 use super::request::Request;
+use super::switched;
 use super::world::with_surroundings;
 use super::{broken, said_by};
 use crate::places::Places;
@@ -73,7 +74,7 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
         let named = utf8("PALISADE_POLICY", named)?;
         groups.push(read_named(&request.cwd, Layer::Environment, Place::Named, &named)?);
     }
-    for named in &request.policies {
+    for named in request.policies.iter().filter(|named| !switched::is_off(request, named)) {
         groups.push(read_named(&request.cwd, request.layer(), Place::Named, named)?);
     }
 
@@ -100,6 +101,7 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
         loader.add(group, &mut Vec::new())?;
     }
     loader.add_options()?;
+    loader.add_switches();
     loader.add_profiles()?;
     let Loader { stack, mut files, content, choices, notes, profile_folders, .. } = loader;
     files.sort_by_key(|file| file.layer);
@@ -160,7 +162,8 @@ impl<'a> Loader<'a> {
         group: Group,
         including: &mut Vec<PathBuf>,
     ) -> Result<Vec<Reading>, OpenError> {
-        let (dialect, texts) = self.expanded(group)?;
+        let (dialect, mut texts) = self.expanded(group)?;
+        texts.retain(|text| !switched::silences(self.request, dialect, &text.source));
         for (at, text) in texts.iter().enumerate() {
             self.bytes += text.source.text().len();
             let why = if including.contains(&text.path) {
@@ -182,7 +185,8 @@ impl<'a> Loader<'a> {
                 (readings, (dialect.manner.profile_folders)(&inputs, around))
             });
         self.profile_folders.extend(folders);
-        let readings = self.heard(dialect, &texts, readings.map_err(broken)?);
+        let mut readings = self.heard(dialect, &texts, readings.map_err(broken)?);
+        switched::on(self.request, dialect, &mut readings);
         for text in &texts {
             self.files.push(LoadedFile {
                 layer: text.layer,
@@ -269,6 +273,9 @@ impl<'a> Loader<'a> {
 
     /// Reads what an `include` names. A project's can only name files of the project.
     fn included(&self, include: &Include, folder: &Path, layer: Layer) -> Result<Group, OpenError> {
+        if let Some(silent) = switched::silent(self.request, &include.to_string()) {
+            return Ok(silent);
+        }
         let named = match (&include.dialect, include.path.strip_prefix("~/"), &self.anchors.home) {
             (_, None, _) | (_, _, None) => include.to_string(),
             (dialect, Some(rest), Some(home)) => {

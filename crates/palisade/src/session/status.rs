@@ -7,7 +7,7 @@ use palisade_policy::layer::{Layer, Trust};
 use palisade_policy::name::Folder;
 use palisade_policy::policy::Profile;
 
-use super::{Agreement, Session};
+use super::Session;
 use crate::agentao::{State, Status, name_of, shadowing_rule};
 
 impl Session {
@@ -40,11 +40,7 @@ impl Session {
     /// Lists the profiles that can be chosen by name: the built-in ones and those of the folders
     /// that files name. A project's folder counts once the project is trusted.
     fn profiles(&self) -> Vec<String> {
-        let agreement = self.project.as_ref().map_or(Agreement::Never, |project| project.agreement);
-        let trust = match agreement {
-            Agreement::Trusted => Trust::Trusted,
-            Agreement::Changed | Agreement::Never => Trust::NotTrusted,
-        };
+        let trust = self.trust();
         let heard =
             |(_, owner): &&(PathBuf, Layer)| *owner != Layer::Project || trust == Trust::Trusted;
         let mut names: Vec<String> = Profile::NAMES.map(str::to_owned).into();

@@ -1,6 +1,7 @@
 //! From layers to the policy in force.
 
 mod between;
+mod picking;
 
 use std::sync::Arc;
 
@@ -413,7 +414,14 @@ impl Resolved {
             confining.partition(|(_, doc)| doc.switched_off(&self.choice).is_some());
         let origin = off.iter().rfind(|(layer, _)| trust.hears(*layer));
         let origin = origin.and_then(|(_, doc)| doc.lets_out(&self.choice).cloned());
-        if let Some(origin) = origin.filter(|_| on.is_empty()) {
+        // A person who says it for this session means every file that says nothing of walls.
+        let in_person =
+            |origin: &Origin| origin.layer > Layer::Environment && origin.file.is_none();
+        let holds = |(_, doc): &&(Layer, Document)| {
+            !origin.as_ref().is_some_and(in_person) || doc.speaks_of_walls()
+        };
+        let confined = on.into_iter().any(|document| holds(&document));
+        if let Some(origin) = origin.filter(|_| !confined) {
             self.policy.require =
                 Setting::new(Sourced { value: Require::None, origin: origin.clone() });
             self.unconfined = Some(origin);
