@@ -5,7 +5,7 @@
 //! changes; what is wrong with them is kept, and nothing is confined by guess: while the files are
 //! broken every question but "off" gets the error.
 
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod running;
 #[cfg(test)]
 mod tests;

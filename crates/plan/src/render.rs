@@ -130,6 +130,10 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         Step::Reserve(paths) => ("reserve", paths.iter().map(|path| shown(path)).collect()),
         Step::Pin(path) => ("pin", vec![shown(path)]),
         Step::Protect(path) => ("protect", vec![shown(path)]),
+        Step::Seatbelt { text, parameters } => {
+            let given = parameters.iter().map(|(name, value)| quoted(&format!("{name}={value}")));
+            ("seatbelt", given.chain([quoted(text)]).collect())
+        }
         Step::LoopbackUp => ("loopback", Vec::new()),
         Step::Undumpable => ("undumpable", Vec::new()),
         Step::NoCapabilities => ("no-capabilities", Vec::new()),

@@ -147,6 +147,13 @@ pub enum Step {
     },
     /// Tells the supervisor of each write before it happens. It refuses nothing.
     TraceWrites(Arch),
+    /// On macOS: the command is started by `sandbox-exec` with a profile.
+    Seatbelt {
+        /// The profile. No path of ours stands in it.
+        text: String,
+        /// What its parameters are; `_TMP`, a new folder, comes to them.
+        parameters: Vec<(String, String)>,
+    },
     /// The command.
     Exec {
         /// The program and its arguments.

@@ -265,6 +265,9 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             network: *network,
             nesting: *nesting,
         },
+        Step::Seatbelt { .. } => {
+            return Err(before("put a plan for macOS in force")(rustix::io::Errno::NOSYS));
+        }
         Step::Exec { argv, paths, environment } => Act::Execute {
             paths: paths.iter().map(|path| text(path)).collect::<Result<_, _>>()?,
             arguments: strings(argv.iter().map(|word| words(word)))?,

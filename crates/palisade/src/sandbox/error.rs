@@ -38,6 +38,9 @@ pub enum CannotRun {
         /// Where it stands in the policy.
         origin: Box<Origin>,
     },
+    /// The plan cannot be carried to this machine.
+    #[error("{0}")]
+    Carried(String),
     /// The walls could not be put up.
     #[error(transparent)]
     Start(#[from] CannotStart),
@@ -56,6 +59,7 @@ impl CannotRun {
             Self::Folder { .. } | Self::NoText { .. } => "cwd",
             Self::Plan(error) | Self::Said { error, .. } => error.code(),
             Self::Start(error) => error.code(),
+            Self::Carried(_) => "carried",
             Self::Pipe(_) => "pipe",
             Self::Internal(_) => "internal-error",
         }
@@ -67,7 +71,7 @@ impl CannotRun {
             Self::Folder { .. } | Self::NoText { .. } => "name another with --cwd",
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
-            Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
+            Self::Carried(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
         };
         Some(hint.to_owned())
     }
@@ -76,18 +80,17 @@ impl CannotRun {
 impl CannotRun {
     /// Names whoever said in a policy what cannot be planned.
     pub(super) fn said_in(policy: &Policy, error: CannotPlan) -> Self {
-        let origin = match &error {
-            CannotPlan::Loader { hidden, .. } => {
-                let entries = policy.files.hide.entries().iter();
-                let literal = |entry: &&Sourced<_>| entry_is(&entry.value, hidden);
-                entries.rev().find(literal).map(|entry| &entry.origin)
-            }
-            CannotPlan::NotWritable(path) => {
-                let entries = policy.files.write.entries().iter();
-                entries.rev().find(|entry| entry.value.path() == *path).map(|entry| &entry.origin)
-            }
-            CannotPlan::Network(_) => policy.network.mode.sourced().map(|mode| &mode.origin),
-            _ => None,
+        let origin = if let CannotPlan::Loader { hidden, .. } = &error {
+            let entries = policy.files.hide.entries().iter();
+            let literal = |entry: &&Sourced<_>| entry_is(&entry.value, hidden);
+            entries.rev().find(literal).map(|entry| &entry.origin)
+        } else if let CannotPlan::NotWritable(path) = &error {
+            let entries = policy.files.write.entries().iter();
+            entries.rev().find(|entry| entry.value.path() == *path).map(|entry| &entry.origin)
+        } else if let CannotPlan::Network(_) = &error {
+            policy.network.mode.sourced().map(|mode| &mode.origin)
+        } else {
+            None
         };
         match origin.cloned() {
             Some(origin) => Self::Said { error, origin: Box::new(origin) },
@@ -101,14 +104,17 @@ fn entry_is(pattern: &PathPattern, path: &Path) -> bool {
 }
 
 fn hint(error: &CannotPlan) -> Option<&'static str> {
-    match error {
-        CannotPlan::Cwd { .. } => Some("name a folder of the project with --cwd"),
-        CannotPlan::Network(_) => {
-            Some("set network.mode to `deny-all`, or to `disabled` for the host's own network")
-        }
-        CannotPlan::Loader { .. } => Some("let the loader be read, or hide less"),
-        CannotPlan::NotWritable(_) => Some("take it out of files.write"),
-        CannotPlan::Missing { remedy, .. } => Some(remedy),
-        _ => None,
+    if let CannotPlan::Missing { remedy, .. } = error {
+        Some(remedy)
+    } else if let CannotPlan::Cwd { .. } = error {
+        Some("name a folder of the project with --cwd")
+    } else if let CannotPlan::Network(_) = error {
+        Some("set network.mode to `deny-all`, or to `disabled` for the host's own network")
+    } else if let CannotPlan::Loader { .. } = error {
+        Some("let the loader be read, or hide less")
+    } else if let CannotPlan::NotWritable(_) = error {
+        Some("take it out of files.write")
+    } else {
+        None
     }
 }

@@ -9,6 +9,7 @@ mod job;
 mod json;
 mod outcome;
 mod pending;
+mod planned;
 mod record;
 mod reply;
 mod run;
@@ -22,7 +23,7 @@ use palisade_apply::cache::{Held, Store};
 use palisade_apply::{Host, worktree};
 use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
-use palisade_plan::{Caches, Order, Plan, Walls, build};
+use palisade_plan::{Caches, Order, Plan, Walls};
 use palisade_policy::Origin;
 use palisade_policy::name::{Folder, Period};
 use palisade_policy::policy::Backend;
@@ -39,6 +40,7 @@ pub use run::{Run, Stop};
 
 use crate::decision::Guard;
 use crate::session::{OpenError, Request, Session, Warning};
+use planned::Ordered;
 use record::{Recorded, Recorder, call_hash, run_name};
 use run::{About, Awaited};
 
@@ -91,7 +93,7 @@ pub enum Planned {
 /// A call that may run.
 struct Ready {
     permit: Permit,
-    order: Order,
+    ordered: Ordered,
     about: About,
     name: String,
     caches: Option<Held>,
@@ -208,10 +210,8 @@ impl Sandbox {
         let Some(permit) = verdict.confirmed() else {
             return Ok(Planned::Denied(verdict.reasons().to_vec()));
         };
-        let (order, _) = self.order(&job, &place, &cwd)?;
-        let host = Host::probe();
-        let plan = build(&permit, &order, &host.facts(&order.questions()))
-            .map_err(|error| CannotRun::said_in(self.0.session.policy(), error))?;
+        let ordered = self.order(&job, &place, &cwd)?;
+        let plan = self.planned(&permit, &ordered, &Host::probe())?;
         Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
     }
 
@@ -274,10 +274,10 @@ impl Sandbox {
         };
         // It may run: what takes the kernel longest begins now, if somebody has time for it.
         self.0.host.send_ahead();
-        let (mut order, under) = self.order(job, &about.cwd, &cwd)?;
-        let about = About { under, ..about.clone() };
-        let caches = self.caches(&mut order);
-        Ok(Ok(Ready { permit, order, about, name: run, caches }))
+        let mut ordered = self.order(job, &about.cwd, &cwd)?;
+        let about = About { under: ordered.under.clone(), ..about.clone() };
+        let caches = self.caches(&mut ordered.order);
+        Ok(Ok(Ready { permit, ordered, about, name: run, caches }))
     }
 
     /// Asks whoever the policy names, and remembers the answer.
@@ -320,12 +320,7 @@ impl Sandbox {
     }
 
     /// Works out what the policy says about a job, and under which profile it runs.
-    fn order(
-        &self,
-        job: &Job,
-        place: &Path,
-        cwd: &str,
-    ) -> Result<(Order, Option<Under>), CannotRun> {
+    fn order(&self, job: &Job, place: &Path, cwd: &str) -> Result<Ordered, CannotRun> {
         let Inner { session, guard, environment, .. } = &*self.0;
         let tool = job.tool.as_deref();
         let picked = guard.profile(tool, job.words.asked(), cwd);
@@ -367,7 +362,8 @@ impl Sandbox {
         });
         order.protect.extend(log);
         let under = self.unconfined().is_none().then(|| Under::of(policy, picked.as_ref()));
-        Ok((order, under))
+        let workspace = session.workspace(policy);
+        Ok(Ordered { order, under, profile: policy.profile.value(), workspace })
     }
 
     /// Takes the project's own caches, where the policy keeps them apart and the project has a use

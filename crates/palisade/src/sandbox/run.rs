@@ -153,10 +153,10 @@ pub(super) fn start(
     job: Job,
     awaited: Awaited,
 ) -> Result<Run, CannotRun> {
-    let Ready { permit, order, about, name, caches } = ready;
+    let Ready { permit, ordered, about, name, caches } = ready;
     let host = &sandbox.0.host;
-    let plan = build(&permit, &order, &host.facts(&order.questions()))
-        .map_err(|error| CannotRun::said_in(sandbox.0.session.policy(), error))?;
+    let plan = sandbox.planned(&permit, &ordered, host)?;
+    let order = ordered.order;
     let mut readers = Vec::new();
     let streams = Streams {
         stdin: job.stdin,

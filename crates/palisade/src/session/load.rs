@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::dialect::{self, Dialect, Input, Lists, Reading};
 use palisade_policy::key::{Field, Ignored, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Origin, Stack};
-use palisade_policy::name::{Anchors, Invalid};
+use palisade_policy::name::{Anchors, Folder, Invalid};
 use palisade_policy::policy::{Document, Include, Policy, Profile};
 use palisade_policy::text::Source;
 
@@ -44,6 +44,8 @@ pub(super) struct Loaded {
     pub(super) warnings: Vec<Warning>,
     /// Folders of profiles that files name, and who says so.
     pub(super) profile_folders: Vec<(PathBuf, Layer)>,
+    /// The texts of profiles that stand in files.
+    pub(super) profile_texts: Vec<(Folder, Source)>,
 }
 
 /// The exact content of a project's policy files.
@@ -103,7 +105,8 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
     loader.add_options()?;
     loader.add_switches();
     loader.add_profiles()?;
-    let Loader { stack, mut files, content, choices, notes, profile_folders, .. } = loader;
+    let Loader { stack, mut files, content, choices, notes, .. } = loader;
+    let (profile_folders, profile_texts) = (loader.profile_folders, loader.profile_texts);
     files.sort_by_key(|file| file.layer);
     let warnings = root.warnings.iter().cloned().map(Warning::Root).chain(notes).collect();
     let project = (!content.is_empty()).then(|| ProjectContent {
@@ -115,7 +118,16 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
         ignored,
         choices,
     });
-    Ok(Loaded { root, root_origin, stack, files, project, warnings, profile_folders })
+    Ok(Loaded {
+        root,
+        root_origin,
+        stack,
+        files,
+        project,
+        warnings,
+        profile_folders,
+        profile_texts,
+    })
 }
 
 pub(super) struct Loader<'a> {
@@ -132,6 +144,7 @@ pub(super) struct Loader<'a> {
     pub(super) notes: Vec<Warning>,
     /// Folders of profiles that files of Agentao name, and who says so.
     pub(super) profile_folders: Vec<(PathBuf, Layer)>,
+    pub(super) profile_texts: Vec<(Folder, Source)>,
 }
 
 impl<'a> Loader<'a> {
@@ -153,6 +166,7 @@ impl<'a> Loader<'a> {
             choices: Vec::new(),
             notes: Vec::new(),
             profile_folders: Vec::new(),
+            profile_texts: Vec::new(),
         })
     }
 

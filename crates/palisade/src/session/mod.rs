@@ -22,7 +22,7 @@ use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
 use palisade_policy::lint::{WithoutEffect, without_effect};
 use palisade_policy::name::{Anchors, Folder, PathPattern};
 use palisade_policy::policy::Profile;
-use palisade_policy::text::Diagnostic;
+use palisade_policy::text::{Diagnostic, Source};
 use palisade_policy::{Origin, Policy};
 
 pub use check::Checked;
@@ -47,6 +47,8 @@ pub struct Session {
     project: Option<ProjectFiles>,
     warnings: Vec<Warning>,
     profile_folders: Vec<(PathBuf, Layer)>,
+    /// Seatbelt profiles, as they were read.
+    profile_texts: Vec<(Folder, Source)>,
     /// What keeps every file that has a say from being changed.
     own: Refusals<PathPattern>,
 }
@@ -98,8 +100,9 @@ impl Session {
     /// fall back to.
     pub fn open(request: &Request) -> Result<Self, OpenError> {
         let places = request.places();
-        let Loaded { root, root_origin, stack, files, project, mut warnings, profile_folders } =
-            load::load(request, &places)?;
+        let loaded = load::load(request, &places)?;
+        let Loaded { root, root_origin, stack, files, project, mut warnings, .. } = loaded;
+        let (profile_folders, profile_texts) = (loaded.profile_folders, loaded.profile_texts);
         let choice = request.choice();
         let project = project.map(|content| {
             let mut files = ProjectFiles::new(content, &places, &mut warnings);
@@ -138,7 +141,18 @@ impl Session {
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
         warnings.extend(replaced(&resolved.policy));
         let home = places.home;
-        Ok(Self { root, home, resolved, stack, files, project, warnings, profile_folders, own })
+        Ok(Self {
+            root,
+            home,
+            resolved,
+            stack,
+            files,
+            project,
+            warnings,
+            profile_folders,
+            profile_texts,
+            own,
+        })
     }
 
     /// Works out what holds for calls for which the rules pick `profile`.
@@ -207,6 +221,13 @@ impl Session {
     /// Returns the task the policy is for.
     pub fn task(&self) -> Option<&str> {
         self.resolved.choice.task.as_deref()
+    }
+
+    /// Returns the text of a Seatbelt profile that stands in a file, as it was read.
+    pub fn profile_text(&self, profile: &Profile) -> Option<&str> {
+        let Profile::File(file) = profile else { return None };
+        let mut texts = self.profile_texts.iter();
+        texts.find(|(known, _)| known == file).map(|(_, source)| source.text())
     }
 
     /// Lists every key with its values and their origins.

@@ -124,7 +124,7 @@ impl Request {
     }
 
     /// Returns where caches of projects are kept; nowhere if no home is known.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
     pub fn cache_store(&self) -> Option<palisade_apply::cache::Store> {
         let state = self.places().state?;
         Some(palisade_apply::cache::Store::at(state.join("caches")))

@@ -168,6 +168,7 @@ impl<'p> Scene<'p> {
             Step::Keep(_)
             | Step::SealRoot
             | Step::CloseRoot
+            | Step::Seatbelt { .. }
             | Step::FreshProc
             | Step::FreshTerminals
             | Step::MakeFolder(_)
