@@ -65,6 +65,8 @@ impl Host {
             mounts: Vec::new(),
             places: surveyed.places,
             searched: if surveyed.searched { Searched::Whole } else { Searched::Partly },
+            // A rule of every profile keeps commands from them.
+            sockets: Vec::new(),
             delegated: None,
         }
     }
