@@ -8,9 +8,11 @@ use palisade_apply::HostLookup;
 use palisade_policy::decide::{Answer, Asked, Call, Judge, Step, Verdict};
 use palisade_policy::interception::{self, Door, Interception, Seen, ToolVerdict};
 use palisade_policy::jail::{self, Lookup, NoLookup, Side, WindowsRoot, judge_lexically};
+use palisade_policy::key::Strictness as _;
 use palisade_policy::patch::{self, Naming};
-use palisade_policy::permission::{Decision, PrefixRules, ToolCall};
+use palisade_policy::permission::{Confirmation, Decision, Nature, PrefixRules, ToolCall};
 use palisade_policy::policy::{Policy, Profile};
+use serde_json::Map;
 
 use crate::session::{Existence, OpenError, Request, Session};
 
@@ -33,6 +35,7 @@ struct Pick {
     profile: Profile,
     policy: Policy,
     judge: Judge,
+    interception: Interception,
 }
 
 /// Whether the disk is looked at.
@@ -104,7 +107,10 @@ impl Guard {
 
     /// Decides a tool call as it is decided at `door`.
     pub fn tool_call_at(&self, door: Door, call: &interception::Call<'_>) -> ToolVerdict {
-        let judge = || self.interception.judge(call, door, &self.judge, self.lookup());
+        let judge = || {
+            let (interception, judge) = self.of_tool(call);
+            interception.judge(call, door, judge, self.lookup())
+        };
         guarded(judge, || self.failed(call))
     }
 
@@ -114,7 +120,10 @@ impl Guard {
         door: Door,
         call: &interception::Call<'_>,
     ) -> (ToolVerdict, Vec<Seen>) {
-        let judge = || self.interception.explain(call, door, &self.judge, self.lookup());
+        let judge = || {
+            let (interception, judge) = self.of_tool(call);
+            interception.explain(call, door, judge, self.lookup())
+        };
         guarded(judge, || (self.failed(call), Vec::new()))
     }
 
@@ -143,6 +152,22 @@ impl Guard {
                 self.picks.iter().find(|pick| pick.profile == profile).map(|pick| &pick.judge)
             }
         }
+    }
+
+    /// Returns who decides a tool call: under a stricter profile that rules pick for it, that one. A
+    /// wider one is for who runs the command, and reads its arguments in one way only.
+    fn of_tool(&self, call: &interception::Call<'_>) -> (&Interception, &Judge) {
+        let own = (&self.interception, &self.judge);
+        let args = Some(call.arguments).filter(|_| !self.picks.is_empty());
+        let Some(args) = args.and_then(|args| serde_json::from_str::<Map<_, _>>(args).ok()) else {
+            return own;
+        };
+        let nature = Nature::Changes(Confirmation::NotAsked);
+        let asked = ToolCall { tool: call.tool, args: &args, nature };
+        let picked = self.judge.decide_tool(&asked, call.cwd, self.lookup()).profile;
+        let mut picks = self.picks.iter().filter(|pick| pick.profile.within(&self.own));
+        let pick = picks.find(|pick| Some(&pick.profile) == picked.as_ref());
+        pick.map_or(own, |pick| (&pick.interception, &pick.judge))
     }
 
     /// Returns the project root.
@@ -175,7 +200,8 @@ impl Guard {
         let picks = picks.filter_map(|profile| {
             let policy = session.policy_for(&profile).ok()?;
             let judge = Judge::new(&policy, &root, home, lookup);
-            Some(Pick { profile, policy, judge })
+            let interception = Interception::new(&policy, &root, home, lookup);
+            Some(Pick { profile, policy, judge, interception })
         });
         let picks = picks.collect();
         Self { judge, interception, root, sight, own, picks }

@@ -63,6 +63,24 @@ fn a052_every_shell_command_is_wrapped_and_rules_pick_profiles_for_any_tool() {
 }
 
 #[test]
+fn a_tool_call_is_judged_under_the_stricter_profile_that_a_rule_picks() {
+    let world = World::new();
+    let rules = "commands:\n  rules:\n    - { tool: Bash, profile: readonly }\n    \
+        - { tool: shell, profile: workspace-write }\n";
+    world.write("p.yaml", rules);
+    let verdict = |tool: &str, command: &str| {
+        let args = json!({ "command": command }).to_string();
+        let call = ["check", "--json", "--policy", "p.yaml", "--tool", tool, "--args", &args];
+        world.json(&call)["verdict"].clone()
+    };
+    assert_eq!(verdict("Bash", "echo x > made"), "deny", "nothing is writable for it");
+    assert_eq!(verdict("Bash", "cat Cargo.toml"), "allow");
+    assert_eq!(verdict("terminal", "echo x > made"), "allow", "another tool");
+    world.write("p.yaml", format!("profile: readonly\n{rules}"));
+    assert_eq!(verdict("shell", "echo x > made"), "deny", "a hook opens nothing");
+}
+
+#[test]
 fn a_rule_opens_what_its_profile_opens_and_no_more_than_a_person_chose() {
     as_both(|world| {
         let rules = "profile: readonly\ncommands:\n  rules:\n    \

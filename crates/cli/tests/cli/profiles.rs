@@ -108,16 +108,75 @@ fn a183_a_profile_that_denies_the_loader_is_named() {
         let outcome = scripted(&world, "denies.sb", "echo x > tmp/made\n");
         let error = &outcome["error"];
         assert_eq!(
-            (&error["code"], &outcome["executed"]),
-            (&"loader-hidden".into(), &false.into())
+            (&error["code"], &error["line"]),
+            (&"loader-denied".into(), &5.into()),
+            "{outcome}"
         );
-        let message = text(error, "message");
-        assert!(message.contains("/ld-") && message.contains("denies.sb:5:"), "{message}");
+        assert!(
+            text(error, "message").contains("/ld-") && outcome["executed"] == false,
+            "{outcome}"
+        );
+        assert!(text(error, "file").ends_with("denies.sb"), "{outcome}");
         assert!(!world.project.path("tmp/made").exists());
         // What opens the loader again in it is heard.
         let opens = denies.replace("/usr/lib\"", "/usr/lib/git-core\"");
         let world = World { home: world.home.file("opens.sb", opens), ..world };
         assert_eq!(scripted(&world, "opens.sb", "exit 0\n")["exit_code"], 0);
+    });
+}
+
+#[test]
+fn a_policy_that_hides_the_loader_is_named_with_its_line() {
+    as_both(|it| {
+        let world = world(it, "unused", "");
+        world.write("p.yaml", "version: 1\nfiles:\n  hide: [/usr/lib]\n");
+        let outcome = world.json(&["run", "--json", "--policy", "p.yaml", "--", "ls"]);
+        assert_eq!(outcome["error"]["code"], "loader-hidden", "{outcome}");
+        let message = text(&outcome["error"], "message");
+        assert!(message.contains("`/usr/lib`") && message.contains("p.yaml:3"), "{message}");
+        // Where it stays readable nothing is in the way.
+        world.write("p.yaml", "version: 1\nfiles:\n  hide: [/usr/lib/git-core]\n");
+        let outcome = world.json(&["run", "--json", "--policy", "p.yaml", "--", "ls"]);
+        assert_eq!(outcome["exit_code"], 0, "{outcome}");
+    });
+}
+
+#[test]
+fn a182_what_checking_says_of_a_profile_is_what_a_run_finds() {
+    as_both(|it| {
+        let all = "(version 1)\n(deny default)\n(allow process*)\n(allow file-read*)\n";
+        let home = it
+            .home
+            .file(".agentao/profiles/sound.sb", STRICT)
+            .file(
+                ".agentao/profiles/denies.sb",
+                format!("{all}(deny file-read* (subpath \"/usr/lib\"))\n"),
+            )
+            .file(".agentao/profiles/broken.sb", "(version 1)\n(deny default")
+            .file(
+                ".agentao/profiles/kinds.sb",
+                format!("{all}(allow file-write* (vnode-type FIFO))\n"),
+            );
+        let world = World { home, ..it };
+        let file = world.home.path(".agentao/sandbox.json");
+        let file = file.to_str().unwrap();
+        for (name, code) in [
+            ("sound", 0),
+            ("readonly", 0),
+            ("denies", 125),
+            ("broken", 125),
+            ("kinds", 125),
+            ("gone", 125),
+        ] {
+            let text = format!(
+                r#"{{"enabled": true, "profiles_dir": "profiles", "default_profile": "{name}"}}"#
+            );
+            fs::write(file, text).unwrap();
+            let checked = world.run(&["policy", "check", file]);
+            assert_eq!(checked.code, Some(code), "{name}: {}{}", checked.stdout, checked.stderr);
+            let ran = world.run(&["run", "--policy", "agentao:", "--", "true"]);
+            assert_eq!(ran.code, Some(code), "{name}: {}", ran.stderr);
+        }
     });
 }
 

@@ -12,6 +12,7 @@ use palisade_policy::name::PathPattern;
 use super::files::Files;
 use super::{Owners, loader};
 use crate::facts::{Facts, Kind, Place};
+use crate::order::Order;
 use crate::plan::Note;
 use crate::step::{Access, Depth, Owner, Step, Tree};
 
@@ -26,21 +27,22 @@ pub(super) struct Bare<'f> {
     shown: Vec<&'f Place>,
 }
 
-/// Returns whether a policy hides everything but what it names.
-pub(crate) fn hides_root(hide: &[PathPattern]) -> bool {
-    hide.iter().any(|pattern| pattern.literal().is_some_and(|path| path == Path::new("/")))
+/// Returns whether one of the patterns is everything.
+pub(crate) fn names_root(patterns: &[PathPattern]) -> bool {
+    patterns.iter().any(|pattern| pattern.literal().is_some_and(|path| path == Path::new("/")))
 }
 
 /// Returns the paths that planning this asks about.
 pub(crate) fn questions(hide: &[PathPattern]) -> Vec<PathBuf> {
-    if hides_root(hide) { LINKS.iter().map(PathBuf::from).collect() } else { Vec::new() }
+    if names_root(hide) { LINKS.iter().map(PathBuf::from).collect() } else { Vec::new() }
 }
 
 impl<'f> Bare<'f> {
     /// Returns what is shown; none if the root is.
-    pub(super) fn of(hide: &[PathPattern], readable: &[&'f Place]) -> Option<Self> {
-        let whole = readable.iter().any(|place| place.real == Path::new("/"));
-        (hides_root(hide) && !whole).then(|| Self { shown: readable.to_vec() })
+    pub(super) fn of(order: &Order, readable: &[&'f Place]) -> Option<Self> {
+        let whole = names_root(&order.readable)
+            || readable.iter().any(|place| place.real == Path::new("/"));
+        (names_root(&order.hide) && !whole).then(|| Self { shown: readable.to_vec() })
     }
 
     /// Returns whether a path can be seen.
@@ -114,5 +116,56 @@ impl Files {
             self.notes.push(Note { code: "implied", message });
         }
         links
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::build;
+    use crate::build::tests::{facts, order, pattern, permit};
+    use crate::facts::Privilege;
+
+    fn planned(hide: &[&str], readable: &[&str]) -> Vec<String> {
+        let all = |list: &[&str]| list.iter().map(|text| pattern(text)).collect();
+        let order = Order { hide: all(hide), readable: all(readable), ..order() };
+        let plan = build(&permit(), &order, &facts(Privilege::Ordinary)).unwrap();
+        plan.steps().iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn behind_an_empty_root_nothing_is_kept_but_what_is_named() {
+        let steps = planned(&["/", "/home/dev/.ssh"], &["/home/dev/app"]);
+        let at = |name: &str| steps.iter().position(|step| step == name).unwrap();
+        assert!(at("seal-root read-only no-devices no-suid private") < at("empty-root"));
+        assert!(at("empty-root") < at("folder /proc") && at("folder /proc") < at("proc /proc"));
+        assert!(at("proc /proc") < at("close-root read-only no-devices no-suid"));
+        let kept = steps.iter().filter(|step| step.starts_with("keep ") && !step.contains("/dev/"));
+        assert_eq!(kept.count(), 0, "{steps:?}");
+        let kept =
+            steps.iter().filter(|step| step.starts_with("keep ") && step.contains(" write "));
+        assert_eq!(kept.collect::<Vec<_>>(), ["keep %6 /home/dev/app write deep owner=same"]);
+        // No layer shows the home, and nothing has to be taken away that is not there.
+        assert!(!steps.iter().any(|step| step.starts_with("hide ") || step.starts_with("cover ")));
+        assert!(!steps.iter().any(|step| step.starts_with("show ")), "nor the names of hosts");
+    }
+
+    #[test]
+    fn a_root_that_is_readable_all_the_same_is_the_hosts() {
+        for (hide, readable) in [(&["/"][..], &["/"][..]), (&["/home/dev/.ssh"], &[])] {
+            let steps = planned(hide, readable);
+            assert!(!steps.iter().any(|step| step == "empty-root"), "{hide:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_is_not_written_either() {
+        let steps = planned(&["/"], &["/usr"]);
+        let writes = |step: &String| step.starts_with("keep ") && step.contains(" write ");
+        assert!(!steps.iter().any(writes), "{steps:?}");
+        assert!(
+            steps.iter().any(|step| step == "folder /home/dev/app"),
+            "it starts in an empty one"
+        );
     }
 }

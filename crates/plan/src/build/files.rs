@@ -63,7 +63,7 @@ impl Files {
         let mut hidden = named(&order.hide, facts);
         // Readable beats hidden where both name the same; above it, it says less.
         hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
-        let bare = Bare::of(&order.hide, &readable);
+        let bare = Bare::of(order, &readable);
         hidden.retain(|place| bare.is_none() || place.real != Path::new("/"));
         loader::check(facts, &hidden, &readable)?;
         let is_hidden = |path: &Path| {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::name::PathPattern;
 
 use super::CannotPlan;
-use super::bare::hides_root;
+use super::bare::names_root;
 use crate::facts::{Facts, Kind, Place};
 
 /// The names that programs have for loaders.
@@ -32,7 +32,7 @@ pub(crate) fn questions(hide: &[PathPattern]) -> Vec<PathBuf> {
         return Vec::new();
     }
     let mut paths: Vec<PathBuf> = LOADERS.iter().map(PathBuf::from).collect();
-    if hides_root(hide) {
+    if names_root(hide) {
         paths.push(CACHE.into());
     }
     paths
