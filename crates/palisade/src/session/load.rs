@@ -74,10 +74,14 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
         found.map(|text| Group::Texts(dialect::native(), vec![text])).collect();
     if let Some(named) = request.var("PALISADE_POLICY") {
         let named = utf8("PALISADE_POLICY", named)?;
-        groups.push(read_named(&request.cwd, Layer::Environment, Place::Named, &named)?);
+        let group = switched::silent(request, &named)
+            .map_or_else(|| read_named(&request.cwd, Layer::Environment, Place::Named, &named), Ok);
+        groups.push(group?);
     }
-    for named in request.policies.iter().filter(|named| !switched::is_off(request, named)) {
-        groups.push(read_named(&request.cwd, request.layer(), Place::Named, named)?);
+    for named in &request.policies {
+        let group = switched::silent(request, named)
+            .map_or_else(|| read_named(&request.cwd, request.layer(), Place::Named, named), Ok);
+        groups.push(group?);
     }
 
     let texts = groups.iter().flat_map(Group::rooted).map(|text| (text.layer, &text.source));

@@ -106,8 +106,10 @@ impl Session {
         let choice = request.choice();
         let project = project.map(|content| {
             let mut files = ProjectFiles::new(content, &places, &mut warnings);
-            if request.switches.trust == Some(Trust::Trusted) {
-                files.agreement = Agreement::Trusted;
+            match request.switches.trust {
+                Some(Trust::Trusted) => files.agreement = Agreement::Trusted,
+                Some(Trust::NotTrusted) => files.agreement = Agreement::Never,
+                None => {}
             }
             files
         });

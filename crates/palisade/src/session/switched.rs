@@ -17,12 +17,8 @@ use super::load::Loader;
 use super::request::Request;
 use super::said_by;
 
-/// Returns whether a policy that is named has no say, because it is what was switched off.
-pub(super) fn is_off(request: &Request, named: &str) -> bool {
-    silent(request, named).is_some()
-}
-
-/// Returns what stands in place of a policy that has no say.
+/// Returns what stands in place of a policy that is named and has no say, because it is what was
+/// switched off.
 pub(super) fn silent(request: &Request, named: &str) -> Option<Group> {
     let Include { dialect, path } = Include::new(named);
     let dialect = dialect::named(&dialect?)?;
