@@ -22,13 +22,16 @@ mod listing;
 mod lookup;
 #[cfg(target_os = "linux")]
 mod run;
+#[cfg(target_os = "macos")]
+#[path = "macos/mod.rs"]
+mod run;
 pub mod sys;
 pub mod worktree;
 
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use listing::Listing;
 pub use lookup::HostLookup;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use run::{
     Bound, CannotStart, End, Host, Input, Other, Outcome, Output, Probe, Running, Signals, Stop,
     Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,

@@ -13,10 +13,12 @@ pub struct Listing(Option<Box<[u64; WORDS]>>);
 const WORDS: usize = 64;
 
 /// Names are read up to this many bytes of the kernel's answer.
+#[cfg(target_os = "linux")]
 const ROOM: usize = 32 << 10;
 
 /// Filesystems that list every name that they find, and no name in two spellings but for letter
 /// case: ext2 to ext4, XFS, Btrfs, F2FS, tmpfs and overlays. Not ZFS, which does not list `.zfs`.
+#[cfg(target_os = "linux")]
 const HONEST: [u64; 6] = [0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0x0102_1994, 0x794c_7630];
 
 impl Listing {

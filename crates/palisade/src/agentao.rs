@@ -5,6 +5,8 @@
 //! changes; what is wrong with them is kept, and nothing is confined by guess: while the files are
 //! broken every question but "off" gets the error.
 
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod running;
 #[cfg(test)]
 mod tests;
 
@@ -13,13 +15,14 @@ use std::path::{Path, PathBuf};
 use palisade_apply::sys::identity;
 use palisade_policy::dialect::agentao::{self, Profiles, SHELL_TOOL, Sandbox};
 use palisade_policy::dialect::{self, Input, Reading, Surroundings};
-use palisade_policy::key::Sourced;
+use palisade_policy::key::{Sourced, Strictness as _};
 use palisade_policy::layer::{Choice, Layer, Origin, Resolved, Stack, Trust, resolve};
 use palisade_policy::name::{Anchors, Folder, Found};
 use palisade_policy::policy::{Document, Policy, Profile};
 use palisade_policy::text::{Diagnostic, Source, visible};
 
 use crate::read::{Place, ReadError, read_policy_file};
+use crate::session::OpenError;
 use crate::session::world::{World, with_world};
 
 /// One session of Agentao's sandbox.
@@ -38,6 +41,18 @@ pub struct SandboxSession {
 pub struct SandboxMisconfigured {
     /// Everything that is wrong, one by one.
     pub problems: Vec<String>,
+}
+
+/// Why there is no sandbox. Nothing was executed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CannotOpen {
+    /// Agentao's files cannot be used.
+    #[error(transparent)]
+    Misconfigured(#[from] SandboxMisconfigured),
+    /// A policy cannot.
+    #[error("nothing was executed: {0}")]
+    Policy(#[from] OpenError),
 }
 
 /// How the sandbox stands.
@@ -140,9 +155,7 @@ impl SandboxSession {
 
     /// Says why a profile cannot be used; none if it can.
     pub fn profile_health_error(&self, name: &str) -> Option<String> {
-        with_files(&self.anchors, |around| {
-            Profiles::new(&self.sandbox(), around).health_error(name)
-        })
+        with_files(&self.anchors, |around| Profiles::new(&self.said(), around).health_error(name))
     }
 
     /// Returns the profile that confines a call for which no rule picks another; none while the
@@ -174,7 +187,7 @@ impl SandboxSession {
                 .and_then(workspace_root)
                 .unwrap_or_else(|| self.anchors.root.clone()),
             profiles: with_files(&self.anchors, |around| {
-                Profiles::new(&self.sandbox(), around).names()
+                Profiles::new(&self.said(), around).names()
             }),
             shadowed_by: policy.as_ref().and_then(shadowing_rule),
             problems,
@@ -196,8 +209,26 @@ impl SandboxSession {
     }
 
     /// Returns what the files say of profiles; nothing while they are broken.
-    fn sandbox(&self) -> Sandbox {
+    fn said(&self) -> Sandbox {
         self.loaded.as_ref().map(|loaded| loaded.sandbox.clone()).unwrap_or_default()
+    }
+
+    /// Returns what the profile stands for that was chosen in this session, if one was.
+    fn chosen(&self) -> Result<Option<Policy>, SandboxMisconfigured> {
+        let (loaded, Some(name)) = (self.loaded()?, &self.default_profile) else {
+            return Ok(None);
+        };
+        with_files(&self.anchors, |around| {
+            let profiles = Profiles::new(&loaded.sandbox, around);
+            // The project may have changed since the profile was chosen.
+            match (profiles.health_error(name), profiles.find(name)) {
+                (None, Some(value)) => {
+                    let origin = Origin::of(Layer::Library);
+                    Ok(Some(profiles.chosen(Sourced { value, origin })))
+                }
+                (problem, _) => Err(misconfigured(problem.into_iter())),
+            }
+        })
     }
 
     /// Works out what holds when the sandbox is on.
@@ -216,18 +247,7 @@ impl SandboxSession {
             }
             stack.push(*layer, document);
         }
-        if let Some(name) = &self.default_profile {
-            let policy = with_files(&self.anchors, |around| {
-                let profiles = Profiles::new(&loaded.sandbox, around);
-                // The project may have changed since the profile was chosen.
-                match (profiles.health_error(name), profiles.find(name)) {
-                    (None, Some(value)) => {
-                        let origin = Origin::of(Layer::Library);
-                        Ok(profiles.chosen(Sourced { value, origin }))
-                    }
-                    (problem, _) => Err(misconfigured(problem.into_iter())),
-                }
-            })?;
+        if let Some(policy) = self.chosen()? {
             stack.push(Layer::Library, Document { policy, ..Document::default() });
         }
         resolve(&stack, &Choice::default(), self.trust)
@@ -341,6 +361,10 @@ pub(crate) fn shadowing_rule(policy: &Policy) -> Option<ShadowingRule> {
     });
     let (profile, origin) =
         shell.find_map(|rule| Some((rule.value.profile.as_ref()?, &rule.origin)))?;
-    let other = *profile != policy.profile.value();
+    let own = policy.profile.value();
+    // A rule below whoever chose the profile can only narrow it.
+    let chosen_by = policy.profile.sourced().map(|chosen| chosen.origin.layer);
+    let holds = chosen_by.is_none_or(|layer| origin.layer >= layer) || !own.within(profile);
+    let other = *profile != own && holds;
     other.then(|| ShadowingRule { profile: name_of(profile), origin: origin.clone() })
 }

@@ -8,9 +8,11 @@ use palisade_apply::HostLookup;
 use palisade_policy::decide::{Answer, Asked, Call, Judge, Step, Verdict};
 use palisade_policy::interception::{self, Door, Interception, Seen, ToolVerdict};
 use palisade_policy::jail::{self, Lookup, NoLookup, Side, WindowsRoot, judge_lexically};
+use palisade_policy::key::Strictness as _;
 use palisade_policy::patch::{self, Naming};
-use palisade_policy::permission::{Decision, PrefixRules, ToolCall};
-use palisade_policy::policy::Profile;
+use palisade_policy::permission::{Confirmation, Decision, Nature, PrefixRules, ToolCall};
+use palisade_policy::policy::{Policy, Profile};
+use serde_json::Map;
 
 use crate::session::{Existence, OpenError, Request, Session};
 
@@ -21,6 +23,19 @@ pub struct Guard {
     interception: Interception,
     root: String,
     sight: Sight,
+    /// The profile of calls that no rule picks another for.
+    own: Profile,
+    /// What holds for calls for which rules pick a profile.
+    picks: Vec<Pick>,
+}
+
+/// A profile that rules pick, and the policy that holds then.
+#[derive(Clone, Debug)]
+struct Pick {
+    profile: Profile,
+    policy: Policy,
+    judge: Judge,
+    interception: Interception,
 }
 
 /// Whether the disk is looked at.
@@ -47,14 +62,29 @@ impl Guard {
 
     /// Decides one call in the folder `cwd`.
     pub fn decide(&self, command: Asked<'_>, cwd: &str) -> Verdict {
-        let judge = || self.judge.decide(&Call { command, cwd }, self.lookup());
+        self.decide_as(None, command, cwd)
+    }
+
+    /// Decides one call that a tool of this name makes; any shell where none is named.
+    pub fn decide_as(&self, tool: Option<&str>, command: Asked<'_>, cwd: &str) -> Verdict {
+        let call = Call { command, cwd };
+        let judge = || match (self.judge_of(tool, &call), tool) {
+            (None, _) => Verdict::failed(),
+            (Some(judge), None) => judge.decide(&call, self.lookup()),
+            (Some(judge), Some(tool)) => judge.decide_as(tool, &call, self.lookup()),
+        };
         guarded(judge, Verdict::failed)
     }
 
     /// Decides one call, and tells how.
     pub fn explain(&self, command: Asked<'_>, cwd: &str) -> (Verdict, Vec<Step>) {
-        let judge = || self.judge.explain(&Call { command, cwd }, self.lookup());
-        guarded(judge, || (Verdict::failed(), Vec::new()))
+        let call = Call { command, cwd };
+        let failed = || (Verdict::failed(), Vec::new());
+        let judge = || match self.judge_of(None, &call) {
+            Some(judge) => judge.explain(&call, self.lookup()),
+            None => failed(),
+        };
+        guarded(judge, failed)
     }
 
     /// Decides whether a patch may be applied in the folder `cwd`.
@@ -77,7 +107,10 @@ impl Guard {
 
     /// Decides a tool call as it is decided at `door`.
     pub fn tool_call_at(&self, door: Door, call: &interception::Call<'_>) -> ToolVerdict {
-        let judge = || self.interception.judge(call, door, &self.judge, self.lookup());
+        let judge = || {
+            let (interception, judge) = self.of_tool(call);
+            interception.judge(call, door, judge, self.lookup())
+        };
         guarded(judge, || self.failed(call))
     }
 
@@ -87,14 +120,54 @@ impl Guard {
         door: Door,
         call: &interception::Call<'_>,
     ) -> (ToolVerdict, Vec<Seen>) {
-        let judge = || self.interception.explain(call, door, &self.judge, self.lookup());
+        let judge = || {
+            let (interception, judge) = self.of_tool(call);
+            interception.explain(call, door, judge, self.lookup())
+        };
         guarded(judge, || (self.failed(call), Vec::new()))
     }
 
-    /// Returns the profile that the rules pick for a call; none leaves the policy's own.
-    pub fn profile(&self, command: Asked<'_>, cwd: &str) -> Option<Profile> {
-        let judge = || self.judge.profile(&Call { command, cwd }, self.lookup());
+    /// Returns the profile that the rules pick for a call, made by a tool of this name or else by
+    /// any shell; none leaves the policy's own.
+    pub fn profile(&self, tool: Option<&str>, command: Asked<'_>, cwd: &str) -> Option<Profile> {
+        if self.picks.is_empty() {
+            return None;
+        }
+        let judge = || self.judge.profile(tool, &Call { command, cwd }, self.lookup());
         guarded(judge, || Some(Profile::Readonly))
+    }
+
+    /// Returns the policy under a profile that rules pick; none if it is the session's own.
+    pub(crate) fn policy_under(&self, profile: &Profile) -> Option<&Policy> {
+        self.picks.iter().find(|pick| pick.profile == *profile).map(|pick| &pick.policy)
+    }
+
+    /// Returns who decides a call: for one that rules pick a profile for, the policy under that. None
+    /// if that cannot be told, and then nobody may.
+    fn judge_of(&self, tool: Option<&str>, call: &Call<'_>) -> Option<&Judge> {
+        match self.profile(tool, call.command, call.cwd) {
+            None => Some(&self.judge),
+            Some(profile) if profile == self.own => Some(&self.judge),
+            Some(profile) => {
+                self.picks.iter().find(|pick| pick.profile == profile).map(|pick| &pick.judge)
+            }
+        }
+    }
+
+    /// Returns who decides a tool call: under a stricter profile that rules pick for it, that one. A
+    /// wider one is for who runs the command, and reads its arguments in one way only.
+    fn of_tool(&self, call: &interception::Call<'_>) -> (&Interception, &Judge) {
+        let own = (&self.interception, &self.judge);
+        let args = Some(call.arguments).filter(|_| !self.picks.is_empty());
+        let Some(args) = args.and_then(|args| serde_json::from_str::<Map<_, _>>(args).ok()) else {
+            return own;
+        };
+        let nature = Nature::Changes(Confirmation::NotAsked);
+        let asked = ToolCall { tool: call.tool, args: &args, nature };
+        let picked = self.judge.decide_tool(&asked, call.cwd, self.lookup()).profile;
+        let mut picks = self.picks.iter().filter(|pick| pick.profile.within(&self.own));
+        let pick = picks.find(|pick| Some(&pick.profile) == picked.as_ref());
+        pick.map_or(own, |pick| (&pick.interception, &pick.judge))
     }
 
     /// Returns the project root.
@@ -122,7 +195,16 @@ impl Guard {
         let (policy, home, lookup) = (session.policy(), home.as_deref(), sight.lookup());
         let judge = Judge::new(policy, &root, home, lookup);
         let interception = Interception::new(policy, &root, home, lookup);
-        Self { judge, interception, root, sight }
+        let own = policy.profile.value();
+        let picks = picked(policy).into_iter().filter(|profile| *profile != own);
+        let picks = picks.filter_map(|profile| {
+            let policy = session.policy_for(&profile).ok()?;
+            let judge = Judge::new(&policy, &root, home, lookup);
+            let interception = Interception::new(&policy, &root, home, lookup);
+            Some(Pick { profile, policy, judge, interception })
+        });
+        let picks = picks.collect();
+        Self { judge, interception, root, sight, own, picks }
     }
 }
 
@@ -280,6 +362,21 @@ impl Judges {
         }
         Ok(guard)
     }
+}
+
+/// Returns the profiles that rules may pick: those they name, and the one that is stricter than any
+/// two that cannot be compared.
+fn picked(policy: &Policy) -> Vec<Profile> {
+    let rules = policy.commands.rules.lists().iter().flat_map(|list| &list.rules);
+    let mut profiles: Vec<Profile> = Vec::new();
+    for profile in rules.filter_map(|rule| rule.value.profile.as_ref()) {
+        for profile in [profile, &Profile::Readonly] {
+            if !profiles.contains(profile) {
+                profiles.push(profile.clone());
+            }
+        }
+    }
+    profiles
 }
 
 /// Decides, and where that fails for an error of ours takes the strictest answer: what is not

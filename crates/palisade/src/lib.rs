@@ -70,41 +70,44 @@
 
 pub mod agentao;
 mod decision;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod doctor;
 pub mod places;
 pub mod read;
 pub mod root;
 mod runner;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod sandbox;
 mod session;
 pub mod settings;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 mod tenants;
 pub mod trust;
 pub mod workspaces;
 
 pub use decision::{Guard, Judges};
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub use palisade_apply::Signals as CaughtSignals;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use palisade_apply::cache;
 #[cfg(target_os = "linux")]
 pub use palisade_apply::sys::memory::Memory;
-#[cfg(target_os = "linux")]
-pub use palisade_apply::{Signals as CaughtSignals, call_back, send_ahead};
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub use palisade_apply::{call_back, send_ahead};
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.
 pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
     Answered, CannotRun, Confirm, Done, Each, Input, Job, Nobody, Outcome, Output, Pending,
-    Planned, Question, Run, Sandbox, Signals, Stop, Unconfirmed, export_folder, write_export,
+    Planned, Question, Run, Sandbox, Signals, Stop, Unconfirmed, Under, export_folder,
+    write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,
     Speaker, Warning, export, revoke,
 };
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use tenants::{CannotShare, tenants};

@@ -23,6 +23,7 @@ mod build;
 mod errno;
 pub mod export;
 mod facts;
+mod macos;
 mod names;
 mod order;
 mod paths;
@@ -37,6 +38,7 @@ pub use back_end::{BackEnd, NoBackEnd};
 pub use block::Block;
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
 pub use facts::{Delegated, Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
+pub use macos::{Verbatim, on_macos};
 pub use order::{Bounds, Caches, Kept, Order, Questions, Trace, Walls};
 // The types of the policy that stand in the signatures here.
 pub use palisade_policy as policy;

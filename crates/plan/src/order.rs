@@ -10,7 +10,7 @@ use palisade_policy::name::{ByteSize, Folder, PathPattern, Period, looks_secret}
 use palisade_policy::policy::{self, Keep, Nested, NetworkMode, Require};
 
 use crate::absent;
-use crate::build::caches;
+use crate::build::{bare, caches, loader};
 
 use crate::names::Names;
 use crate::paths::{below, by_bytes};
@@ -230,6 +230,8 @@ impl Order {
         }
         paths.extend(SYSTEM.iter().map(PathBuf::from));
         paths.extend(caches::questions(self));
+        paths.extend(bare::questions(&self.hide));
+        paths.extend(loader::questions(&self.hide));
         paths.sort_unstable_by(|one, other| by_bytes(one, other));
         paths.dedup_by(|a, b| a.as_os_str() == b.as_os_str());
         let names = Names::new(&self.protect, &self.hide);

@@ -99,6 +99,8 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         }
         Step::Keep(keep) => ("keep", told_keep(keep)),
         Step::SealRoot => ("seal-root", words(["read-only", "no-devices", "no-suid", "private"])),
+        Step::EmptyRoot => ("empty-root", Vec::new()),
+        Step::CloseRoot => ("close-root", words(["read-only", "no-devices", "no-suid"])),
         Step::Tmpfs { at, size, mode } => {
             let size = size.map_or("unbounded".to_owned(), |size| size.to_string());
             ("tmpfs", vec![shown(at), format!("size={size}"), format!("mode={mode:o}")])
@@ -130,6 +132,10 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         Step::Reserve(paths) => ("reserve", paths.iter().map(|path| shown(path)).collect()),
         Step::Pin(path) => ("pin", vec![shown(path)]),
         Step::Protect(path) => ("protect", vec![shown(path)]),
+        Step::Seatbelt { text, parameters } => {
+            let given = parameters.iter().map(|(name, value)| quoted(&format!("{name}={value}")));
+            ("seatbelt", given.chain([quoted(text)]).collect())
+        }
         Step::LoopbackUp => ("loopback", Vec::new()),
         Step::Undumpable => ("undumpable", Vec::new()),
         Step::NoCapabilities => ("no-capabilities", Vec::new()),

@@ -24,6 +24,10 @@ pub enum Step {
     Keep(Keep),
     /// Makes every mount read-only, without devices and set-user-id programs, and private.
     SealRoot,
+    /// An empty root in place of the host's: only what is attached to it is there.
+    EmptyRoot,
+    /// Lets go of the host's root behind an empty one, and seals that.
+    CloseRoot,
     /// An empty folder in memory.
     Tmpfs {
         /// Where.
@@ -149,6 +153,13 @@ pub enum Step {
     },
     /// Tells the supervisor of each write before it happens. It refuses nothing.
     TraceWrites(Arch),
+    /// On macOS: the command is started by `sandbox-exec` with a profile.
+    Seatbelt {
+        /// The profile. No path of ours stands in it.
+        text: String,
+        /// What its parameters are; `_TMP`, a new folder, comes to them.
+        parameters: Vec<(String, String)>,
+    },
     /// The command.
     Exec {
         /// The program and its arguments.

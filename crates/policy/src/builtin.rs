@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use crate::key::Field;
+use crate::key::{Field, Setting, Sourced};
 use crate::layer::{Layer, Origin};
 use crate::name::Anchors;
 use crate::policy::{Document, Policy, Preset, Profile};
@@ -69,6 +69,14 @@ impl BuiltIn {
     /// Returns what holds when nobody says anything.
     pub fn policy(&self) -> &Policy {
         &self.policy
+    }
+
+    /// Chooses another profile where nobody says anything.
+    pub(crate) fn pick(&mut self, profile: &Profile) {
+        if let Some(chosen) = self.policy.profile.sourced() {
+            let origin = chosen.origin.clone();
+            self.policy.profile = Setting::new(Sourced { value: profile.clone(), origin });
+        }
     }
 
     /// Returns what a preset adds to that.

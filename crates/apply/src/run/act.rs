@@ -36,6 +36,10 @@ pub(super) enum Act {
     Keep { slot: usize, path: CString, reach: Reach, attributes: u64 },
     /// Seals the root.
     Seal,
+    /// Changes to an empty root.
+    EmptyRoot,
+    /// Lets go of the one before, and seals it.
+    CloseRoot,
     /// Mounts a new filesystem.
     Mount { kind: &'static CStr, at: CString, flags: MountFlags, data: CString },
     /// Makes folders, from the top down; those that exist are fine.

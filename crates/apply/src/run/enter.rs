@@ -120,6 +120,8 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             mount::change_path(c"/", READ_ONLY | NO_SUID | NO_DEVICES, Reach::All)?;
             if ahead.furniture { furnish::unseal() } else { Ok(()) }
         }
+        Act::EmptyRoot => mount::empty_root(),
+        Act::CloseRoot => mount::close_root(),
         Act::Mount { kind, at, flags, data } => mount::fresh(kind, at, *flags, data),
         Act::Folders(folders) => make_folders(folders),
         Act::File(folders, at) => {
@@ -283,16 +285,25 @@ fn cover_file(at: &CStr) -> Result<()> {
     mount::attach(cover.as_fd(), at)
 }
 
-/// Covers what lies at a path, if anything does.
+/// Covers what lies at a path, if anything does. Sockets come and go while we look: what is gone when
+/// it is covered is looked at again, as something else may have come in its place.
 fn mask(path: &CStr) -> Result<()> {
-    match rustix::fs::lstat(path).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
-        Err(Errno::NOENT | Errno::ACCESS) => Ok(()),
-        Err(errno) => Err(errno),
-        Ok(FileType::Directory) => {
-            let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
-            mount::fresh(c"tmpfs", path, flags, c"size=4k,nr_inodes=1,mode=000")
+    let mut tries = 100_u32;
+    loop {
+        let covered =
+            match rustix::fs::lstat(path).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
+                Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
+                Err(errno) => return Err(errno),
+                Ok(FileType::Directory) => {
+                    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
+                    mount::fresh(c"tmpfs", path, flags, c"size=4k,nr_inodes=1,mode=000")
+                }
+                Ok(_) => cover_file(path),
+            };
+        match covered {
+            Err(Errno::NOENT) if tries > 0 => tries -= 1,
+            done => return done,
         }
-        Ok(_) => cover_file(path),
     }
 }
 

@@ -80,7 +80,9 @@ pub(super) fn fits(plan: &Plan) -> bool {
     let is_other = |step: &Step| {
         matches!(step, Step::Keep(keep) if keep.path.starts_with("/dev")) && !does(step)
     };
-    steps.iter().filter(|step| does(step)).count() == STEPS && !steps.iter().any(is_other)
+    // Behind an empty root there is nothing of what was made before.
+    steps.iter().filter(|step| does(step)).count() == STEPS
+        && !steps.iter().any(|step| is_other(step) || *step == Step::EmptyRoot)
 }
 
 /// Returns whether a step is one of those that [`furnish`] does.

@@ -162,6 +162,8 @@ impl Memory {
             | Act::AwaitGroup
             | Act::AwaitNames
             | Act::Seal
+            | Act::EmptyRoot
+            | Act::CloseRoot
             | Act::Loopback
             | Act::Undumpable
             | Act::UndumpableOnGo

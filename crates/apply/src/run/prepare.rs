@@ -213,6 +213,8 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         }
         Step::Keep(keep) => kept(host, keep, slots)?,
         Step::SealRoot => Act::Seal,
+        Step::EmptyRoot => Act::EmptyRoot,
+        Step::CloseRoot => Act::CloseRoot,
         Step::Tmpfs { at, size, mode } => {
             let size = size.map_or(String::new(), |size| format!("size={size},"));
             tmpfs(at, &format!("{size}mode={mode:o}"), MountFlags::empty())?
@@ -311,6 +313,9 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             network: *network,
             nesting: *nesting,
         },
+        Step::Seatbelt { .. } => {
+            return Err(before("put a plan for macOS in force")(rustix::io::Errno::NOSYS));
+        }
         Step::Exec { argv, paths, environment } => Act::Execute {
             paths: paths.iter().map(|path| text(path)).collect::<Result<_, _>>()?,
             arguments: strings(argv.iter().map(|word| words(word)))?,

@@ -31,13 +31,19 @@ pub enum Access {
     Create,
 }
 
+/// To be looked at only, where a system has that.
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags = OFlags::RDONLY;
+
 /// Opens the folder that everything else stays beneath.
 ///
 /// # Errors
 ///
 /// As open(2) with `O_DIRECTORY`.
 pub fn open_folder(path: &Path) -> Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let flags = LOOK | OFlags::DIRECTORY | OFlags::CLOEXEC;
     again(|| rustix::fs::openat(CWD, path, flags, Mode::empty()))
 }
 
@@ -53,7 +59,7 @@ pub fn open_folder(path: &Path) -> Result<OwnedFd> {
 pub fn open(folder: BorrowedFd<'_>, path: &Path, access: Access) -> Result<OwnedFd> {
     let always = OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let (flags, mode) = match access {
-        Access::Look => (OFlags::PATH | OFlags::CLOEXEC, Mode::empty()),
+        Access::Look => (LOOK | OFlags::CLOEXEC, Mode::empty()),
         Access::Read => (OFlags::RDONLY | always, Mode::empty()),
         Access::List => (OFlags::RDONLY | OFlags::DIRECTORY | always, Mode::empty()),
         Access::Write => (OFlags::WRONLY | always, Mode::empty()),

@@ -23,6 +23,8 @@ pub(crate) mod idle;
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
 pub(crate) mod lock;
+#[cfg(target_os = "macos")]
+pub(crate) mod macos;
 #[cfg(target_os = "linux")]
 pub mod memory;
 #[cfg(target_os = "linux")]

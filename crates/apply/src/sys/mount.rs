@@ -3,10 +3,11 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
-use rustix::fs::{CWD, FileType, Mode};
+use rustix::fs::{AtFlags, CWD, FileType, Mode};
 use rustix::io::{Errno, Result};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags,
+    UnmountFlags,
 };
 
 use super::raw;
@@ -140,6 +141,24 @@ pub(crate) fn detached_memory() -> Result<OwnedFd> {
     rustix::mount::fsconfig_create(context.as_fd())?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     rustix::mount::fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// Changes to an empty root in memory. The one before stays, out of reach of every path, until
+/// [`close_root`]: the kernel mounts a /proc only for who has one.
+pub(crate) fn empty_root() -> Result<()> {
+    let root = detached_memory()?;
+    rustix::fs::chmodat(root.as_fd(), c".", Mode::from_raw_mode(0o755), AtFlags::empty())?;
+    attach(root.as_fd(), c"/")?;
+    rustix::process::fchdir(root.as_fd())?;
+    // Both by the folder we stand in: the old root is put on top of the new one (pivot_root(2)).
+    rustix::process::pivot_root(c".", c".")
+}
+
+/// Lets go of the root before an empty one, and seals that.
+pub(crate) fn close_root() -> Result<()> {
+    rustix::process::chdir(c"/")?;
+    rustix::mount::unmount(c".", UnmountFlags::DETACH)?;
+    change_path(c"/", READ_ONLY | NO_SUID | NO_DEVICES, Reach::One)
 }
 
 /// Makes the mark that, in the upper layer of an overlay, says "this name does not exist".

@@ -27,6 +27,11 @@ pub(crate) struct PlanArgs {
     #[command(flatten)]
     pub(crate) commanding: Commanding,
 
+    /// Tool of an agent that the command runs for: rules about that tool count, and the profile
+    /// they pick
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+
     #[command(flatten)]
     pub(crate) exporting: export::Exporting,
 
@@ -48,7 +53,11 @@ impl PlanArgs {
         let command = self.commanding.command()?;
         let text = command.text();
         let sandbox = Sandbox::new(&request)?;
-        let planned = sandbox.plan(command.job().cwd(cwd))?;
+        let mut job = command.job().cwd(cwd);
+        if let Some(tool) = &self.tool {
+            job = job.tool(tool);
+        }
+        let planned = sandbox.plan(job)?;
         let export = match &planned {
             Planned::Plan { plan, asks } => self.exporting.export(&sandbox, (plan, asks))?,
             Planned::Denied(_) => None,

@@ -67,6 +67,11 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", requires = "tasks")]
     pub(crate) workspaces: Option<PathBuf>,
 
+    /// Tool of an agent that the command runs for: rules about that tool count, and the profile
+    /// they pick
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+
     /// End the command after this time, such as `30s` or `5m`, if the policy does not earlier
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) timeout: Option<Period>,
@@ -170,6 +175,9 @@ impl RunArgs {
                 job = job.variable(name, value);
             }
         }
+        if let Some(tool) = &self.tool {
+            job = job.tool(tool);
+        }
         if self.trace_writes {
             job = job.trace_writes();
         }
@@ -197,6 +205,7 @@ impl RunArgs {
 }
 
 /// Whether these words may ask for tasks: then commands are started by several threads.
+#[cfg(target_os = "linux")]
 pub(crate) fn has_tasks(mut words: impl Iterator<Item = OsString>) -> bool {
     words.any(|word| word.to_str().is_some_and(|word| word.starts_with("--tasks")))
 }
@@ -221,8 +230,8 @@ impl Given {
 
 /// Codes of notes that are the same at every run, for whoever looks at a plan or an outcome; of what
 /// is not confined we have warned already.
-const EXPECTED: [&str; 6] =
-    ["control-group", "external", "masked", "nested", "socket", "unconfined"];
+const EXPECTED: [&str; 7] =
+    ["control-group", "external", "implied", "masked", "nested", "socket", "unconfined"];
 
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
@@ -234,6 +243,9 @@ fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
         let path = refused.path.to_string_lossy();
         let (path, remedy) = (visible(&path), visible(&refused.remedy));
         ui.say(&format!("refused: {operation} {path} ({rule}): {remedy}"));
+    }
+    for hint in outcome.hints() {
+        ui.say(&format!("hint: {}", visible(&hint)));
     }
     let reason = outcome.reason().unwrap_or_default();
     match (&outcome.result, outcome.code()) {

@@ -1,7 +1,7 @@
 //! The documents say what the binary does.
 //!
 //! In README.md and the guide, a fenced `yaml` block that starts with `# some/file.yaml` is that
-//! file, a block `json some/file.json` or `sh some/file.sh` is that one, and in `console` blocks
+//! file, a block `json some/file.json`, `sh some/file.sh` or `scheme some/file.sb` is that one, and in `console` blocks
 //! each `$ palisade …` is run, in order, in one project; quotes hold words together, a word may
 //! start with `~/`, and `< FILE` is its input. A remark `# exit N` behind the command names the exit
 //! code (0 otherwise). The lines below it must be in the output; a line `…` stands for anything.
@@ -57,7 +57,7 @@ fn replay(name: &str) -> usize {
                     world.write(file, lines.join("\n") + "\n");
                 }
             }
-            _ if language.starts_with("json ") || language.starts_with("sh ") => {
+            _ if ["json ", "scheme ", "sh "].iter().any(|kind| language.starts_with(kind)) => {
                 let (_, file) = language.split_once(' ').unwrap();
                 world.write(file, lines.join("\n") + "\n");
             }
@@ -127,6 +127,7 @@ fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("docs/guide/run.md") >= 12);
     assert!(replay("docs/guide/deciding.md") >= 20);
     assert!(replay("docs/guide/other-systems.md") >= 8);
+    assert!(replay("docs/guide/profiles.md") >= 6);
     assert!(replay("docs/guide/tool-calls.md") >= 12);
     assert!(replay("docs/guide/engines.md") >= 3);
     assert!(replay("docs/guide/agents.md") >= 10);

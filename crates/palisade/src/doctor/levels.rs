@@ -15,7 +15,7 @@ use palisade_policy::name::PathPattern;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use super::PATIENCE;
-use crate::sandbox::CannotRun;
+use crate::sandbox::{CannotRun, for_this_machine};
 use crate::session::Request;
 
 /// A level that was tried.
@@ -29,9 +29,10 @@ pub struct Tried {
 
 /// Tries them, the strongest first.
 pub(super) fn tried(host: &Host, kernel: &Kernel, request: &Request) -> Vec<Tried> {
-    [Level::Full, Level::Landlock, Level::External, Level::None]
-        .map(|level| Tried { level, held: hold((host, kernel), request, level) })
-        .into()
+    let levels = [Level::Full, Level::Landlock, Level::External, Level::None].into_iter();
+    // On macOS there is one wall, and it is there or not.
+    let levels = levels.filter(|level| !cfg!(target_os = "macos") || *level != Level::Landlock);
+    levels.map(|level| Tried { level, held: hold((host, kernel), request, level) }).collect()
 }
 
 fn hold(
@@ -51,7 +52,7 @@ fn hold(
     let order = order(&folder.0, home, require);
     let permit = permit(&folder.0).ok_or_else(|| CannotRun::Internal("nothing may run".into()))?;
     let facts = host.facts_of(&kernel, &order.questions());
-    let plan = build(&permit, &order, &facts)?;
+    let plan = for_this_machine(build(&permit, &order, &facts)?, None)?;
     let outcome = host.start(&plan, Streams::default())?.wait()?;
     Ok(outcome.enforced)
 }

@@ -1,11 +1,13 @@
 //! Why nothing was run.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use palisade_apply::CannotStart;
 use palisade_plan::CannotPlan;
-use palisade_policy::policy::Profile;
+use palisade_policy::name::PathPattern;
+use palisade_policy::policy::Policy;
+use palisade_policy::{Origin, key::Sourced};
 
 use crate::places::shown;
 
@@ -25,12 +27,20 @@ pub enum CannotRun {
         /// The folder.
         folder: PathBuf,
     },
-    /// The policy's rules pick a profile for this call that cannot be put in force for it alone.
-    #[error("the rules pick the profile `{0}` for this command, which cannot be enforced yet")]
-    Profile(Profile),
     /// No way to confine it.
     #[error(transparent)]
     Plan(#[from] CannotPlan),
+    /// The same, and who said what stands against it.
+    #[error("{error}, as {origin} says")]
+    Said {
+        /// Why.
+        error: CannotPlan,
+        /// Where it stands in the policy.
+        origin: Box<Origin>,
+    },
+    /// The plan cannot be carried to this machine.
+    #[error("{0}")]
+    Carried(String),
     /// The walls could not be put up.
     #[error(transparent)]
     Start(#[from] CannotStart),
@@ -47,9 +57,9 @@ impl CannotRun {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Folder { .. } | Self::NoText { .. } => "cwd",
-            Self::Profile(_) => "profile",
-            Self::Plan(error) => error.code(),
+            Self::Plan(error) | Self::Said { error, .. } => error.code(),
             Self::Start(error) => error.code(),
+            Self::Carried(_) => "carried",
             Self::Pipe(_) => "pipe",
             Self::Internal(_) => "internal-error",
         }
@@ -59,16 +69,52 @@ impl CannotRun {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Folder { .. } | Self::NoText { .. } => "name another with --cwd",
-            Self::Profile(_) => "take the profile out of the rule, or set it for the whole policy",
-            Self::Plan(CannotPlan::Cwd { .. }) => "name a folder of the project with --cwd",
-            Self::Plan(CannotPlan::Network(_)) => {
-                "set network.mode to `deny-all`, or to `disabled` for the host's own network"
-            }
-            Self::Plan(CannotPlan::NotWritable(_)) => "take it out of files.write",
-            Self::Plan(CannotPlan::Missing { remedy, .. }) => remedy.as_str(),
+            Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
-            Self::Plan(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
+            Self::Carried(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
         };
         Some(hint.to_owned())
+    }
+}
+
+impl CannotRun {
+    /// Names whoever said in a policy what cannot be planned.
+    pub(super) fn said_in(policy: &Policy, error: CannotPlan) -> Self {
+        let origin = if let CannotPlan::Loader { hidden, .. } = &error {
+            let entries = policy.files.hide.entries().iter();
+            let literal = |entry: &&Sourced<_>| entry_is(&entry.value, hidden);
+            entries.rev().find(literal).map(|entry| &entry.origin)
+        } else if let CannotPlan::NotWritable(path) = &error {
+            let entries = policy.files.write.entries().iter();
+            entries.rev().find(|entry| entry.value.path() == *path).map(|entry| &entry.origin)
+        } else if let CannotPlan::Network(_) = &error {
+            policy.network.mode.sourced().map(|mode| &mode.origin)
+        } else {
+            None
+        };
+        match origin.cloned() {
+            Some(origin) => Self::Said { error, origin: Box::new(origin) },
+            None => error.into(),
+        }
+    }
+}
+
+fn entry_is(pattern: &PathPattern, path: &Path) -> bool {
+    pattern.literal().is_some_and(|named| named == path)
+}
+
+fn hint(error: &CannotPlan) -> Option<&str> {
+    if let CannotPlan::Missing { remedy, .. } = error {
+        Some(remedy)
+    } else if let CannotPlan::Cwd { .. } = error {
+        Some("name a folder of the project with --cwd")
+    } else if let CannotPlan::Network(_) = error {
+        Some("set network.mode to `deny-all`, or to `disabled` for the host's own network")
+    } else if let CannotPlan::Loader { .. } = error {
+        Some("let the loader be read, or hide less")
+    } else if let CannotPlan::NotWritable(_) = error {
+        Some("take it out of files.write")
+    } else {
+        None
     }
 }

@@ -32,6 +32,7 @@ pub struct Job {
     pub(super) signals: Signals,
     pub(super) trace: Trace,
     pub(super) brief: bool,
+    pub(super) tool: Option<String>,
 }
 
 /// What was asked for.
@@ -85,6 +86,13 @@ impl Job {
     #[must_use]
     pub fn cwd(self, folder: impl Into<PathBuf>) -> Self {
         Self { cwd: Some(folder.into()), ..self }
+    }
+
+    /// Says which tool of an agent runs it: rules about that tool then count, and may pick another
+    /// profile. Without one it counts as any shell's.
+    #[must_use]
+    pub fn tool(self, name: impl Into<String>) -> Self {
+        Self { tool: Some(name.into()), ..self }
     }
 
     /// Ends it after this time, if the policy does not end it earlier.
@@ -150,6 +158,7 @@ impl Job {
             signals: Signals::Ours,
             trace: Trace::Off,
             brief: false,
+            tool: None,
         }
     }
 }

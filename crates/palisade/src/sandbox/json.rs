@@ -7,6 +7,7 @@ use palisade_plan::{Kept, Level, enforced_json};
 use palisade_policy::decide::{Axis, Reason};
 use serde_json::{Map, Value, json};
 
+use super::hint::Under;
 use super::outcome::{Outcome, marked, whole};
 
 impl Outcome {
@@ -44,6 +45,8 @@ impl Outcome {
         put("root", self.root.to_string_lossy().into());
         put("cwd", self.cwd.to_string_lossy().into());
         put("level", self.level().map(Level::word).into());
+        let under = |under: &Under| json!({ "name": under.profile, "by": under.chosen_by });
+        put("profile", self.under.as_ref().map_or(Value::Null, under));
         put("enforced", self.enforced());
         put("limit", self.limit().map(Bound::word).into());
         let reached = self.seen().map_or(&[][..], |seen| &seen.reached);
@@ -52,6 +55,7 @@ impl Outcome {
             "violations",
             self.seen().map_or("unavailable".into(), |it| violations(&it.violations)),
         );
+        put("hints", self.hints().into());
         let touched = self.seen().map_or(&[][..], |seen| &seen.touched);
         put(
             "touched",

@@ -4,11 +4,13 @@ mod agent;
 mod confirm;
 mod error;
 mod export;
+mod hint;
 mod homes;
 mod job;
 mod json;
 mod outcome;
 mod pending;
+mod planned;
 mod record;
 mod reply;
 mod run;
@@ -22,14 +24,15 @@ use palisade_apply::cache::{Held, Store};
 use palisade_apply::{Host, worktree};
 use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
-use palisade_plan::{Caches, Order, Plan, Walls, build};
+use palisade_plan::{Caches, Order, Plan, Walls};
 use palisade_policy::Origin;
 use palisade_policy::name::{Folder, Period};
-use palisade_policy::policy::{Backend, NetworkMode, Profile};
+use palisade_policy::policy::Backend;
 
 pub use confirm::{Answered, Confirm, Nobody, Question};
 pub use error::CannotRun;
 pub use export::{export_folder, write_export};
+pub use hint::Under;
 pub use job::{Each, Input, Job, Output, Signals};
 pub use outcome::{Done, Outcome};
 pub use pending::Pending;
@@ -39,6 +42,8 @@ pub use run::{Run, Stop};
 use crate::decision::Guard;
 use crate::session::{OpenError, Request, Session, Warning};
 use crate::workspaces::{InUse, Workspaces};
+use planned::Ordered;
+pub(crate) use planned::for_this_machine;
 use record::{Recorded, Recorder, call_hash, run_name};
 use run::{About, Awaited};
 
@@ -92,7 +97,7 @@ pub enum Planned {
 /// A call that may run.
 struct Ready {
     permit: Permit,
-    order: Order,
+    ordered: Ordered,
     about: About,
     name: String,
     caches: Option<Held>,
@@ -207,13 +212,12 @@ impl Sandbox {
     pub fn plan(&self, job: impl Into<Job>) -> Result<Planned, CannotRun> {
         let job = job.into();
         let (cwd, place) = self.folder(&job)?;
-        let verdict = self.0.guard.decide(job.words.asked(), &cwd);
+        let verdict = self.0.guard.decide_as(job.tool.as_deref(), job.words.asked(), &cwd);
         let Some(permit) = verdict.confirmed() else {
             return Ok(Planned::Denied(verdict.reasons().to_vec()));
         };
-        let order = self.order(&job, &place, &cwd)?;
-        let host = Host::probe();
-        let plan = build(&permit, &order, &host.facts(&order.questions()))?;
+        let ordered = self.order(&job, &place, &cwd)?;
+        let plan = self.planned(&permit, &ordered, &Host::probe())?;
         Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
     }
 
@@ -237,7 +241,7 @@ impl Sandbox {
         let (cwd, place) = self.folder(job)?;
         let Inner { guard, recorder, session, .. } = &*self.0;
         let asked = job.words.asked();
-        let verdict = guard.decide(asked, &cwd);
+        let verdict = guard.decide_as(job.tool.as_deref(), asked, &cwd);
         let remembers = recorder.records() || matches!(verdict, Verdict::Ask(_));
         let (run, hash) = if remembers {
             (run_name(), call_hash(asked, guard.root(), &cwd, &job.variables))
@@ -251,7 +255,8 @@ impl Sandbox {
             recorder.decision(call, &verdict, session, self.unconfined().is_some());
         }
         let (argv, shell) = self.argv(job);
-        let about = About { argv, shell, root: session.root().path.clone(), cwd: place };
+        let root = session.root().path.clone();
+        let about = About { argv, shell, root, cwd: place, under: None };
         let refused = |result| (run.clone(), about.clone().outcome(result, Vec::new()));
         let permit = match &verdict {
             Verdict::Allow(permit) => permit.clone(),
@@ -274,10 +279,11 @@ impl Sandbox {
         };
         // It may run: what takes the kernel longest begins now, if somebody has time for it.
         self.0.host.send_ahead();
-        let mut order = self.order(job, &about.cwd, &cwd)?;
-        let caches = self.caches(&mut order);
-        let in_use = self.enter_workspace(&mut order);
-        Ok(Ok(Ready { permit, order, about, name: run, caches, in_use }))
+        let mut ordered = self.order(job, &about.cwd, &cwd)?;
+        let about = About { under: ordered.under.clone(), ..about.clone() };
+        let caches = self.caches(&mut ordered.order);
+        let in_use = self.enter_workspace(&mut ordered.order);
+        Ok(Ok(Ready { permit, ordered, about, name: run, caches, in_use }))
     }
 
     /// Asks whoever the policy names, and remembers the answer.
@@ -319,10 +325,18 @@ impl Sandbox {
         }
     }
 
-    /// Works out what the policy says about a job.
-    fn order(&self, job: &Job, place: &Path, cwd: &str) -> Result<Order, CannotRun> {
+    /// Works out what the policy says about a job, and under which profile it runs.
+    fn order(&self, job: &Job, place: &Path, cwd: &str) -> Result<Ordered, CannotRun> {
         let Inner { session, guard, environment, .. } = &*self.0;
-        let policy = session.policy();
+        let tool = job.tool.as_deref();
+        let picked = guard.profile(tool, job.words.asked(), cwd);
+        let picked = picked.filter(|picked| session.policy().profile.value() != *picked);
+        let policy = match &picked {
+            None => session.policy(),
+            Some(picked) => guard.policy_under(picked).ok_or_else(|| {
+                CannotRun::Internal(format!("nobody knows what `{picked}` means for this command"))
+            })?,
+        };
         let (argv, _) = self.argv(job);
         let wrapper = policy.wrapper.sourced().map(|wrapper| wrapper.value.0.clone());
         let argv: Vec<String> = wrapper.into_iter().flatten().chain(argv).collect();
@@ -353,19 +367,9 @@ impl Sandbox {
             Folder::literal(&path.value.path()).ok().map(|log| log.as_pattern().clone())
         });
         order.protect.extend(log);
-        let mut rules = policy.commands.rules.lists().iter().flat_map(|list| &list.rules);
-        let picks = rules.any(|rule| rule.value.profile.is_some());
-        let picked = picks.then(|| guard.profile(job.words.asked(), cwd)).flatten();
-        match picked.filter(|picked| policy.profile.value() != *picked) {
-            None | Some(Profile::WorkspaceWrite) => {}
-            Some(Profile::WorkspaceWriteNoNetwork) => order.network = NetworkMode::DenyAll,
-            Some(Profile::Readonly) => {
-                order.network = NetworkMode::DenyAll;
-                order.write.clear();
-            }
-            Some(file @ Profile::File(_)) => return Err(CannotRun::Profile(file)),
-        }
-        Ok(order)
+        let under = self.unconfined().is_none().then(|| Under::of(policy, picked.as_ref()));
+        let workspace = session.workspace(policy);
+        Ok(Ordered { order, under, profile: policy.profile.value(), workspace })
     }
 
     /// Takes the project's own caches, where the policy keeps them apart and the project has a use

@@ -7,6 +7,7 @@ use palisade_apply::{Bound, End, Stream};
 use palisade_plan::{Enforced, Kept, Level, Note};
 use palisade_policy::decide::{Answer, Axis, Reason};
 
+use super::hint::Under;
 use super::reply::Unconfirmed;
 
 /// What became of a call: it was refused, or it ran and ended in some way.
@@ -22,6 +23,8 @@ pub struct Outcome {
     pub root: PathBuf,
     /// The folder it ran in.
     pub cwd: PathBuf,
+    /// The profile it ran under; none if it did not run, or nothing confined it.
+    pub under: Option<Under>,
     /// How it came out.
     pub result: Done,
     /// What a person should know.

@@ -8,11 +8,11 @@ use std::thread::{self, JoinHandle};
 pub use palisade_apply::Stop;
 use palisade_apply::cache::Held;
 use palisade_apply::{CannotStart, Running, Streams, Survivors};
-use palisade_plan::{CannotPlan, Kept, Kernel, Note, Order, Plan, Walls, build};
+use palisade_plan::{CannotPlan, Kept, Kernel, Note, Order, Plan, build};
 use palisade_policy::decide::Permit;
-use palisade_policy::policy::Require;
 
 use super::error::CannotRun;
+use super::hint::Under;
 use super::job::{Job, Output, Signals};
 use super::outcome::{Done, Outcome};
 use super::{Ready, Recorder, Sandbox};
@@ -68,12 +68,13 @@ pub(super) struct About {
     pub(super) shell: Option<&'static str>,
     pub(super) root: PathBuf,
     pub(super) cwd: PathBuf,
+    pub(super) under: Option<Under>,
 }
 
 impl About {
     pub(super) fn outcome(self, result: Done, notes: Vec<Note>) -> Outcome {
-        let Self { argv, shell, root, cwd } = self;
-        Outcome { argv, shell, root, cwd, result, notes }
+        let Self { argv, shell, root, cwd, under } = self;
+        Outcome { argv, shell, root, cwd, under, result, notes }
     }
 }
 
@@ -154,18 +155,10 @@ pub(super) fn start(
     job: Job,
     awaited: Awaited,
 ) -> Result<Run, CannotRun> {
-    let Ready { permit, order, about, name, caches, in_use } = ready;
+    let Ready { permit, ordered, about, name, caches, in_use } = ready;
     let host = &sandbox.0.host;
-    let questions = order.questions();
-    // Who accepts less gets it only where more cannot be had, which is found out first: a step that
-    // fails in the middle of a start tells nobody what could be done instead.
-    let mut facts = host.facts(&questions);
-    let accepts_less = matches!(order.require, Require::Landlock | Require::None);
-    let needs_proc = order.require == Require::Full && order.walls == Walls::Up;
-    if accepts_less || (needs_proc && facts.covers_proc()) {
-        facts = host.facts_of(&host.probed(), &questions);
-    }
-    let plan = build(&permit, &order, &facts)?;
+    let plan = sandbox.planned(&permit, &ordered, host)?;
+    let order = ordered.order;
     let mut readers = Vec::new();
     let streams = Streams {
         stdin: job.stdin,

@@ -5,48 +5,72 @@ use std::path::Path;
 use palisade_policy::Policy;
 use palisade_policy::key::{Field as _, Refusals, Sourced};
 use palisade_policy::layer::Layer;
-use palisade_policy::name::Folder;
+use palisade_policy::name::{Folder, PathPattern};
 
 use super::error::{OpenError, Warning};
 use super::request::Request;
 use super::said_by;
 use crate::workspaces::Workspace;
 
-/// Hides what the caller keeps apart.
-pub(super) fn hide(policy: &mut Policy, request: &Request, root: &Path) -> Result<(), OpenError> {
-    for folder in &request.apart {
-        let folder = request.cwd.join(folder);
-        // By what it is, too: a link beside it must lead no further.
-        let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
-        if root.starts_with(&real) || real.starts_with(root) {
-            return Err(OpenError::Apart { own: root.into(), other: real });
+/// Folders of others, which every policy of a session hides.
+#[derive(Clone, Debug)]
+pub(super) struct Apart {
+    /// Where other agents work.
+    others: Vec<Workspace>,
+    /// What the caller keeps apart.
+    kept: Vec<Sourced<PathPattern>>,
+}
+
+impl Apart {
+    /// Works out what the caller keeps apart, beside where other agents work.
+    pub(super) fn new(
+        others: Vec<Workspace>,
+        request: &Request,
+        root: &Path,
+    ) -> Result<Self, OpenError> {
+        let mut kept = Vec::new();
+        for folder in &request.apart {
+            let folder = request.cwd.join(folder);
+            // By what it is, too: a link beside it must lead no further.
+            let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            if root.starts_with(&real) || real.starts_with(root) {
+                return Err(OpenError::Apart { own: root.into(), other: real });
+            }
+            for path in [&real, &folder] {
+                let value = Folder::literal(path)?.as_pattern().clone();
+                kept.push(Sourced { value, origin: said_by(request.layer()) });
+            }
         }
-        for path in [&real, &folder] {
-            let value = Folder::literal(path)?.as_pattern().clone();
-            policy.hide_for_good(Sourced { value, origin: said_by(request.layer()) });
-        }
+        Ok(Self { others, kept })
     }
-    Ok(())
+
+    /// Hides all of them; what cannot be hidden is told of.
+    pub(super) fn hide(&self, policy: &mut Policy, root: &Path) -> Result<Vec<Warning>, OpenError> {
+        let warnings = hide_others(policy, &self.others, root)?;
+        self.kept.iter().for_each(|entry| policy.hide_for_good(entry.clone()));
+        Ok(warnings)
+    }
 }
 
 /// Hides where other agents work; what cannot be hidden is told of.
-pub(super) fn hide_others(
+fn hide_others(
     policy: &mut Policy,
-    others: Vec<Workspace>,
+    others: &[Workspace],
     root: &Path,
 ) -> Result<Vec<Warning>, OpenError> {
     let mut warnings = Vec::new();
     for Workspace { root: other, agent, .. } in others {
-        let folder = Folder::literal(&other)?;
+        let folder = Folder::literal(other)?;
         let open = policy.files.unhide.entries().iter();
         if open.clone().any(|open| open.value.covers(folder.as_pattern())) {
             continue; // somebody who may say so has lifted it
         }
-        if root == other {
+        if root == *other {
             continue; // they share it by somebody's choice
         }
-        if root.starts_with(&other) {
-            warnings.push(Warning::SharedWorkspace { agent, root: other });
+        if root.starts_with(other) {
+            let (agent, root) = (agent.clone(), other.clone());
+            warnings.push(Warning::SharedWorkspace { agent, root });
         } else {
             add(policy, &folder);
         }

@@ -266,6 +266,16 @@ pub enum Warning {
         /// The agents that some file names.
         known: Vec<String>,
     },
+    /// A profile that was chosen by an option does not hold for a key, because a file that speaks
+    /// with the same voice says otherwise.
+    ProfileReplaced {
+        /// The profile.
+        profile: String,
+        /// The key.
+        key: &'static str,
+        /// Who says otherwise.
+        origin: Origin,
+    },
     /// About the folder that became the project.
     Root(RootWarning),
     /// About a text that can be used.
@@ -318,9 +328,19 @@ impl fmt::Display for Warning {
                 let (agent, known) = (visible(agent), visible(&known.join(", ")));
                 write!(f, "no file says anything for the agent `{agent}`; known: {known}")
             }
+            Self::ProfileReplaced { profile, key, origin } => {
+                let profile = visible(profile);
+                write!(
+                    f,
+                    "`{key}` is not what the profile `{profile}` says, but what {origin} says"
+                )
+            }
             Self::Root(warning) => warning.fmt(f),
             Self::Text(problem) => problem.fmt(f),
             Self::TrustStore(doubt) => write!(f, "{doubt}; nothing counts as trusted"),
+            Self::Unconfined { origin } if origin.file.is_none() => {
+                write!(f, "NOTHING IS CONFINED: it was switched off for this session ({origin})")
+            }
             Self::Unconfined { origin } => write!(f, "NOTHING IS CONFINED: so says {origin}"),
         }
     }
@@ -335,6 +355,7 @@ impl Warning {
             Self::Workspaces(_) => "workspaces",
             Self::Ignored { .. } => "not-trusted",
             Self::NoSuchAgent { .. } => "no-such-agent",
+            Self::ProfileReplaced { .. } => "profile-replaced",
             Self::Root(_) => "root",
             Self::Text(problem) => problem.code(),
             Self::TrustStore(_) => "trust-store",
@@ -355,6 +376,10 @@ impl Warning {
             Self::SharedWorkspace { .. } => {
                 Some("give each agent a folder beside the others', or `palisade agents forget`")
             }
+            Self::ProfileReplaced { .. } => Some(
+                "a profile only supplies defaults: take the key out of the file to have the \
+                 profile's",
+            ),
             Self::Workspaces(_)
             | Self::Ignored { .. }
             | Self::NoSuchAgent { .. }

@@ -1,6 +1,6 @@
 //! Texts that are understood together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use palisade_policy::dialect::{Dialect, FilesOf, RootKey};
 use palisade_policy::layer::Layer;
@@ -8,6 +8,7 @@ use palisade_policy::text::Source;
 
 use super::error::OpenError;
 use super::load::{Loader, read_if_there, same_file};
+use super::switched;
 use super::world::with_surroundings;
 use crate::read::Place;
 
@@ -81,9 +82,13 @@ impl Loader<'_> {
     /// Reads the files that lie where a system documents them. A project's voice reaches only the
     /// files of the project.
     fn documented(&self, dialect: &'static Dialect, voice: Layer) -> Result<Vec<Text>, OpenError> {
-        let places = with_surroundings(self.request, self.anchors, Place::Named, |around| {
+        let mut places = with_surroundings(self.request, self.anchors, Place::Named, |around| {
             (dialect.places)(around)
         });
+        // What a person switched off is not even read: it may be broken.
+        let off = |path: &Path| switched::is_silenced(self.request, dialect, path);
+        let silenced = places.iter().any(|place| off(&place.path));
+        places.retain(|place| !off(&place.path));
         let mut texts = Vec::new();
         for place in &places {
             // A file that lies in the project is the project's, unless a person names the system
@@ -97,7 +102,7 @@ impl Loader<'_> {
                 texts.extend(read_if_there(layer, &place.path, reach)?);
             }
         }
-        if texts.is_empty() {
+        if texts.is_empty() && !silenced {
             let looked = places.into_iter().map(|place| place.path).collect();
             return Err(OpenError::NoDocumentedFile { dialect: dialect.name, looked });
         }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::dialect::{self, Dialect, Input, Lists, Reading};
 use palisade_policy::key::{Field, Ignored, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Origin, Stack};
-use palisade_policy::name::{Anchors, Invalid};
+use palisade_policy::name::{Anchors, Folder, Invalid};
 use palisade_policy::policy::{Document, Include, Policy, Profile};
 use palisade_policy::text::Source;
 
@@ -15,6 +15,7 @@ use super::error::{OpenError, Warning};
 use super::group::{Group, Text};
 use super::locate::{find_root, named_root};
 use super::request::Request;
+use super::switched;
 use super::world::with_surroundings;
 use super::{broken, said_by};
 use crate::places::Places;
@@ -43,6 +44,8 @@ pub(super) struct Loaded {
     pub(super) warnings: Vec<Warning>,
     /// Folders of profiles that files name, and who says so.
     pub(super) profile_folders: Vec<(PathBuf, Layer)>,
+    /// The texts of profiles that stand in files.
+    pub(super) profile_texts: Vec<(Folder, Source)>,
 }
 
 /// The exact content of a project's policy files.
@@ -71,10 +74,14 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
         found.map(|text| Group::Texts(dialect::native(), vec![text])).collect();
     if let Some(named) = request.var("PALISADE_POLICY") {
         let named = utf8("PALISADE_POLICY", named)?;
-        groups.push(read_named(&request.cwd, Layer::Environment, Place::Named, &named)?);
+        let group = switched::silent(request, &named)
+            .map_or_else(|| read_named(&request.cwd, Layer::Environment, Place::Named, &named), Ok);
+        groups.push(group?);
     }
     for named in &request.policies {
-        groups.push(read_named(&request.cwd, request.layer(), Place::Named, named)?);
+        let group = switched::silent(request, named)
+            .map_or_else(|| read_named(&request.cwd, request.layer(), Place::Named, named), Ok);
+        groups.push(group?);
     }
 
     let texts = groups.iter().flat_map(Group::rooted).map(|text| (text.layer, &text.source));
@@ -100,8 +107,10 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
         loader.add(group, &mut Vec::new())?;
     }
     loader.add_options()?;
+    loader.add_switches();
     loader.add_profiles()?;
-    let Loader { stack, mut files, content, choices, notes, profile_folders, .. } = loader;
+    let Loader { stack, mut files, content, choices, notes, .. } = loader;
+    let (profile_folders, profile_texts) = (loader.profile_folders, loader.profile_texts);
     files.sort_by_key(|file| file.layer);
     let warnings = root.warnings.iter().cloned().map(Warning::Root).chain(notes).collect();
     let project = (!content.is_empty()).then(|| ProjectContent {
@@ -113,7 +122,16 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
         ignored,
         choices,
     });
-    Ok(Loaded { root, root_origin, stack, files, project, warnings, profile_folders })
+    Ok(Loaded {
+        root,
+        root_origin,
+        stack,
+        files,
+        project,
+        warnings,
+        profile_folders,
+        profile_texts,
+    })
 }
 
 pub(super) struct Loader<'a> {
@@ -130,6 +148,7 @@ pub(super) struct Loader<'a> {
     pub(super) notes: Vec<Warning>,
     /// Folders of profiles that files of Agentao name, and who says so.
     pub(super) profile_folders: Vec<(PathBuf, Layer)>,
+    pub(super) profile_texts: Vec<(Folder, Source)>,
 }
 
 impl<'a> Loader<'a> {
@@ -151,6 +170,7 @@ impl<'a> Loader<'a> {
             choices: Vec::new(),
             notes: Vec::new(),
             profile_folders: Vec::new(),
+            profile_texts: Vec::new(),
         })
     }
 
@@ -160,7 +180,8 @@ impl<'a> Loader<'a> {
         group: Group,
         including: &mut Vec<PathBuf>,
     ) -> Result<Vec<Reading>, OpenError> {
-        let (dialect, texts) = self.expanded(group)?;
+        let (dialect, mut texts) = self.expanded(group)?;
+        texts.retain(|text| !switched::silences(self.request, dialect, &text.source));
         for (at, text) in texts.iter().enumerate() {
             self.bytes += text.source.text().len();
             let why = if including.contains(&text.path) {
@@ -182,7 +203,8 @@ impl<'a> Loader<'a> {
                 (readings, (dialect.manner.profile_folders)(&inputs, around))
             });
         self.profile_folders.extend(folders);
-        let readings = self.heard(dialect, &texts, readings.map_err(broken)?);
+        let mut readings = self.heard(dialect, &texts, readings.map_err(broken)?);
+        switched::on(self.request, dialect, &mut readings);
         for text in &texts {
             self.files.push(LoadedFile {
                 layer: text.layer,
@@ -269,6 +291,9 @@ impl<'a> Loader<'a> {
 
     /// Reads what an `include` names. A project's can only name files of the project.
     fn included(&self, include: &Include, folder: &Path, layer: Layer) -> Result<Group, OpenError> {
+        if let Some(silent) = switched::silent(self.request, &include.to_string()) {
+            return Ok(silent);
+        }
         let named = match (&include.dialect, include.path.strip_prefix("~/"), &self.anchors.home) {
             (_, None, _) | (_, _, None) => include.to_string(),
             (dialect, Some(rest), Some(home)) => {

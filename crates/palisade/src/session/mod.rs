@@ -8,8 +8,9 @@ mod links;
 mod load;
 mod locate;
 mod profile;
-mod request;
+pub(crate) mod request;
 mod status;
+mod switched;
 #[cfg(test)]
 mod tests;
 pub(crate) mod world;
@@ -21,11 +22,12 @@ use palisade_policy::dialect::{Lost, Written};
 use palisade_policy::key::{Field, Ignored, Refusals, Row, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
 use palisade_policy::lint::{WithoutEffect, without_effect};
-use palisade_policy::name::{Anchors, Folder};
-use palisade_policy::policy::NetworkMode;
-use palisade_policy::text::Diagnostic;
+use palisade_policy::name::{Anchors, Folder, PathPattern};
+use palisade_policy::policy::{NetworkMode, Profile};
+use palisade_policy::text::{Diagnostic, Source};
 use palisade_policy::{Origin, Policy};
 
+use apart::Apart;
 pub use check::Checked;
 pub use error::{OpenError, Warning};
 pub use load::LoadedFile;
@@ -48,6 +50,12 @@ pub struct Session {
     project: Option<ProjectFiles>,
     warnings: Vec<Warning>,
     profile_folders: Vec<(PathBuf, Layer)>,
+    /// Seatbelt profiles, as they were read.
+    profile_texts: Vec<(Folder, Source)>,
+    /// What keeps every file that has a say from being changed.
+    own: Refusals<PathPattern>,
+    /// What others keep to themselves.
+    apart: Apart,
 }
 
 /// A project's own policy files, and whether the user agreed to them.
@@ -97,10 +105,19 @@ impl Session {
     /// fall back to.
     pub fn open(request: &Request) -> Result<Self, OpenError> {
         let places = request.places();
-        let Loaded { root, root_origin, stack, files, project, mut warnings, profile_folders } =
-            load::load(request, &places)?;
+        let loaded = load::load(request, &places)?;
+        let Loaded { root, root_origin, stack, files, project, mut warnings, .. } = loaded;
+        let (profile_folders, profile_texts) = (loaded.profile_folders, loaded.profile_texts);
         let choice = request.choice();
-        let project = project.map(|content| ProjectFiles::new(content, &places, &mut warnings));
+        let project = project.map(|content| {
+            let mut files = ProjectFiles::new(content, &places, &mut warnings);
+            match request.switches.trust {
+                Some(Trust::Trusted) => files.agreement = Agreement::Trusted,
+                Some(Trust::NotTrusted) => files.agreement = Agreement::Never,
+                None => {}
+            }
+            files
+        });
         let agreement = project.as_ref().map_or(Agreement::Never, |project| project.agreement);
         let trust = match agreement {
             Agreement::Trusted => Trust::Trusted,
@@ -131,20 +148,58 @@ impl Session {
         {
             warnings.push(Warning::AgentOffline { agent: agent.name });
         }
+        let mut others = Vec::new();
         if let (Some(agent), Some(known)) = (&resolved.choice.agent, request.workspaces()) {
             match known.of_others(agent) {
-                Ok(others) => {
-                    warnings.extend(apart::hide_others(&mut resolved.policy, others, &root.path)?);
-                }
+                Ok(found) => others = found,
                 Err(error) => warnings.push(Warning::Workspaces(error.to_string())),
             }
         }
-        apart::hide(&mut resolved.policy, request, &root.path)?;
-        protect_ourselves(&mut resolved.policy, &files, &places);
+        let apart = Apart::new(others, request, &root.path)?;
+        warnings.extend(apart.hide(&mut resolved.policy, &root.path)?);
+        let own = ourselves(&files, &places);
+        resolved.policy.files.protect.merge(own.clone());
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
+        warnings.extend(replaced(&resolved.policy));
         let home = places.home;
-        Ok(Self { root, home, resolved, stack, files, project, warnings, profile_folders })
+        Ok(Self {
+            root,
+            home,
+            resolved,
+            stack,
+            files,
+            project,
+            warnings,
+            profile_folders,
+            profile_texts,
+            own,
+            apart,
+        })
+    }
+
+    /// Works out what holds for calls for which the rules pick `profile`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::open`].
+    pub(crate) fn policy_for(&self, profile: &Profile) -> Result<Policy, OpenError> {
+        let stack = self.stack.picking(profile);
+        let mut resolved = resolve(&stack, &self.resolved.choice, self.trust())?;
+        links::refuse(&mut resolved);
+        let anchors = Anchors { root: self.root.path.clone(), home: self.home.clone() };
+        links::close_targets(&mut resolved.policy, &anchors);
+        self.apart.hide(&mut resolved.policy, &self.root.path)?;
+        resolved.policy.files.protect.merge(self.own.clone());
+        resolved.policy.root = self.resolved.policy.root.clone();
+        Ok(resolved.policy)
+    }
+
+    fn trust(&self) -> Trust {
+        match self.project.as_ref().map_or(Agreement::Never, |project| project.agreement) {
+            Agreement::Trusted => Trust::Trusted,
+            Agreement::Changed | Agreement::Never => Trust::NotTrusted,
+        }
     }
 
     /// Works out what the project's files open, for everyone they speak of and whatever options
@@ -195,6 +250,13 @@ impl Session {
     /// Returns the task the policy is for.
     pub fn task(&self) -> Option<&str> {
         self.resolved.choice.task.as_deref()
+    }
+
+    /// Returns the text of a Seatbelt profile that stands in a file, as it was read.
+    pub fn profile_text(&self, profile: &Profile) -> Option<&str> {
+        let Profile::File(file) = profile else { return None };
+        let mut texts = self.profile_texts.iter();
+        texts.find(|(known, _)| known == file).map(|(_, source)| source.text())
     }
 
     /// Lists every key with its values and their origins.
@@ -299,7 +361,7 @@ impl From<TrustError> for OpenError {
 
 /// Keeps every file that had a say, and the places where the user's policy and trust are kept, from
 /// being changed by what they decide about (Ruling 10).
-fn protect_ourselves(policy: &mut Policy, files: &[LoadedFile], places: &Places) {
+fn ourselves(files: &[LoadedFile], places: &Places) -> Refusals<PathPattern> {
     let folder = places.user_policy.as_deref().and_then(Path::parent);
     let own = folder.into_iter().chain(places.state.as_deref()).map(Path::to_path_buf);
     let paths = files.iter().map(|file| file.path.clone()).chain(own);
@@ -308,7 +370,31 @@ fn protect_ourselves(policy: &mut Policy, files: &[LoadedFile], places: &Places)
     let entries = patterns
         .filter(Folder::is_absolute)
         .map(|folder| Sourced { value: folder.as_pattern().clone(), origin: origin.clone() });
-    policy.files.protect.merge(Refusals::new(entries.collect()));
+    Refusals::new(entries.collect())
+}
+
+/// Tells where a profile that a person chose by an option does not hold, because a file of the same
+/// voice says otherwise (Ruling 1).
+fn replaced(policy: &Policy) -> Vec<Warning> {
+    let Some(chosen) = policy.profile.sourced() else { return Vec::new() };
+    if chosen.origin.file.is_some() || chosen.origin.layer <= Layer::Project {
+        return Vec::new();
+    }
+    let write = policy.files.write.entries().first().filter(|_| policy.files.write.is_explicit());
+    let mode = policy.network.mode.sourced().filter(|_| policy.network.mode.is_explicit());
+    let keys = [
+        ("files.write", write.map(|write| &write.origin)),
+        ("network.mode", mode.map(|mode| &mode.origin)),
+    ];
+    let said = keys.into_iter().filter_map(|(key, origin)| Some((key, origin?)));
+    let same = said.filter(|(_, origin)| origin.layer >= chosen.origin.layer);
+    let profile = chosen.value.to_string();
+    same.map(|(key, origin)| Warning::ProfileReplaced {
+        profile: profile.clone(),
+        key,
+        origin: origin.clone(),
+    })
+    .collect()
 }
 
 fn extend(known: &mut Vec<Ignored>, more: Vec<Ignored>) {

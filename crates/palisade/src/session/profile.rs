@@ -49,6 +49,7 @@ impl Loader<'_> {
                 Form::Native => (native(&source, layer, self)?, "native"),
                 Form::Seatbelt => {
                     let policy = self.read_profile(&source, layer, place, &workspace)?;
+                    self.profile_texts.push((file.clone(), source.clone()));
                     (policy, "seatbelt")
                 }
             };

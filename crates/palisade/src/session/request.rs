@@ -6,7 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use palisade_apply::sys::identity;
-use palisade_policy::layer::{Choice, Layer};
+use palisade_policy::layer::{Choice, Layer, Trust};
+use palisade_policy::policy::Policy;
 
 use crate::places::Places;
 use crate::runner::RunnerConfig;
@@ -40,7 +41,27 @@ pub struct Request {
     pub runner: Option<RunnerConfig>,
     /// Who asks: the command line, or a program that embeds the library.
     pub speaker: Speaker,
+    pub(crate) switches: Switches,
     identity: (u32, Option<PathBuf>),
+}
+
+/// What a person switched for one session, whatever Agentao's files say. There is no file, option or
+/// variable for it: only a program that embeds the library can hand it on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Switches {
+    /// Whether its sandbox confines.
+    pub(crate) enabled: Option<bool>,
+    /// The profile that was chosen.
+    pub(crate) chosen: Option<Policy>,
+    /// Whether the program vouches for the project's files.
+    pub(crate) trust: Option<Trust>,
+}
+
+impl Switches {
+    /// Returns whether a person switched the sandbox off.
+    pub(super) fn off(&self) -> bool {
+        self.enabled == Some(false)
+    }
 }
 
 /// Whether a given project root must exist.
@@ -78,6 +99,7 @@ impl Request {
             apart: Vec::new(),
             runner: None,
             speaker: Speaker::Library,
+            switches: Switches::default(),
             identity: (uid, identity::home_of(uid)),
         }
     }
@@ -106,7 +128,7 @@ impl Request {
     }
 
     /// Returns where caches of projects are kept; nowhere if no home is known.
-    #[cfg(target_os = "linux")]
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
     pub fn cache_store(&self) -> Option<palisade_apply::cache::Store> {
         let state = self.places().state?;
         Some(palisade_apply::cache::Store::at(state.join("caches")))

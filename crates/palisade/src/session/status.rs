@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use palisade_policy::layer::{Layer, Trust};
 use palisade_policy::name::Folder;
-use palisade_policy::policy::Profile;
+use palisade_policy::policy::{Policy, Profile};
 
-use super::{Agreement, Session};
+use super::Session;
 use crate::agentao::{State, Status, name_of, shadowing_rule};
 
 impl Session {
@@ -23,28 +23,27 @@ impl Session {
         documents.peek()?;
         let on = documents.any(|document| document.switched_off(&self.resolved.choice).is_none());
         let policy = self.policy();
-        let workspace = policy
-            .profile
-            .sourced()
-            .and_then(|profile| self.stack.workspace_of(&profile.origin).map(Folder::path));
         Some(Status {
             state: if on { State::Enabled } else { State::Disabled },
             default_profile: Some(name_of(&policy.profile.value())),
-            workspace_root: workspace.unwrap_or_else(|| self.root.path.clone()),
+            workspace_root: self.workspace(policy),
             profiles: self.profiles(),
             shadowed_by: shadowing_rule(policy),
             problems: Vec::new(),
         })
     }
 
+    /// Returns the folder that the profile of a policy means by the workspace.
+    pub(crate) fn workspace(&self, policy: &Policy) -> PathBuf {
+        let chosen = policy.profile.sourced();
+        let named = chosen.and_then(|chosen| self.stack.workspace_of(&chosen.origin));
+        named.map_or_else(|| self.root.path.clone(), Folder::path)
+    }
+
     /// Lists the profiles that can be chosen by name: the built-in ones and those of the folders
     /// that files name. A project's folder counts once the project is trusted.
     fn profiles(&self) -> Vec<String> {
-        let agreement = self.project.as_ref().map_or(Agreement::Never, |project| project.agreement);
-        let trust = match agreement {
-            Agreement::Trusted => Trust::Trusted,
-            Agreement::Changed | Agreement::Never => Trust::NotTrusted,
-        };
+        let trust = self.trust();
         let heard =
             |(_, owner): &&(PathBuf, Layer)| *owner != Layer::Project || trust == Trust::Trusted;
         let mut names: Vec<String> = Profile::NAMES.map(str::to_owned).into();

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
+use super::bare::Bare;
 use super::hide::{Group, Hidden, groups, is_unsearched, overlay};
-use super::{CannotPlan, Owners, caches, doors, inside, is_folder};
+use super::{CannotPlan, Owners, caches, doors, inside, is_folder, loader};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
 use crate::names::Exactly;
@@ -67,7 +68,13 @@ impl Files {
         let mut hidden = named(&order.hide, facts);
         // Readable beats hidden where both name the same; above it, it says less.
         hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
-        let trees = made.writable_trees(order, facts, &hidden)?;
+        let bare = Bare::of(order, &readable);
+        hidden.retain(|place| bare.is_none() || place.real != Path::new("/"));
+        loader::check(facts, &hidden, &readable)?;
+        let is_hidden = |path: &Path| {
+            below_any(&hidden, path) || bare.as_ref().is_some_and(|bare| !bare.shows(path))
+        };
+        let trees = made.writable_trees(order, facts, &is_hidden)?;
         if trees.len() + hidden.len() > MOST {
             return Err(CannotPlan::TooMany(trees.len() + hidden.len()));
         }
@@ -76,7 +83,7 @@ impl Files {
 
         // Everything below is kept as it is now, before the root is sealed.
         let Hidden { groups, masked, emptied } =
-            groups(order, facts, &trees, (&hidden, &readable), &mut made.hide);
+            groups(order, facts, &trees, (&hidden, &readable, bare.as_ref()), &mut made.hide);
         let mut attach: Vec<(Tree, PathBuf, Kind)> = Vec::new();
         let mut overlays: Vec<(Tree, Group)> = Vec::new();
         for group in groups {
@@ -85,21 +92,33 @@ impl Files {
             let tree = made.keep(&group.over, Access::Read, Depth::One, owner);
             overlays.push((tree, group));
         }
-        for folder in shut_folders(order, facts, owners, &trees) {
+        let around = bare.is_none();
+        for folder in shut_folders(order, facts, owners, &trees).into_iter().filter(|_| around) {
             let owner = owners.of(facts.place(&folder));
             let tree = made.keep(&folder, Access::Read, Depth::All, owner);
             attach.push((tree, folder, Kind::Folder));
         }
-        for place in toolchains(order, facts, &trees, &hidden) {
+        for place in toolchains(order, facts, &trees, &hidden).into_iter().filter(|_| around) {
             let tree = made.keep(&place.real, Access::Read, Depth::All, owners.of(Some(place)));
             attach.push((tree, place.real.clone(), place.leads_to));
         }
-        let open = readable.iter().filter(|place| below_any(&hidden, &place.real));
-        for place in open.filter(|place| !trees.iter().any(|t| place.real.starts_with(&t.real))) {
-            let tree = made.keep(&place.real, Access::Read, Depth::All, owners.of(Some(place)));
+        let open: Vec<&Place> = match &bare {
+            // The project is attached below, with its own owner.
+            Some(bare) => {
+                bare.trees(&hidden).into_iter().filter(|p| p.real != order.root).collect()
+            }
+            None => readable.iter().copied().filter(|p| below_any(&hidden, &p.real)).collect(),
+        };
+        let open = open.iter().filter(|p| !trees.iter().any(|t| p.real.starts_with(&t.real)));
+        for place in open {
+            let owner = match bare {
+                Some(_) => Bare::owner(place, owners),
+                None => owners.of(Some(place)),
+            };
+            let tree = made.keep(&place.real, Access::Read, Depth::All, owner);
             attach.push((tree, place.real.clone(), place.leads_to));
         }
-        let root = facts.place(&order.root);
+        let root = facts.place(&order.root).filter(|root| !is_hidden(&root.real) || around);
         if let Some(root) =
             root.filter(|root| !trees.iter().any(|t| root.real.starts_with(&t.real)))
         {
@@ -107,6 +126,10 @@ impl Files {
             let tree = made.keep(&root.real, Access::Read, Depth::All, owners.of(Some(root)));
             attach.push((tree, root.real.clone(), root.leads_to));
         }
+        let links = match &bare {
+            Some(bare) => made.imply(bare, facts, &hidden, &mut attach),
+            None => Vec::new(),
+        };
         let gone: Vec<PathBuf> = emptied.iter().chain(&masked).cloned().collect();
         let revealed = made.revealed(&hidden, &overlays, &attach, (&trees, &gone), facts);
         for place in &trees {
@@ -116,6 +139,7 @@ impl Files {
         }
         let resolver = facts.place(Path::new("/etc/resolv.conf"));
         let resolver = resolver.filter(|place| place.leads_to == Kind::File);
+        let resolver = resolver.filter(|place| !is_hidden(&place.at) || around);
         if let Some(place) = resolver.filter(|place| is_private(&place.real, facts)) {
             let tree = made.keep(&place.real, Access::Read, Depth::One, Owner::Same);
             attach.push((tree, place.real.clone(), Kind::File));
@@ -127,17 +151,30 @@ impl Files {
         made.sealed.extend(home.map(|home| home.real.clone()));
         made.sealed.retain(|folder| !trees.iter().any(|tree| folder.starts_with(&tree.real)));
 
-        made.private_folders(order, facts);
+        if bare.is_some() {
+            made.steps.push(Step::EmptyRoot);
+            made.steps.extend(["/dev", "/proc"].map(|own| Step::MakeFolder(own.into())));
+        }
+        made.private_folders(order, facts, around);
         inside::devices(devices, order.bounds.tmp, &mut made.steps);
         made.steps.push(Step::FreshProc);
         inside::machine(owners, facts, &mut made.steps);
-        made.steps.extend(inside::hosts(order, facts));
+        if around {
+            made.steps.extend(inside::hosts(order, facts));
+        }
         let layers: Vec<&Path> = overlays.iter().map(|(_, group)| &*group.over).collect();
         let attached: Vec<&Path> = attach.iter().map(|(_, at, _)| &**at).collect();
         let doors = doors::cover(facts, &trees, &layers, &attached);
-        made.place(overlays, &emptied, attach, facts);
+        let is_new = |path: &Path| is_private(path, facts) || !around;
+        made.place(overlays, &emptied, attach, &is_new);
+        made.steps.extend(links);
         made.steps.extend(revealed);
-        let cached = caches::plan(order, facts, owners, made.keeps.len());
+        // Layers lie over homes of tools, which are not shown.
+        let cached = if around {
+            caches::plan(order, facts, owners, made.keeps.len())
+        } else {
+            caches::Cached::default()
+        };
         made.keeps.extend(cached.keeps);
         made.steps.extend(cached.steps);
         made.writable.extend(cached.writable);
@@ -150,10 +187,15 @@ impl Files {
         made.cover(&hidden, &trees, facts);
         made.steps.extend(doors);
         made.after = made.protect(order, facts, &trees, &hidden);
+        if !around {
+            // Empty, where the project itself is not shown.
+            made.steps.push(Step::MakeFolder(made.cwd.clone()));
+            made.steps.push(Step::CloseRoot);
+        }
         Ok(made)
     }
 
-    fn keep(&mut self, path: &Path, access: Access, depth: Depth, owner: Owner) -> Tree {
+    pub(super) fn keep(&mut self, path: &Path, access: Access, depth: Depth, owner: Owner) -> Tree {
         let tree = Tree(u16::try_from(self.keeps.len()).unwrap_or(u16::MAX));
         self.keeps.push(Keep { tree, path: path.into(), access, depth, owner });
         tree
@@ -168,7 +210,7 @@ impl Files {
         &mut self,
         order: &Order,
         facts: &'f Facts,
-        hidden: &[&Place],
+        is_hidden: &dyn Fn(&Path) -> bool,
     ) -> Result<Vec<&'f Place>, CannotPlan> {
         let mut trees: Vec<&Place> = Vec::new();
         let shared = caches::shared(order);
@@ -187,7 +229,7 @@ impl Files {
             if place.real == Path::new("/") || is_machine || !is_data {
                 return Err(CannotPlan::NotWritable(place.real.clone()));
             }
-            if below_any(hidden, &place.real) {
+            if is_hidden(&place.real) {
                 let message = format!("`{}` is hidden, and so not writable", path.display());
                 self.note("write-hidden", message);
                 continue;
@@ -204,16 +246,18 @@ impl Files {
         Ok(kept)
     }
 
-    fn private_folders(&mut self, order: &Order, facts: &Facts) {
+    fn private_folders(&mut self, order: &Order, facts: &Facts, around: bool) {
         for folder in PRIVATE.iter().map(Path::new) {
             let place = facts.place(folder);
             // A link leads to one of the others, which is enough.
             if place.is_some_and(|place| place.is == Kind::Folder) {
                 let size = order.bounds.tmp;
+                self.steps.extend((!around).then(|| Step::MakeFolder(folder.into())));
                 self.steps.push(Step::Tmpfs { at: folder.into(), size, mode: 0o1777 });
             }
         }
         if facts.place(Path::new("/run")).is_some_and(|place| place.is == Kind::Folder) {
+            self.steps.extend((!around).then(|| Step::MakeFolder("/run".into())));
             self.steps.push(Step::Tmpfs { at: "/run".into(), size: Some(1 << 20), mode: 0o755 });
         }
     }
@@ -224,13 +268,13 @@ impl Files {
         overlays: Vec<(Tree, Group)>,
         emptied: &[PathBuf],
         attach: Vec<(Tree, PathBuf, Kind)>,
-        facts: &Facts,
+        is_new: &dyn Fn(&Path) -> bool,
     ) {
         let mut all: Vec<(usize, Vec<Step>)> = Vec::new();
         let depth = |path: &Path| path.components().count() * 2;
         for (tree, group) in overlays {
             let mut steps = Vec::new();
-            if is_private(&group.over, facts) {
+            if is_new(&group.over) {
                 steps.push(Step::MakeFolder(group.over.clone()));
             }
             let at = depth(&group.over);
@@ -246,7 +290,7 @@ impl Files {
         }
         for (tree, at, kind) in attach {
             let mut steps = Vec::new();
-            if is_private(&at, facts) || emptied.iter().any(|folder| at.starts_with(folder)) {
+            if is_new(&at) || emptied.iter().any(|folder| at.starts_with(folder)) {
                 let folder = is_folder(kind);
                 steps.push(if folder { Step::MakeFolder } else { Step::MakeFile }(at.clone()));
             }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
+use super::bare::Bare;
 use super::files::is_private;
 use crate::facts::{Facts, Kind, Place};
 use crate::order::Order;
@@ -38,7 +39,7 @@ pub(super) fn groups(
     order: &Order,
     facts: &Facts,
     trees: &[&Place],
-    (hidden, readable): (&[&Place], &[&Place]),
+    (hidden, readable, bare): (&[&Place], &[&Place], Option<&Bare<'_>>),
     strength: &mut Strength,
 ) -> Hidden {
     let (mut masked, mut emptied) = (Vec::new(), Vec::new());
@@ -46,6 +47,7 @@ pub(super) fn groups(
     let mut groups: Vec<Group> = Vec::new();
     let home = order.home.as_ref().and_then(|home| facts.place(home));
     let home = home.filter(|home| home.leads_to == Kind::Folder && !in_tree(&home.real));
+    let home = home.filter(|_| bare.is_none());
     if let Some(home) = home.filter(|home| home.real.components().count() > 1) {
         if facts.has_mount_below(&home.real) {
             strength.lacks(format!("`{}` has mounts below it", home.real.display()));
@@ -63,7 +65,8 @@ pub(super) fn groups(
     }
     let mut done: Vec<PathBuf> = Vec::new();
     for path in paths {
-        if in_tree(&path) {
+        // What is not shown at all need not be taken away.
+        if in_tree(&path) || bare.is_some_and(|bare| !bare.shows(&path)) {
             continue;
         }
         // Sorted: what lies in something hidden comes after it, and is hidden with it, unless
@@ -89,7 +92,10 @@ pub(super) fn groups(
             continue;
         }
         match path.parent() {
-            Some(parent) if parent != Path::new("/") && !facts.has_mount_below(parent) => {
+            // Behind an empty root a layer would show the rest of its folder.
+            Some(parent)
+                if parent != Path::new("/") && bare.is_none() && !facts.has_mount_below(parent) =>
+            {
                 let mode = facts.place(parent).map_or(0o755, |place| place.mode);
                 let mut group = Group::new(parent.into(), mode, false);
                 group.take(&path, facts);

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use palisade_policy::name::PathPattern;
 use palisade_policy::policy::NetworkMode;
 
+use super::bare::Bare;
 use super::files::{below_any, cwd, named};
 use super::hide::is_unsearched;
 use super::inside::{self, DEVICES, ROOTS_OWN};
 use super::level::Around;
 use super::protect::{missing, protected};
-use super::{CannotPlan, Files, caches, group, reached};
+use super::{CannotPlan, Files, caches, group, loader, reached};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Privilege, Searched};
 use crate::names::{Exactly, Names};
@@ -97,7 +98,18 @@ impl Files {
         let readable = named(&order.readable, facts);
         let mut hidden = named(&order.hide, facts);
         hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
-        let trees = self.writable_trees(order, facts, &hidden)?;
+        if Bare::of(order, &readable).is_some() {
+            let why = "the policy hides `/`, and only mounts can show what is left of it";
+            return Err(CannotPlan::Missing {
+                require: order.require,
+                wall: "a root of its own",
+                why: why.into(),
+                remedy: "`palisade doctor` says what keeps namespaces from being made here".into(),
+            });
+        }
+        loader::check(facts, &hidden, &readable)?;
+        let is_hidden = |path: &Path| below_any(&hidden, path);
+        let trees = self.writable_trees(order, facts, &is_hidden)?;
         self.tell_unsearched(order, facts);
         let mut without = self.without(&hidden, facts);
         if let Privilege::Root { .. } = facts.privilege {

@@ -1,5 +1,6 @@
 //! From what is wanted and what there is to a list of steps.
 
+pub(crate) mod bare;
 pub(crate) mod caches;
 mod doors;
 mod files;
@@ -7,6 +8,7 @@ mod hide;
 mod inside;
 mod landlock;
 mod level;
+pub(crate) mod loader;
 mod protect;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -66,6 +68,17 @@ pub enum CannotPlan {
     /// Something that can never be a writable tree.
     #[error("`{}` cannot be made writable", .0.display())]
     NotWritable(PathBuf),
+    /// No program could start.
+    #[error(
+        "no program could start: the policy hides `{}`, and with it the loader `{}`",
+        hidden.display(), loader.display()
+    )]
+    Loader {
+        /// The loader.
+        loader: PathBuf,
+        /// What the policy names.
+        hidden: PathBuf,
+    },
     /// Too many trees.
     #[error("the policy names too many paths ({0})")]
     TooMany(usize),
@@ -80,6 +93,7 @@ impl CannotPlan {
             Self::Network(_) => "network-mode",
             Self::Cwd { .. } => "cwd-outside",
             Self::NotWritable(_) => "not-writable",
+            Self::Loader { .. } => "loader-hidden",
             Self::TooMany(_) => "too-many-paths",
         }
     }

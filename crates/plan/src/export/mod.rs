@@ -24,7 +24,9 @@ use palisade_policy::jail::Lookup;
 
 pub use lack::{Lack, Missing};
 
+use crate::macos::Verbatim;
 use crate::plan::{Note, Plan};
+use crate::step::Step;
 use oci::Runtime;
 use scene::Scene;
 
@@ -116,6 +118,12 @@ pub enum CannotExport {
     /// The plan of this host has no mounts, which is what engines make.
     #[error("this host can plan no mounts, which is what {0} would carry")]
     NoMounts(Engine),
+    /// The engine starts from the host's root, and the policy hides that.
+    #[error("the policy hides `/`, and {0} shows all of it but what is named")]
+    Bare(Engine),
+    /// The plan is one for macOS already.
+    #[error("a plan for macOS cannot be carried to {0}")]
+    Macos(Engine),
     /// The engine reads files, and there is no folder for them.
     #[error("{0} needs files beside its command")]
     NoFolder(Engine),
@@ -158,7 +166,13 @@ pub fn export(
     if !plan.has_namespaces() {
         return Err(CannotExport::NoMounts(engine));
     }
+    if plan.steps().iter().any(|step| matches!(step, Step::Seatbelt { .. })) {
+        return Err(CannotExport::Macos(engine));
+    }
     let mut scene = Scene::of(plan, around.lookup)?;
+    if scene.bare && engine != Engine::Seatbelt {
+        return Err(CannotExport::Bare(engine));
+    }
     if around.ours.asks {
         scene.missed.add(Lack::Confirmation, "nobody is asked before it runs");
     }
@@ -180,6 +194,30 @@ pub fn export(
     let refused = export.missing.iter().filter(|missing| !without.contains(&missing.lack));
     let missing: Vec<Missing> = refused.cloned().collect();
     if missing.is_empty() { Ok(export) } else { Err(CannotExport::Weaker { engine, missing, all }) }
+}
+
+/// A profile for macOS.
+pub(crate) struct Seatbelt {
+    pub(crate) text: String,
+    pub(crate) parameters: Vec<(String, String)>,
+    /// What it does not hold.
+    pub(crate) missing: Vec<Missing>,
+}
+
+/// Returns the profile of a plan.
+pub(crate) fn seatbelt_of(
+    plan: &Plan,
+    lookup: &dyn Lookup,
+    own: Option<Verbatim<'_>>,
+) -> Result<Seatbelt, CannotExport> {
+    let mut scene = Scene::of(plan, lookup)?;
+    let made = match own {
+        None => seatbelt::profile(&scene)?,
+        Some(own) => seatbelt::behind(&scene, own)?,
+    };
+    seatbelt::lacks(&mut scene, plan);
+    let seatbelt::Made { text, parameters } = made;
+    Ok(Seatbelt { text, parameters, missing: scene.missed.list() })
 }
 
 /// Tells of folders that are made in the workspace and left behind.
@@ -208,6 +246,8 @@ impl CannotExport {
             Self::Weaker { .. } => "export-weaker",
             Self::Unconfined(_) => "export-unconfined",
             Self::NoMounts(_) => "export-mounts",
+            Self::Bare(_) => "export-root",
+            Self::Macos(_) => "export-macos",
             Self::NoFolder(_) | Self::FolderInside(_) => "export-folder",
             Self::NoImage(_) => "export-image",
             Self::ProgramInside(_) => "export-program",
@@ -223,6 +263,8 @@ impl CannotExport {
                 let names: Vec<&str> = all.iter().map(|lack| lack.word()).collect();
                 format!("accept it with --without {}, or use `palisade run`", names.join(","))
             }
+            Self::Bare(_) => "use `palisade run`, or a profile that allows reading".into(),
+            Self::Macos(_) => "export it on the machine that has the engine".into(),
             Self::Unconfined(_) => "run the command without an engine".into(),
             Self::NoMounts(_) => "export where `palisade doctor` finds the level `full`".into(),
             Self::NoFolder(_) => "name a new folder for them with --to".into(),

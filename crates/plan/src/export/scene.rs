@@ -32,6 +32,8 @@ pub(super) struct Scene<'p> {
     pub(super) argv: &'p [String],
     pub(super) environment: Vec<(String, String)>,
     pub(super) missed: Missed,
+    /// Whether nothing is there but what is attached.
+    pub(super) bare: bool,
 }
 
 /// Something at a path.
@@ -74,6 +76,7 @@ impl<'p> Scene<'p> {
             argv: &[],
             environment: Vec::new(),
             missed: Missed::of(plan),
+            bare: false,
         };
         for step in plan.steps() {
             scene.take(step, plan, lookup)?;
@@ -118,6 +121,7 @@ impl<'p> Scene<'p> {
             Step::Namespaces(list) => self.namespaces = list,
             Step::Identity(identity) => self.identity = Some(*identity),
             Step::Group { memory, processes, .. } => self.group = Some((*memory, *processes)),
+            Step::EmptyRoot => self.bare = true,
             // Every engine makes a /dev of its own.
             Step::Tmpfs { at, .. } if at == Path::new("/dev") => {}
             Step::Tmpfs { at, size, mode } => {
@@ -163,6 +167,8 @@ impl<'p> Scene<'p> {
             // What engines do by themselves, or name as missing.
             Step::Keep(_)
             | Step::SealRoot
+            | Step::CloseRoot
+            | Step::Seatbelt { .. }
             | Step::FreshProc
             | Step::FreshTerminals
             | Step::MakeFolder(_)
@@ -230,8 +236,9 @@ impl<'p> Scene<'p> {
             .filter(|mount| matches!(mount.what, What::Memory { .. } | What::Cover(_)))
             .map(|mount| mount.at.clone())
             .collect();
+        let bare = self.bare;
         self.mounts.retain(|mount| {
-            !matches!(mount.what, What::Tree(Access::Read))
+            bare || !matches!(mount.what, What::Tree(Access::Read))
                 || replaced.iter().any(|above| mount.at.starts_with(above))
         });
         let rank = |what: &What| match what {

@@ -9,6 +9,7 @@ use super::lack::Lack;
 use super::scene::{Mount, Scene, What};
 use super::shell::{Line, text};
 use super::{Around, CannotExport, Engine, Export, File};
+use crate::macos::Verbatim;
 use crate::plan::Plan;
 use crate::step::{Access, Limit, Namespace};
 
@@ -26,6 +27,10 @@ const SERVICES: [&str; 7] = [
     "com.apple.system.opendirectoryd.libinfo",
     "com.apple.system.opendirectoryd.membership",
 ];
+
+/// What no program can start without, where reading is denied by default.
+const SYSTEM: [&str; 4] =
+    ["/System/Library", "/System/Volumes/Preboot/Cryptexes", "/private/var/db/dyld", "/usr/lib"];
 
 pub(super) fn export(
     plan: &Plan,
@@ -63,9 +68,25 @@ pub(super) fn export(
     Ok(Export { text, files, folders: Vec::new(), missing, notes })
 }
 
+/// Returns a profile of the user's own, as it is, and behind it rules that only deny.
+pub(super) fn behind(scene: &Scene<'_>, own: Verbatim<'_>) -> Result<Made, CannotExport> {
+    let mut made = Made { text: own.text.to_owned(), parameters: Vec::new() };
+    made.parameter("_RW", own.workspace)?;
+    if !made.text.ends_with('\n') {
+        made.text.push('\n');
+    }
+    for mount in &scene.mounts {
+        match mount.what {
+            What::Cover(_) | What::Reserved | What::Sealed | What::Pin => made.mount(mount)?,
+            What::Memory { .. } | What::Tree(_) | What::Text(_) => {}
+        }
+    }
+    Ok(made)
+}
+
 /// Returns the profile of a plan, and what its parameters are.
 pub(super) fn profile(scene: &Scene<'_>) -> Result<Made, CannotExport> {
-    let mut made = Made::begin();
+    let mut made = Made::begin(scene.bare);
     // The project is the first of them, as in the profiles that others ship.
     let project = scene.trees.iter().find(|(tree, _)| scene.cwd.starts_with(tree));
     if let Some((tree, Access::Write)) = project {
@@ -89,7 +110,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    fn begin() -> Self {
+    fn begin(bare: bool) -> Self {
         let mut text = "(version 1)\n(deny default)\n(allow process*)\n\
                         (allow signal (target same-sandbox))\n(allow sysctl-read)\n\
                         (allow pseudo-tty)\n(allow mach-lookup\n"
@@ -97,7 +118,14 @@ impl Made {
         for service in SERVICES {
             text.push_str(&format!("    (global-name \"{service}\")\n"));
         }
-        text.push_str(")\n(allow file-read*)\n");
+        text.push_str(")\n");
+        if bare {
+            text.push_str("(allow file-read-metadata)\n(allow file-read* (literal \"/\")");
+            SYSTEM.iter().for_each(|folder| text.push_str(&format!(" (subpath \"{folder}\")")));
+            text.push_str(")\n");
+        } else {
+            text.push_str("(allow file-read*)\n");
+        }
         text.push_str("(allow file-write-data (literal \"/dev/null\") (literal \"/dev/tty\"))\n");
         Self { text, parameters: Vec::new() }
     }
@@ -172,7 +200,7 @@ fn limits(limits: &[Limit]) -> String {
 }
 
 /// What it never carries.
-fn lacks(scene: &mut Scene<'_>, plan: &Plan) {
+pub(super) fn lacks(scene: &mut Scene<'_>, plan: &Plan) {
     let missed = &mut scene.missed;
     missed.has(&[Lack::Sockets]);
     for limit in &scene.limits {

@@ -218,13 +218,28 @@ impl Judge {
         Decision::of(&verdict, call.tool, profile)
     }
 
-    /// Returns the profile that the rules pick for a call; none leaves the policy's own.
-    pub fn profile(&self, call: &Call<'_>, lookup: &dyn Lookup) -> Option<Profile> {
+    /// Decides one call that the tool of this name makes: rules that allow mean that tool, and rules
+    /// that narrow any shell narrow it too.
+    pub fn decide_as(&self, tool: &str, call: &Call<'_>, lookup: &dyn Lookup) -> Verdict {
+        let running = Running { names: &[tool], args: &Map::new() };
+        self.decide_listing(call, running, lookup).0
+    }
+
+    /// Returns the profile that the rules pick for a call, made by this tool or else by any shell;
+    /// none leaves the policy's own.
+    pub fn profile(
+        &self,
+        tool: Option<&str>,
+        call: &Call<'_>,
+        lookup: &dyn Lookup,
+    ) -> Option<Profile> {
         let mut found = self.start(call, lookup, Trace::Off);
         self.find(&mut found, call, lookup);
         let notes = found.notes.take()?;
         let text = call.text();
-        let shell = ShellCall { tools: Names::AnyShell, args: &Map::new(), text: &text };
+        let own = tool.as_slice();
+        let tools = if own.is_empty() { Names::AnyShell } else { Names::Runs(own) };
+        let shell = ShellCall { tools, args: &Map::new(), text: &text };
         self.permissions.profile(&shell, &notes)
     }
 

@@ -1,7 +1,9 @@
 //! From layers to the policy in force.
 
 mod between;
+mod error;
 mod known;
+mod picking;
 
 use std::sync::Arc;
 
@@ -13,6 +15,7 @@ use crate::name::{Anchors, Folder, HostPattern, PathPattern};
 use crate::policy::{Document, Policy, Preset, Profile, Require, Task};
 use crate::text::Diagnostic;
 use between::Statement;
+pub use error::CannotResolve;
 
 /// The texts that were loaded, each with its layer, on top of the built-in ones.
 #[derive(Clone, Debug)]
@@ -167,68 +170,6 @@ pub struct Resolved {
     pub agent: Option<AgentPreset>,
     /// The file that says that nothing is confined, where that holds.
     pub unconfined: Option<Origin>,
-}
-
-/// Why no policy could be worked out.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum CannotResolve {
-    /// The task exists in no file.
-    #[error("there is no task `{task}`")]
-    NoSuchTask {
-        /// The task that was asked for.
-        task: String,
-        /// The tasks there are.
-        known: Vec<String>,
-    },
-    /// A text that Palisade itself brings cannot be read.
-    #[error("a built-in policy cannot be read: {problem}")]
-    BuiltIn {
-        /// What is wrong with it.
-        problem: String,
-    },
-    /// The task is for somebody else.
-    #[error("the task `{task}` is for the agent `{wanted}`, not for `{given}`")]
-    OtherAgent {
-        /// The task that was asked for.
-        task: String,
-        /// The agent its file names.
-        wanted: String,
-        /// The agent that was given.
-        given: String,
-    },
-}
-
-impl CannotResolve {
-    /// Returns a name that never changes, for programs and tests.
-    pub fn code(&self) -> &'static str {
-        match self {
-            Self::BuiltIn { .. } => "built-in",
-            Self::NoSuchTask { .. } => "no-such-task",
-            Self::OtherAgent { .. } => "other-agent",
-        }
-    }
-
-    /// Returns what to do about it.
-    pub fn hint(&self) -> String {
-        match self {
-            Self::BuiltIn { .. } => "name the project and the home folder by absolute paths".into(),
-            Self::NoSuchTask { known, .. } if known.is_empty() => {
-                "no policy file defines tasks".into()
-            }
-            Self::NoSuchTask { known, .. } => format!("known tasks: {}", known.join(", ")),
-            Self::OtherAgent { wanted, .. } => {
-                format!("leave --agent out, or say --agent {wanted}")
-            }
-        }
-    }
-}
-
-impl From<Vec<Diagnostic>> for CannotResolve {
-    fn from(problems: Vec<Diagnostic>) -> Self {
-        let problem = problems.first().map(ToString::to_string).unwrap_or_default();
-        Self::BuiltIn { problem }
-    }
 }
 
 /// Works out what holds for an agent and a task.
@@ -424,7 +365,14 @@ impl Resolved {
             confining.partition(|(_, doc)| doc.switched_off(&self.choice).is_some());
         let origin = off.iter().rfind(|(layer, _)| trust.hears(*layer));
         let origin = origin.and_then(|(_, doc)| doc.lets_out(&self.choice).cloned());
-        if let Some(origin) = origin.filter(|_| on.is_empty()) {
+        // A person who says it for this session means every file that says nothing of walls.
+        let in_person =
+            |origin: &Origin| origin.layer > Layer::Environment && origin.file.is_none();
+        let holds = |(_, doc): &&(Layer, Document)| {
+            !origin.as_ref().is_some_and(in_person) || doc.speaks_of_walls()
+        };
+        let confined = on.into_iter().any(|document| holds(&document));
+        if let Some(origin) = origin.filter(|_| !confined) {
             self.policy.require =
                 Setting::new(Sourced { value: Require::None, origin: origin.clone() });
             self.unconfined = Some(origin);

@@ -8,7 +8,7 @@ use super::call::ToolCall;
 use super::names::Names;
 use super::rules::{Rules, Subject, applies, readings};
 use crate::decide::notes::{Notes, Rank};
-use crate::key::{RuleList, Standing, Strictness as _};
+use crate::key::{RuleList, Sourced, Standing, Strictness as _};
 use crate::policy::{Action, Profile, Rule};
 
 impl Rules {
@@ -50,19 +50,22 @@ impl Rules {
     fn pick(&self, subject: Subject<'_>) -> Option<Profile> {
         let first = |list: &RuleList<Rule>| {
             // A profile may open as well as close: an undecided pattern picks nothing.
-            let rule = picks(list).find(|rule| applies(rule, Action::Allow, subject))?;
-            let profile = rule.profile.clone()?;
+            let mut rules = picks(list);
+            let rule = rules.find(|rule| applies(&rule.value, Action::Allow, subject))?;
+            let profile = rule.value.profile.clone()?;
+            // Whoever chooses a profile in a higher layer is not overruled from below (Ruling 2).
+            let below = self.chosen_by.is_some_and(|layer| rule.origin.layer < layer);
             Some(match list.standing {
-                Standing::Full => profile,
-                Standing::NarrowOnly => stricter(profile, self.profile.clone()),
+                Standing::Full if !below => profile,
+                Standing::Full | Standing::NarrowOnly => stricter(profile, self.profile.clone()),
             })
         };
         self.lists.iter().filter_map(first).reduce(stricter)
     }
 }
 
-fn picks(list: &RuleList<Rule>) -> impl Iterator<Item = &Rule> {
-    list.rules.iter().map(|rule| &rule.value).filter(|rule| rule.profile.is_some())
+fn picks(list: &RuleList<Rule>) -> impl Iterator<Item = &Sourced<Rule>> {
+    list.rules.iter().filter(|rule| rule.value.profile.is_some())
 }
 
 /// Two files cannot be compared: then nothing is writable.

@@ -169,10 +169,32 @@ impl Document {
         self.dialect.is_none_or(always) || !self.enabled.is_empty()
     }
 
+    /// Returns whether some part of the text says what may be read, written or reached, or how much
+    /// of that must hold.
+    pub(crate) fn speaks_of_walls(&self) -> bool {
+        let silent = Policy::default();
+        self.policies().any(|said| {
+            let Policy { files, network, limits, profile, require, nested, wrapper, .. } = said;
+            *files != silent.files
+                || *network != silent.network
+                || *limits != silent.limits
+                || *profile != silent.profile
+                || *require != silent.require
+                || *nested != silent.nested
+                || *wrapper != silent.wrapper
+        })
+    }
+
     /// Returns every part of the text: for everyone, for each agent, for each task.
     pub fn policies(&self) -> impl Iterator<Item = &Policy> {
         let tasks = self.tasks.values().map(|task| &task.policy);
         std::iter::once(&self.policy).chain(self.agents.values()).chain(tasks)
+    }
+
+    /// Returns every part of the text, to be changed.
+    pub(crate) fn policies_mut(&mut self) -> impl Iterator<Item = &mut Policy> {
+        let tasks = self.tasks.values_mut().map(|task| &mut task.policy);
+        std::iter::once(&mut self.policy).chain(self.agents.values_mut()).chain(tasks)
     }
 
     fn take(&mut self, entry: &Entry, whole: &Node, cx: &mut Reader<'_>) {

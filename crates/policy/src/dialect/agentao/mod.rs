@@ -87,6 +87,11 @@ fn read(inputs: &[Input<'_>], around: &Surroundings<'_>) -> Readings {
     }))
 }
 
+/// Returns whether a text is a `sandbox.json`, by its name or its shape.
+pub fn is_sandbox(source: &Source) -> bool {
+    matches!(kind(source), Kind::Sandbox)
+}
+
 /// The folder of Agentao's files, in the home folder and in a project.
 const FOLDER: &str = ".agentao";
 

@@ -38,6 +38,7 @@ impl Stack {
             })
         };
         said.sort_by_key(|said| (said.rank, place(said.dialect))); // stable: see `statements`
+        let mut said = under_their_layers(said);
         let mut systems: Vec<System> = Vec::new();
         for Statement { rank, dialect, policy } in &mut said {
             *policy = self.with_profile(std::mem::take(policy))?;
@@ -53,6 +54,57 @@ impl Stack {
             policy
         };
         Ok(said.into_iter().map(narrowed).collect())
+    }
+}
+
+/// Puts the profile that an option chooses, or a later file of ours, under all that is said in the
+/// same layer for the same people: it only supplies defaults, and explicit keys of its layer replace
+/// them (Ruling 1). Another choice in that layer is replaced by it.
+fn under_their_layers(said: Vec<Statement>) -> Vec<Statement> {
+    let mut all: Vec<Statement> = Vec::with_capacity(said.len() + 1);
+    let mut rest = said.into_iter().peekable();
+    while let Some(first) = rest.next() {
+        let mut layer = vec![first];
+        while let Some(next) = rest.next_if(|next| layer.iter().all(|it| it.rank == next.rank)) {
+            layer.push(next);
+        }
+        lay_under(&mut layer);
+        all.append(&mut layer);
+    }
+    all
+}
+
+fn lay_under(layer: &mut Vec<Statement>) {
+    let chooses = |said: &Statement| said.is_ours() && said.policy.profile.sourced().is_some();
+    let Some(at) = layer.iter().rposition(chooses) else { return };
+    let Some(Statement { rank, dialect, policy }) = layer.get_mut(at) else { return };
+    let (rank, dialect) = (*rank, *dialect);
+    // An option replaces the choice of every system, a file of ours that of our own files.
+    let replaces = |said: &Statement| dialect.is_none() || said.is_ours();
+    let profile = std::mem::take(&mut policy.profile);
+    let under = layer.iter().position(replaces).unwrap_or(at);
+    if under == at {
+        if let Some(Statement { policy, .. }) = layer.get_mut(at) {
+            policy.profile = profile;
+        }
+        return;
+    }
+    for said in layer.iter_mut().filter(|said| replaces(said)) {
+        if std::mem::take(&mut said.policy.profile).sourced().is_some() && !said.is_ours() {
+            said.policy.files.write = Grants::default(); // what its profile was for
+        }
+    }
+    let policy = Policy { profile, ..Policy::default() };
+    // Beside the lists of another system the stricter holds, as between files (Ruling 2).
+    let beside = layer.iter().any(|said| !said.is_ours());
+    let dialect = if beside { Some(crate::dialect::native()) } else { dialect };
+    layer.insert(under, Statement { rank, dialect, policy });
+}
+
+impl Statement {
+    /// Returns whether it is an option or stands in a file of our own form.
+    fn is_ours(&self) -> bool {
+        self.dialect.is_none_or(|dialect| *dialect == *crate::dialect::native())
     }
 }
 

@@ -147,7 +147,8 @@ fn a179_a_rule_picks_a_profile_by_what_the_command_says() {
          \x20   - { tool: web_.*, profile: readonly }\n",
     );
     let picked = |text: &str| {
-        let profile = judge.profile(&Call { command: Asked::Shell(text), cwd: ROOT }, &NoLookup);
+        let profile =
+            judge.profile(None, &Call { command: Asked::Shell(text), cwd: ROOT }, &NoLookup);
         profile.map(|profile| profile.to_string())
     };
     assert_eq!(picked("npm ci").as_deref(), Some("workspace-write"));

@@ -10,7 +10,7 @@ use super::super::place::{depth, overlap};
 use super::super::rule::{Rules, Verdict, note};
 use super::super::string::Known;
 use super::ground::{Access, Entry, Ground, Pin};
-use super::{inexpressible, sourced};
+use super::{inexpressible, loader, sourced};
 use crate::key::{Grants, Reader, Refusals};
 use crate::name::{Folder, PathPattern};
 use crate::policy::Policy;
@@ -18,7 +18,9 @@ use crate::text::visible;
 
 /// Works out `files.hide` and `files.allow_read`.
 pub(super) fn reading(rules: &Rules, known: Known<'_>, policy: &mut Policy, cx: &mut Reader<'_>) {
-    let entries = survivors(take(Access::Read, rules, known, cx).entries);
+    let entries = take(Access::Read, rules, known, cx).entries;
+    loader::check(&entries, known, cx);
+    let entries = survivors(entries);
     let (mut hide, mut open) = (Vec::new(), Vec::new());
     for (at, entry) in entries.iter().enumerate() {
         let (before, found) = (&entries[..at], sourced(entry.pattern.clone(), entry.span, cx));

@@ -2,6 +2,7 @@
 
 mod files;
 mod ground;
+mod loader;
 mod network;
 mod start;
 mod terms;

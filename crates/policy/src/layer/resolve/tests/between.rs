@@ -31,6 +31,36 @@ fn values(policy: &Policy) -> Vec<(String, Vec<serde_json::Value>)> {
 }
 
 #[test]
+fn an_option_beside_lists_of_another_system_opens_nothing_and_closes() {
+    let listed = "files: { write: [.] }\nnetwork: { mode: allow-list, allow: [a.test] }";
+    let with = |option: &str, dialect: &str, text: &str| {
+        let mut stack = Stack::new(&anchors()).unwrap();
+        for (dialect, text) in [(dialect::named(dialect), text), (None, option)] {
+            let source = Source::new("x.yaml", text);
+            let document = Document::parse(&source, Layer::CommandLine, &anchors()).unwrap();
+            stack.push(Layer::CommandLine, Document { dialect, ..document });
+        }
+        let policy = resolve(&stack, &Choice::default(), Trust::NotTrusted).unwrap().policy;
+        (writes(&policy), policy.network.mode.value())
+    };
+    let inside = || vec!["/proj/app".to_owned()];
+    use NetworkMode::{AllowList, DenyAll, Disabled};
+    #[rustfmt::skip]
+    let cases = [
+        ("profile: workspace-write",            "srt",     listed,              inside(), AllowList),
+        ("profile: workspace-write-no-network", "srt",     listed,              inside(), DenyAll),
+        ("profile: readonly",                   "srt",     listed,              vec![],   DenyAll),
+        ("profile: readonly",                   "native",  listed,              inside(), AllowList),
+        // A profile of another system's is replaced, with what it may write.
+        ("profile: workspace-write",            "agentao", "profile: readonly", inside(), Disabled),
+        ("profile: readonly",                   "agentao", "profile: workspace-write\nfiles: { write: [/data] }", vec![], DenyAll),
+    ];
+    for (option, dialect, text, write, mode) in cases {
+        assert_eq!(with(option, dialect, text), (write, mode), "{option} beside {dialect}");
+    }
+}
+
+#[test]
 fn of_two_systems_that_speak_with_one_voice_the_stricter_holds() {
     let (tight, offline, loose) =
         ("profile: readonly", "profile: workspace-write-no-network", "profile: workspace-write");
