@@ -3,7 +3,6 @@
 mod table;
 mod tasks;
 
-use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::fd::{AsFd, OwnedFd};
@@ -206,7 +205,7 @@ impl RunArgs {
 
 /// Whether these words may ask for tasks: then commands are started by several threads.
 #[cfg(target_os = "linux")]
-pub(crate) fn has_tasks(mut words: impl Iterator<Item = OsString>) -> bool {
+pub(crate) fn has_tasks(mut words: impl Iterator<Item = std::ffi::OsString>) -> bool {
     words.any(|word| word.to_str().is_some_and(|word| word.starts_with("--tasks")))
 }
 
