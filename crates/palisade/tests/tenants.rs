@@ -71,6 +71,16 @@ fn neither_reads_the_other() {
     fs::remove_file(home.path("t/two/made")).ok();
     assert_eq!(looked(&both[0]), "secret of one\none ");
     assert!(!home.path("t/two/made").exists());
+    // Nor does a profile that a rule picks.
+    let picks = "commands: { rules: [{ tool: Bash, profile: workspace-write }] }\n";
+    fs::write(home.path("one.yaml"), picks).unwrap();
+    let both = tenants(vec![request(&home, "one"), request(&home, "two")]).unwrap();
+    let picked = both[0].run(Job::from(["sh", "look.sh"]).tool("Bash")).unwrap();
+    let under = picked.json()["profile"]["name"].clone();
+    assert_eq!(
+        (under.as_str(), &*picked.stdout_text()),
+        (Some("workspace-write"), "secret of one\none ")
+    );
     // Without, they read each other: the probe works.
     let alone = Sandbox::new(&request(&home, "one")).unwrap();
     assert_eq!(looked(&alone), "secret of one\nsecret of two\none two ");
