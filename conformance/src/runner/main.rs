@@ -184,7 +184,12 @@ fn carry_out(order: &Order) -> io::Result<u8> {
             }
             for attack in &order.attacks {
                 let mut judged = judge(attack, *engine, *person, programs);
-                if *engine != Engine::None && !is_possible(&all, &judged) {
+                // Whatever an engine lets through is its own, also where the control could not.
+                let is_held = [Verdict::Held, Verdict::Blunt, Verdict::Unsure];
+                if *engine != Engine::None
+                    && is_held.contains(&judged.verdict)
+                    && !is_possible(&all, &judged)
+                {
                     judged.verdict = Verdict::Host;
                 }
                 match order.form {
@@ -199,7 +204,11 @@ fn carry_out(order: &Order) -> io::Result<u8> {
     if order.form == Form::Document {
         write!(out, "{}", table::document(&columns, &all, &order.people))?;
     }
-    Ok(u8::from(!table::as_it_should_be(&all)))
+    // An engine that was asked for and is not there proves nothing; ours is.
+    let is_there = columns.iter().all(|(engine, version)| {
+        version.is_ok() || !matches!(engine, Engine::None | Engine::Palisade)
+    });
+    Ok(u8::from(!is_there || !table::as_it_should_be(&all)))
 }
 
 /// Whether an attack gets through where there is no engine.

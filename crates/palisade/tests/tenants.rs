@@ -71,6 +71,11 @@ fn neither_reads_the_other() {
     fs::remove_file(home.path("t/two/made")).ok();
     assert_eq!(looked(&both[0]), "secret of one\none ");
     assert!(!home.path("t/two/made").exists());
+    // Nor does one by a link of its own.
+    std::os::unix::fs::symlink("../two", home.path("t/one/link")).unwrap();
+    fs::write(home.path("one.yaml"), "files: { allow_read: [./link, ./link/secret] }\n").unwrap();
+    let both = tenants(vec![request(&home, "one"), request(&home, "two")]).unwrap();
+    assert_eq!(looked(&both[0]), "secret of one\none ");
     // Nor does a profile that a rule picks.
     let picks = "commands: { rules: [{ tool: Bash, profile: workspace-write }] }\n";
     fs::write(home.path("one.yaml"), picks).unwrap();

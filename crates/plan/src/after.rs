@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::facts::{Facts, Place};
+use crate::facts::{Facts, Kind, Place};
 use crate::names::Names;
+use crate::paths::below;
 
 /// Protected names that nothing kept from being made: in other letter cases, and in folders without
 /// a placeholder. What appeared is set aside and told.
@@ -13,6 +14,9 @@ use crate::names::Names;
 pub struct After {
     /// Where they are looked for, free of links.
     pub trees: Vec<PathBuf>,
+    /// Where there was no repository: a name there that leads to one somewhere else is none that git
+    /// makes by itself.
+    pub repositories: Vec<PathBuf>,
     names: Names,
     /// Single paths that were not there at the start.
     absent: BTreeSet<PathBuf>,
@@ -33,9 +37,13 @@ impl After {
         }
         let there = facts.places.iter().filter(|place| place.exists() && names.want(&place.at));
         let known = there.map(|place| place.at.clone()).collect();
-        let trees = trees.iter().map(|tree| tree.real.clone()).collect();
+        let trees: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
+        let repositories = trees.iter().map(|tree| below(tree, ".git".as_ref()));
+        let repositories = repositories
+            .filter(|path| facts.place(path).is_some_and(|place| place.is == Kind::Absent))
+            .collect();
         let unsearched = facts.unsearched().map(|folder| folder.at.clone()).collect();
-        Some(Self { trees, names, absent, known, unsearched })
+        Some(Self { trees, repositories, names, absent, known, unsearched })
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.
@@ -46,6 +54,13 @@ impl After {
     /// Returns whether a path, free of links, is a protected name that was not there at the start.
     pub fn wants(&self, path: &Path) -> bool {
         (self.names.want(path) || self.absent.contains(path)) && !self.known.contains(path)
+    }
+
+    /// Returns what is wanted in the repositories at the top of the trees, whether it is there or not.
+    pub fn own_names(&self) -> Vec<PathBuf> {
+        let tops = self.trees.iter().map(|tree| below(tree, ".git".as_ref()));
+        let names = tops.flat_map(|top| self.names.within(&top));
+        names.filter(|path| self.wants(path)).collect()
     }
 
     /// Returns whether something wanted may have been there at the start all the same: then it is told,

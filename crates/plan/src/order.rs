@@ -223,6 +223,7 @@ impl Order {
         paths.extend(absent::candidates(&self.protect, &self.write));
         paths.extend(self.readable.iter().filter_map(PathPattern::literal));
         paths.extend(self.write.iter().cloned());
+        paths.extend(self.write.iter().map(|tree| below(tree, ".git".as_ref())));
         paths.extend([self.root.clone(), self.cwd.clone()]);
         paths.extend(self.home.clone());
         if let Some(home) = &self.home {

@@ -180,7 +180,7 @@ pub struct Alone {
     pub version: u32,
     /// What cannot be read; all the rest can be read and executed.
     pub hidden: Vec<PathBuf>,
-    /// Folders that cannot be read either, but for what is listed; that they are there is no secret.
+    /// Folders that cannot be read either, but for what is listed here.
     pub shut: Vec<PathBuf>,
     /// What can be read all the same.
     pub readable: Vec<PathBuf>,

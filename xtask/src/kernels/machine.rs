@@ -61,7 +61,9 @@ chown -R root /home/dev
 sh -c "$said"
 echo said end
 conformance groups --json --palisade /bin/palisade --probe /bin/conformance-probe
+echo code $?
 conformance --json --engine palisade --palisade /bin/palisade --probe /bin/conformance-probe
+echo code $?
 echo end
 sleep 1
 poweroff -f

@@ -14,6 +14,8 @@ pub(super) struct Result {
     said: Vec<(String, Value)>,
     groups: Vec<Value>,
     attacks: Vec<Value>,
+    /// How the runs ended.
+    codes: Vec<String>,
 }
 
 impl Result {
@@ -31,6 +33,8 @@ impl Result {
             } else if let Some((_, text)) = &mut person {
                 text.push_str(line);
                 text.push('\n');
+            } else if let Some(code) = line.strip_prefix("code ") {
+                result.codes.push(code.to_owned());
             } else if let Some(kernel) = line.strip_prefix("kernel ") {
                 kernel.clone_into(&mut result.kernel);
             } else if let Some(modules) = line.strip_prefix("lsm ") {
@@ -52,7 +56,8 @@ impl Result {
         let held = self.ours().all(|one| {
             !["let-through", "blunt", "failed"].iter().any(|bad| one["verdict"] == *bad)
         });
-        let ran = self.ours().count() > 0 && !self.groups.is_empty();
+        // The runner itself demands that the control lets through what can be let through.
+        let ran = self.ours().count() > 0 && !self.groups.is_empty() && self.codes == ["0", "0"];
         held && ran && self.groups.iter().all(|one| one["holds"] == true)
     }
 
@@ -227,6 +232,8 @@ said end
 {"claim":"it holds","person":"root","holds":true,"why":""}
 {"attack":"e031-made","engine":"none","person":"root","verdict":"let-through"}
 {"attack":"e031-made","engine":"palisade","person":"root","verdict":"held"}
+code 0
+code 0
 end
 "#;
 
@@ -250,6 +257,7 @@ end
         let changed = |from: &str, to: &str| Result::read("s", &TOLD.replace(from, to)).is_fine();
         assert!(changed("yama", "bpf"));
         assert!(!changed("\"holds\":true", "\"holds\":false"));
+        assert!(!changed("code 0\ncode 0", "code 0\ncode 1"), "the control proved nothing");
         assert!(!changed("\"verdict\":\"held\"", "\"verdict\":\"let-through\""));
         assert!(!changed("\"engine\":\"palisade\"", "\"engine\":\"other\""));
         assert!(!Result::read("s", "kernel 6.1.0\nend\n").is_fine());

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::Read as _;
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,10 @@ const NAMED: usize = 8;
 pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     let is_kept = |path: &Path| kept.is_some_and(|names| names.keep(path));
     let mut lent = Lent::new(&after.trees);
-    let mut found: Vec<PathBuf> = Vec::new();
+    // The project's own repository first: however much else was made, that is looked at.
+    let own = after.own_names().into_iter();
+    let own = own.filter(|path| path.symlink_metadata().is_ok() && !is_kept(path));
+    let mut found: Vec<PathBuf> = own.filter(|path| !is_harmless(path)).collect();
     let mut missed: Vec<(PathBuf, Errno)> = Vec::new();
     let open = |folder: &Path| match lent.open(folder) {
         Ok(open) => Some(open),
@@ -46,7 +50,7 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
             return Walk::Past;
         }
         if after.wants(path) {
-            if !is_harmless(path) {
+            if !is_harmless(path) && !found.contains(path) {
                 found.push(path.clone());
             }
             return Walk::Past;
@@ -58,6 +62,12 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
         false => note(path, set_aside(path, &mut lent)),
     });
     let mut notes: Vec<Note> = found.collect();
+    let leads_away = |path: &&PathBuf| {
+        path.symlink_metadata().is_ok_and(|found| !found.is_dir()) && !is_kept(path)
+    };
+    for path in after.repositories.iter().filter(leads_away) {
+        notes.push(note(path, set_aside(path, &mut lent)));
+    }
     notes.extend(missed.iter().take(NAMED).map(|(folder, errno)| {
         not_looked_over(format!("`{}` could not be looked into: {errno}", folder.display()))
     }));
@@ -127,9 +137,14 @@ fn set_aside(path: &Path, lent: &mut Lent) -> rustix::io::Result<PathBuf> {
 
 fn renamed(above: &Path, name: &OsStr) -> rustix::io::Result<PathBuf> {
     let folder = open_folder(above)?;
-    for number in 1..100_u8 {
+    for number in 1..40_u8 {
         let mut to = OsString::from(name);
-        to.push(if number == 1 { ".set-aside".into() } else { format!(".set-aside-{number}") });
+        to.push(match number {
+            1 => ".set-aside".into(),
+            2..20 => format!(".set-aside-{number}"),
+            // Somebody has taken those; nobody can take all of these.
+            _ => format!(".set-aside-{:016x}", RandomState::new().build_hasher().finish()),
+        });
         let flags = RenameFlags::NOREPLACE;
         match rustix::fs::renameat_with(folder.as_fd(), name, folder.as_fd(), &to, flags) {
             Err(Errno::EXIST) => {}

@@ -56,8 +56,10 @@ impl Rules<'_> {
     fn all(&mut self, alone: &Alone) -> Result<(), Errno> {
         let Alone { hidden, shut, readable, write, fixed, devices, .. } = alone;
         let unread: Vec<PathBuf> = hidden.iter().chain(shut).cloned().collect();
-        let except = Except { paths: &unread, secret: hidden };
-        self.give(Path::new("/"), READ, &except)?;
+        // What devices there are is no secret; what others have in temporary folders is.
+        let secret: Vec<PathBuf> =
+            unread.iter().filter(|path| **path != Path::new("/dev")).cloned().collect();
+        self.give(Path::new("/"), READ, &Except { paths: &unread, secret: &secret })?;
         for path in readable {
             // What is hidden again in it stays so.
             let inner: Vec<PathBuf> =

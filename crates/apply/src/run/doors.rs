@@ -30,8 +30,8 @@ const DUMP: u16 = 0x301;
 const BY_FAMILY: u16 = 20;
 const DONE: u16 = 3;
 const FAILED: u16 = 2;
-/// Those who wait for connections, and those who wait for packets.
-const WAITING: u32 = 1 << 10 | 1 << 7;
+/// In any state: who waits for packets counts as connected once somebody has been.
+const WAITING: u32 = u32::MAX;
 const SHOW_NAME: u32 = 1;
 const NAME: u16 = 0;
 
@@ -132,6 +132,7 @@ mod tests {
         let _packets = UnixDatagram::bind(&packets).unwrap();
         drop(UnixListener::bind(&gone).unwrap());
         let _connected = (UnixStream::connect(&stream).unwrap(), listener.accept().unwrap());
+        UnixDatagram::unbound().unwrap().connect(&packets).unwrap();
         for all in [found(), listed(), told().unwrap()] {
             assert!(all.contains(&stream) && all.contains(&packets), "{all:?}");
             assert!(!all.contains(&gone));

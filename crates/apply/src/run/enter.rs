@@ -27,7 +27,7 @@ use super::terminal::{self, Fresh};
 use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
 use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
-use crate::sys::{landlock, network, notify, restrict, signal};
+use crate::sys::{environment, landlock, network, notify, restrict, signal};
 
 /// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
 pub(super) const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
@@ -57,6 +57,8 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     if rest.is_empty() {
         leave(0);
     }
+    // Before the command, or anybody who can tell who this is, could look.
+    environment::wipe();
     // Before anybody inside can ask for it.
     rustix::thread::set_name(c"pal-reaper").ok();
     match fork_onto(stack, &mut || line(rest, split, &mut around)) {

@@ -270,7 +270,7 @@ impl Host {
         let has_mounts = plan.has_namespaces() && moved;
         let mounts = has_mounts.then(|| Mounts::hold(pid)).flatten();
         kept?;
-        if let Some(reserved) = &ours.reserved {
+        if let Some(reserved) = &mut ours.reserved {
             let events = ours.watched.as_ref().and_then(Watched::events);
             reserved.hand_over(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
         }

@@ -17,7 +17,7 @@ use super::leftover::let_go;
 use super::message;
 use super::reserve::Names;
 use crate::sys::beside::Beside;
-use crate::sys::descriptor::{close_between, forget, lift};
+use crate::sys::descriptor::{close_between, forget, known, lift, remember};
 use crate::sys::process::signal;
 
 /// A janitor at work. Dropping this sends it home.
@@ -40,19 +40,30 @@ struct Task {
     home: OwnedFd,
     /// The numbers of what it does not close, in order.
     kept: Vec<i32>,
+    /// The numbers of the sandbox and its mounts, where it has them from the start.
+    known: [Option<i32>; 2],
 }
 
+/// A sandbox, its mounts, and what else is held for it.
+pub(super) type Cared<'f> = (BorrowedFd<'f>, [Option<BorrowedFd<'f>>; 2]);
+
 impl Janitor {
-    /// Starts one for `names`, before there is a sandbox that depends on them.
-    pub(super) fn start(names: &Arc<Names>) -> Result<Self> {
+    /// Starts one for `names`, mostly before there is a sandbox that depends on them.
+    pub(super) fn start(names: &Arc<Names>, cared: Option<Cared<'_>>) -> Result<Self> {
         let own = rustix::process::getpid();
         let supervisor = rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?;
         let home = eventfd(0, EventfdFlags::CLOEXEC).and_then(lift)?;
         let (hand, handed) = message::pair()?;
         let mut kept: Vec<i32> = names.descriptors().map(|open| open.as_raw_fd()).collect();
         kept.extend([&supervisor, &home, &handed].map(AsRawFd::as_raw_fd));
+        let (sandbox, [mounts, rest]) =
+            cared.map_or((None, [None; 2]), |(sandbox, held)| (Some(sandbox), held));
+        let [sandbox, mounts, rest] =
+            [sandbox, mounts, rest].map(|one| one.map(|one| one.as_raw_fd()));
+        kept.extend([sandbox, mounts, rest].into_iter().flatten());
         kept.sort_unstable();
-        let task = Task { names: Arc::clone(names), handed, supervisor, home, kept };
+        let known = [sandbox, mounts];
+        let task = Task { names: Arc::clone(names), handed, supervisor, home, kept, known };
         Ok(Self { works: Beside::start(task, wait)?, hand })
     }
 
@@ -95,22 +106,30 @@ fn wait(task: &Task) {
     close_between(first, i32::MAX).ok();
     let [supervisor, home, handed] =
         [&task.supervisor, &task.home, &task.handed].map(OwnedFd::as_fd);
-    let [.., is_handed] = any([supervisor, home, handed]);
-    let [sandbox, mounts, rest] =
-        if is_handed { message::take_over(handed) } else { [None, None, None] };
-    rest.map(forget);
-    let [gone, sent] = match &sandbox {
-        Some(sandbox) => until_end(supervisor, home, sandbox.as_fd(), mounts),
+    let [sandbox, mounts] = match task.known.map(|number| remember(number.unwrap_or(-1)).ok()) {
+        both @ [Some(_), _] => both,
+        [None, _] => {
+            let [.., is_handed] = any([supervisor, home, handed]);
+            let [sandbox, mounts, rest] =
+                if is_handed { message::take_over(handed) } else { [None, None, None] };
+            rest.map(forget);
+            [sandbox, mounts]
+        }
+    };
+    // Numbers from here on: nothing is closed by being dropped, which the C library would do.
+    let sandbox = sandbox.map(|sandbox| known(forget(sandbox)));
+    let [gone, sent] = match sandbox {
+        Some(sandbox) => until_end(supervisor, home, sandbox, mounts),
         None => any([supervisor, home]),
     };
     if sent || !gone {
         return;
     }
     // Where none was handed over, no command has run.
-    if let Some(sandbox) = &sandbox {
+    if let Some(sandbox) = sandbox {
         // It ends by itself, but only its end shows that nobody writes any more.
-        signal(sandbox.as_fd(), libc::SIGKILL).ok();
-        any([sandbox.as_fd()]);
+        signal(sandbox, libc::SIGKILL).ok();
+        any([sandbox]);
     }
     task.names.give_back();
 }

@@ -81,8 +81,10 @@ pub(super) fn let_go(mounts: OwnedFd) {
     if let Ok((one, other)) = socketpair(family, kind, SocketFlags::CLOEXEC, None) {
         // The other end is on its way to itself.
         message::hand_over(one.as_fd(), [Some(mounts.as_fd()), Some(other.as_fd()), None]).ok();
+        // The last first: closing the others sets the collector off.
+        close(mounts);
         close(other);
-        close(one);
+        return close(one);
     }
     close(mounts);
 }

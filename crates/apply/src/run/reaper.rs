@@ -11,7 +11,7 @@ use super::family::Family;
 use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
 use crate::sys::process::reap;
-use crate::sys::{environment, idle, signal};
+use crate::sys::{idle, signal};
 
 /// Runs until the command or the supervisor has ended, and takes the whole family along.
 ///
@@ -24,7 +24,6 @@ pub(super) fn run(
     supervisor: BorrowedFd<'_>,
     family: Family,
 ) -> ! {
-    environment::wipe();
     if let Err(errno) = strip(control, supervisor, family) {
         send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
         family.end(command, 125);
@@ -106,7 +105,9 @@ fn reap_all(command: Pid, control: BorrowedFd<'_>, family: Family) {
         let has_stopped = status & 0xff == 0x7f;
         if pid == command.as_raw_nonzero().get() && !has_stopped {
             // What was left in /tmp is gone with us, unless somebody has it open.
-            send_with(control, Message::Ended(status), known(TMP)).ok();
+            let told = send_with(control, Message::Ended(status), known(TMP));
+            // The command may have as many descriptors on their way as its user may have.
+            told.or_else(|_| send(control, Message::Ended(status))).ok();
             family.end(command, 0);
         }
     }

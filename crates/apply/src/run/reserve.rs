@@ -112,7 +112,7 @@ impl Reserved {
     /// Starts the janitor, without whom no name is kept.
     pub(super) fn watch(&mut self) -> std::result::Result<(), CannotStart> {
         if !self.names.folders.is_empty() {
-            let janitor = Janitor::start(&self.names);
+            let janitor = Janitor::start(&self.names, None);
             self.janitor = Some(janitor.map_err(before("start the janitor"))?);
         }
         Ok(())
@@ -120,12 +120,18 @@ impl Reserved {
 
     /// Tells the janitor who depends on the names; what is `held` it lets go of last.
     pub(super) fn hand_over(
-        &self,
+        &mut self,
         sandbox: BorrowedFd<'_>,
         held: [Option<BorrowedFd<'_>>; 2],
     ) -> std::result::Result<(), CannotStart> {
-        let told = self.janitor.iter().try_for_each(|janitor| janitor.look_after(sandbox, held));
-        told.map_err(before("tell the janitor of the sandbox"))
+        let Some(janitor) = &self.janitor else { return Ok(()) };
+        if janitor.look_after(sandbox, held).is_ok() {
+            return Ok(());
+        }
+        // Somebody else of this user has too many descriptors on their way: another inherits them.
+        let another = Janitor::start(&self.names, Some((sandbox, held)));
+        self.janitor = Some(another.map_err(before("start the janitor"))?);
+        Ok(())
     }
 
     /// Puts a folder at each name.

@@ -215,3 +215,25 @@ fn a_folder_that_nobody_may_write_needs_no_placeholder() {
         assert!(!Path::new(&place.project.path(".bashrc")).exists());
     });
 }
+
+#[test]
+fn e032_a_repository_that_leads_elsewhere_and_names_that_are_taken_are_set_aside() {
+    let name =
+        "absent::e032_a_repository_that_leads_elsewhere_and_names_that_are_taken_are_set_aside";
+    as_both(name, || {
+        let names = ["**/.git/hooks", "**/.git/config", "**/.bashrc"];
+        for made in ["ln -s evil .git", "echo 'gitdir: evil' > .git"] {
+            let place = protecting(Project::new(), &names);
+            let outcome = place.sh(&format!("mkdir evil; {made}"));
+            assert_eq!(codes(&outcome), ["set-aside"], "{made}: {}", all(&outcome));
+            assert!(place.project.path(".git").symlink_metadata().is_err(), "{made}");
+        }
+        let place = protecting(Project::new(), &names);
+        let outcome = place.sh("git init -q . && test -d .git && echo made");
+        assert_eq!((&*out(&outcome), codes(&outcome).len()), ("made\n", 0), "{}", all(&outcome));
+        let outcome = place.sh("echo evil > .BashRC; touch .BashRC.set-aside; i=0; \
+             while [ $i -lt 120 ]; do touch .BashRC.set-aside-$i; i=$((i+1)); done");
+        assert_eq!(codes(&outcome), ["set-aside"], "{}", all(&outcome));
+        assert!(!place.project.path(".BashRC").exists());
+    });
+}

@@ -96,6 +96,41 @@ fn a048_without_namespaces_writes_in_the_workspace_work_and_outside_fail() {
 }
 
 #[test]
+fn e059_without_namespaces_limits_of_ours_cannot_be_changed_to_survive() {
+    let name = "fallback::e059_without_namespaces_limits_of_ours_cannot_be_changed_to_survive";
+    blocked(name, || {
+        let outcome = place().python(
+            "import ctypes, os, resource\n\
+             c = ctypes.CDLL(None, use_errno=True)\n\
+             none = (ctypes.c_ulong * 2)(0, 0)\n\
+             for pid in (os.getppid(), os.getpid()):\n\
+             \x20   for which in (resource.RLIMIT_NOFILE, resource.RLIMIT_CPU):\n\
+             \x20       print(c.prlimit(pid, which, none, None), ctypes.get_errno())\n\
+             resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n\
+             print(resource.getrlimit(resource.RLIMIT_NOFILE))\n",
+        );
+        let expected = format!("{}(64, 64)\n", "-1 1\n".repeat(4));
+        assert_eq!(out(&outcome), expected, "{}", all(&outcome));
+    });
+}
+
+#[test]
+fn without_namespaces_nobody_reads_in_temporary_folders_of_the_host() {
+    let name = "fallback::without_namespaces_nobody_reads_in_temporary_folders_of_the_host";
+    blocked(name, || {
+        let place = place();
+        let (_kept, outside) = outside();
+        fs::write(outside.join("ticket"), "ticket").unwrap();
+        let outcome = place.sh(&format!(
+            "cat inside; cat ~/notes; cat {0}/ticket; ls {0} /tmp /var/tmp /run; \
+             echo own > $TMPDIR/x && cat $TMPDIR/x",
+            outside.display()
+        ));
+        assert_eq!(out(&outcome), "inside\nplain\nown\n", "{}", all(&outcome));
+    });
+}
+
+#[test]
 fn a047_without_namespaces_readonly_lets_nothing_be_written_but_the_scratch_folder() {
     let name =
         "fallback::a047_without_namespaces_readonly_lets_nothing_be_written_but_the_scratch_folder";

@@ -9,7 +9,8 @@ use palisade_apply::{End, Host, Streams};
 use palisade_plan::build;
 use palisade_testkit::Project;
 
-use crate::{Place, all, as_both, out, permit, started};
+use crate::hostile::prepared;
+use crate::{Place, all, as_both, out, pattern, permit, started};
 
 #[test]
 fn a175_no_capability_in_any_set_no_new_privileges_and_a_filter() {
@@ -324,5 +325,44 @@ fn many_threads_start_sandboxes_at_once() {
                 });
             }
         });
+    });
+}
+
+#[test]
+fn descriptors_on_their_way_keep_nobody_from_starting_or_telling_the_truth() {
+    let name = "launch::descriptors_on_their_way_keep_nobody_from_starting_or_telling_the_truth";
+    let fewer = r#"ulimit -n 200; exec "$@""#;
+    prepared(name, fewer, || {
+        // More than this user may have on their way, for as long as the command runs.
+        let fill = "import array, socket, sys, time\n\
+            held = []\n\
+            try:\n\
+            \x20   for _ in range(40):\n\
+            \x20       pair = socket.socketpair(); held.append(pair)\n\
+            \x20       fds = array.array('i', [0] * 50)\n\
+            \x20       pair[0].sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, fds)])\n\
+            except OSError as error: print(error.errno, flush=True)\n\
+            sys.stdin.read(); sys.exit(7)\n";
+        let mut place = Place::new();
+        place.order.argv = ["python3", "-c", fill].map(str::to_owned).into();
+        let (mut told, writes) = std::io::pipe().unwrap();
+        let (reads, waits) = std::io::pipe().unwrap();
+        let streams = Streams {
+            stdin: palisade_apply::Input::From(reads.into()),
+            stdout: palisade_apply::Output::To(writes.into()),
+            ..Streams::default()
+        };
+        let running = started(&place, streams);
+        let mut word = [0; 4];
+        std::io::Read::read_exact(&mut told, &mut word).unwrap();
+        assert_eq!(&word, b"109\n", "too many references");
+        // Another run of the same user.
+        let mut other = Place::new();
+        other.order.protect = vec![pattern(other.project.root(), ".bashrc")];
+        let outcome = other.sh("cat inside; exit 3");
+        assert_eq!((out(&outcome).as_str(), outcome.end), ("inside\n", End::Exited(3)));
+        assert!(!other.project.path(".bashrc").exists());
+        drop(waits);
+        assert_eq!(running.wait().unwrap().end, End::Exited(7));
     });
 }

@@ -38,6 +38,26 @@ pub(super) fn refuse(resolved: &mut Resolved) {
             origin,
         }));
     }
+    refuse_readable(resolved);
+}
+
+/// Does the same for what a project wants to stay readable.
+fn refuse_readable(resolved: &mut Resolved) {
+    let Resolved { policy, ignored, .. } = resolved;
+    let (linked, kept): (Vec<_>, Vec<_>) =
+        policy.files.allow_read.entries().iter().cloned().partition(|entry| {
+            entry.origin.layer == Layer::Project
+                && entry.value.literal().is_some_and(|path| leads_through_link(&path))
+        });
+    if linked.is_empty() {
+        return;
+    }
+    policy.files.allow_read = Grants::new(kept);
+    ignored.extend(linked.into_iter().map(|Sourced { value, origin }| Ignored {
+        key: "files.allow_read".into(),
+        value: format!("{value} (leads through a link)"),
+        origin,
+    }));
 }
 
 /// Hides and protects what links lead to, besides the links. A link to something that the project

@@ -64,8 +64,8 @@ impl Files {
             made.hide.lacks(what);
         }
         let devices = inside::keep_devices(&mut made.keeps);
-        let readable = named(&order.readable, facts);
         let mut hidden = named(&order.hide, facts);
+        let readable = made.readable(order, facts, &hidden);
         // Readable beats hidden where both name the same; above it, it says less.
         hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
         let bare = Bare::of(order, &readable);
@@ -199,6 +199,30 @@ impl Files {
         let tree = Tree(u16::try_from(self.keeps.len()).unwrap_or(u16::MAX));
         self.keeps.push(Keep { tree, path: path.into(), access, depth, owner });
         tree
+    }
+
+    /// Returns what stays readable in hidden places. A name elsewhere that leads into one opens
+    /// nothing: a link may be the command's own to turn.
+    pub(super) fn readable<'f>(
+        &mut self,
+        order: &Order,
+        facts: &'f Facts,
+        hidden: &[&Place],
+    ) -> Vec<&'f Place> {
+        let mut readable = named(&order.readable, facts);
+        readable.retain(|open| {
+            let leads_in = |hidden: &&&Place| {
+                let says = |name: &Path| open.path.starts_with(name);
+                open.real.starts_with(&hidden.real)
+                    && ![&hidden.path, &hidden.at, &hidden.real].iter().any(|name| says(name))
+            };
+            let Some(within) = hidden.iter().find(leads_in) else { return true };
+            let (open, within) = (open.path.display(), within.real.display());
+            let message = format!("`{open}` leads into `{within}`, which stays hidden");
+            self.note("readable-link", message);
+            false
+        });
+        readable
     }
 
     fn note(&mut self, code: &'static str, message: String) {

@@ -41,7 +41,7 @@ pub(super) fn plan(
     };
     let cwd = cwd(order, facts)?;
     let mut files = Files::bare(order, facts)?;
-    let (alone, after, sealed) = files.alone(order, facts)?;
+    let (alone, after, sealed) = files.alone(order, facts, around)?;
     let group = group(order, facts);
     let grouped = group.as_ref().map(|(_, note)| note.clone());
 
@@ -84,19 +84,36 @@ pub(super) fn plan(
     Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
 }
 
+/// Returns the folders that are private where there are mounts, which here nothing can be read in, and
+/// what lies in them and is shown all the same. In another sandbox they are that one's.
+fn apart(order: &Order, facts: &Facts, around: Around) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let mut shut: Vec<PathBuf> = vec!["/dev".into()];
+    match around {
+        Around::Sandbox => return (shut, Vec::new()),
+        Around::Nothing => shut.extend(["/run", "/tmp", "/var/tmp"].map(PathBuf::from)),
+    }
+    let resolver = Path::new("/etc/resolv.conf");
+    let shown = [Some(&*order.root), order.home.as_deref(), Some(resolver)].into_iter().flatten();
+    let shown = shown.filter_map(|path| facts.place(path)).map(|place| place.real.clone());
+    let shown = shown.filter(|path| shut.iter().any(|shut| path.starts_with(shut) && path != shut));
+    let shown = shown.collect();
+    (shut, shown)
+}
+
 impl Files {
     /// Sorts what is written, hidden and protected into what Landlock can tell apart.
     fn alone(
         &mut self,
         order: &Order,
         facts: &Facts,
+        around: Around,
     ) -> Result<(Alone, Option<After>, Vec<PathBuf>), CannotPlan> {
         for pattern in order.hide.iter().filter(|pattern| is_unsearched(pattern, order)) {
             let what = format!("`{pattern}` holds in the project and in what can be written only");
             self.hide.lacks(what);
         }
-        let readable = named(&order.readable, facts);
         let mut hidden = named(&order.hide, facts);
+        let readable = self.readable(order, facts, &hidden);
         hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
         if Bare::of(order, &readable).is_some() {
             let why = "the policy hides `/`, and only mounts can show what is left of it";
@@ -126,6 +143,10 @@ impl Files {
             let what = "names that do not exist yet can be made, and are set aside at the end";
             self.protect.lacks(what.into());
         }
+        if !fixed.is_empty() {
+            let what = "modes, owners, times and attributes of what is protected can be changed";
+            self.protect.lacks(what.into());
+        }
         let any = order.protect.iter().any(PathPattern::has_wildcard);
         if facts.searched == Searched::Partly && any {
             let what = "names were not searched in all folders: there are too many";
@@ -146,11 +167,12 @@ impl Files {
         sealed.retain(|folder| !is_written(folder));
         let mut write: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
         write.extend(facts.scratch.clone());
+        let (shut, shown) = apart(order, facts, around);
         let alone = Alone {
             version: facts.kernel.landlock,
             hidden: without,
-            shut: vec!["/dev".into()],
-            readable: readable.iter().map(|place| place.real.clone()).collect(),
+            shut,
+            readable: readable.iter().map(|place| place.real.clone()).chain(shown).collect(),
             write,
             fixed,
             devices: DEVICES.iter().map(|name| Path::new("/dev").join(name)).collect(),
@@ -179,8 +201,9 @@ impl Files {
             !is_kernels
         });
         if !paths.is_empty() {
-            let what = "what is hidden cannot be read, but seen to be there; folders above it \
-                        cannot be listed, nor can what is made in them later be read";
+            let what = "what is hidden cannot be read, but seen to be there, and names in it are \
+                        told to who watches it; folders above it cannot be listed, nor can what \
+                        is made in them later be read";
             self.hide.lacks(what.into());
         }
         paths

@@ -70,6 +70,7 @@ pub const RULES: &[Rule] = &[
     rule("open",             Some(2),   None,      Check::BothBits((1, CREATES), (2, SET_USER), Refusal::NotPermitted), "the same by another way"),
     rule("openat",           Some(257), Some(56),  Check::BothBits((2, CREATES), (3, SET_USER), Refusal::NotPermitted), "the same by another way"),
     rule("openat2",          Some(437), Some(437), MISSING, "its mode lies in memory, where no filter sees it; callers fall back to openat"),
+    rule("prlimit64",        Some(302), Some(261), Check::AnyBit(0, u32::MAX, Refusal::NotPermitted), "limits of other processes, of which the first one is ours"),
     rule("process_vm_readv", Some(310), Some(270), PERM, "memory of other processes"),
     rule("process_vm_writev",Some(311), Some(271), PERM, "memory of other processes"),
     rule("process_madvise",  Some(440), Some(440), PERM, "memory of other processes"),
