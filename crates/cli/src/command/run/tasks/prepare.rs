@@ -7,9 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use palisade::policy::agent;
 use palisade::policy::dialect::bloom::{Work, WorkCommand, work};
 use palisade::policy::name::{Anchors, Period};
+use palisade::policy::policy::Require;
 use palisade::policy::text::{Source, visible};
 use palisade::read::{Place, read_policy_file};
-use palisade::{Job, OpenError, Output, Request, Sandbox, Warning};
+use palisade::{Job, OpenError, Output, Request, Sandbox, Session, Warning};
 use serde_json::Value as Json;
 
 use super::super::{RunArgs, variable};
@@ -151,12 +152,7 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         own.apart.extend(others.iter().filter(|other| *other != place).cloned());
         let sandbox = Sandbox::new(&own)?;
         let session = sandbox.session();
-        if session.warnings().iter().any(|it| matches!(it, Warning::Unconfined { .. })) {
-            let message = format!("nothing confines the task `{}`", visible(&work.name));
-            return Err(Failure::new("task-unconfined", message).hint(
-                "others could not be kept from it; run it alone, with --task and a command",
-            ));
-        }
+        check_confined(work, session)?;
         let agent = session.agent().map(str::to_owned);
         let command = command(work, agent.as_deref(), given.as_ref(), place, &anchors)?;
         let warnings = warnings_running(session);
@@ -179,6 +175,25 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         });
     }
     Ok(tasks)
+}
+
+/// Refuses a task that nothing keeps from the others, or need not.
+fn check_confined(work: &Work, session: &Session) -> Result<(), Failure> {
+    let name = visible(&work.name);
+    let off = session.warnings().iter().any(|it| matches!(it, Warning::Unconfined { .. }));
+    let (message, hint) = match session.policy().require.value() {
+        _ if off => (
+            format!("nothing confines the task `{name}`"),
+            "others could not be kept from it; run it alone, with --task and a command",
+        ),
+        Require::Full | Require::Landlock => return Ok(()),
+        require @ (Require::External | Require::None) => (
+            format!("nothing need confine the task `{name}`: the policy says `require: {require}`"),
+            "others could not be kept from it; say `require: full` or `require: landlock`, or run \
+             it alone, with --task and a command",
+        ),
+    };
+    Err(Failure::new("task-unconfined", message).hint(hint))
 }
 
 /// Says what a person should know, once for all tasks.
