@@ -132,7 +132,8 @@ fn tasks_wait_for_each_other_and_are_skipped_when_one_before_them_fails() {
     assert!(!world.home.path("t/three/never").exists());
     let shown = run(&world, &[]);
     assert_eq!(shown.code, Some(7));
-    assert!(shown.stderr.contains("3 of 6 tasks ended well"), "{}", shown.stderr);
+    let sum = "2 of 5 tasks ended well; done before, and not run: 1\n";
+    assert!(shown.stderr.contains(sum), "{}", shown.stderr);
     assert!(shown.stderr.contains("note: `after` was not run: a task before it failed"));
 }
 
@@ -167,9 +168,35 @@ fn what_cannot_be_kept_apart_or_run_is_refused_before_anything_is() {
             "task-unconfined",
             "run it alone",
         ),
+        (
+            format!("[{{ id: a, workspace: one, {made} }}]"),
+            &["--policy", "external.yaml"],
+            "task-unconfined",
+            "require: full",
+        ),
+        (
+            format!("[{{ id: a, workspace: one, {made} }}]"),
+            &["--policy", "none.yaml"],
+            "task-unconfined",
+            "`require: none`",
+        ),
         ("[{ id: a, depends_on: [a] }]".into(), &[], "tasks-in-a-circle", ""),
+        (
+            format!("[{{ id: a, {made} }}]"),
+            &["--task", "a", "--workspaces", "ws", "--", "touch", "one/made"],
+            "tasks",
+            "leave the command out",
+        ),
+        (
+            format!("[{{ id: a, workspace: one, {made} }}]"),
+            &["--task", "a", "--jobs", "2", "--", "touch", "one/made"],
+            "tasks",
+            "leave the command out",
+        ),
     ] {
         let world = world(Person::Ours, &format!("tasks: {tasks}\n"));
+        fs::write(world.home.path("t/external.yaml"), "require: external\n").unwrap();
+        fs::write(world.home.path("t/none.yaml"), "require: none\n").unwrap();
         let ran = run(&world, arguments);
         assert_eq!(ran.code, Some(125), "{tasks}: {}", ran.stderr);
         let is = format!("error[{code}]");
