@@ -258,6 +258,19 @@ fn a_known_agent_sees_its_own_login_and_keeps_its_state() {
 }
 
 #[test]
+fn that_there_is_no_network_is_said_where_something_closes_it() {
+    let world = World::new();
+    let offline = "`claude` does not reach its model";
+    let ran = world.run(&["run", "--agent", "claude", "--", "true"]);
+    assert!(ran.stderr.contains(offline), "{}", ran.stderr);
+    let world = world.user_policy("require: external\n");
+    let ran = world.run(&["run", "--agent", "claude", "--", "true"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("require: external"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(offline), "{}", ran.stderr);
+}
+
+#[test]
 fn agents_are_listed_and_shown() {
     let world = World::new();
     let list = world.run(&["agents"]);

@@ -23,7 +23,7 @@ use palisade_policy::key::{Field, Ignored, Refusals, Row, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
 use palisade_policy::lint::{WithoutEffect, without_effect};
 use palisade_policy::name::{Anchors, Folder, PathPattern};
-use palisade_policy::policy::{NetworkMode, Profile};
+use palisade_policy::policy::{NetworkMode, Profile, Require};
 use palisade_policy::text::{Diagnostic, Source};
 use palisade_policy::{Origin, Policy};
 
@@ -145,6 +145,8 @@ impl Session {
         }
         if let Some(agent) = &resolved.agent
             && resolved.policy.network.mode.value() == NetworkMode::DenyAll
+            && resolved.unconfined.is_none()
+            && resolved.policy.require.value() != Require::External
         {
             warnings.push(Warning::AgentOffline { agent: agent.name });
         }
