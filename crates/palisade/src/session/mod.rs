@@ -7,6 +7,7 @@ mod group;
 mod links;
 mod load;
 mod locate;
+mod named;
 mod profile;
 pub(crate) mod request;
 mod status;
@@ -138,9 +139,8 @@ impl Session {
         }
         if let Some(agent) = &resolved.choice.agent {
             let known: Vec<String> = stack.agents().into_iter().map(str::to_owned).collect();
-            let nameless = resolved.agent.is_none() && !known.iter().any(|name| **name == **agent);
-            if !known.is_empty() && nameless {
-                warnings.push(Warning::NoSuchAgent { agent: agent.to_string(), known });
+            if resolved.agent.is_none() && !known.iter().any(|name| **name == **agent) {
+                warnings.extend(named::unknown(agent, known, request)?);
             }
         }
         if let Some(agent) = &resolved.agent
