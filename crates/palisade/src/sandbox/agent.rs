@@ -3,11 +3,14 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
 
 use palisade_plan::{Note, Order};
 use palisade_policy::name::Folder;
+use palisade_policy::policy::Require;
 
-use super::{Job, Sandbox};
+use super::{CannotRun, Job, Sandbox};
+use crate::places::shown;
 use crate::workspaces::{InUse, Workspace, Workspaces};
 
 impl Sandbox {
@@ -24,6 +27,18 @@ impl Sandbox {
                 None
             }
         }
+    }
+
+    /// Refuses a folder that does not exist behind the walls, because another agent works there.
+    pub(super) fn check_ours(&self, folder: &Path) -> Result<(), CannotRun> {
+        let session = &self.0.session;
+        let external = session.policy().require.value() == Require::External;
+        if external || self.unconfined().is_some() {
+            return Ok(()); // nothing is hidden
+        }
+        let Some(other) = session.hiding(folder) else { return Ok(()) };
+        let (agent, root) = (other.agent.clone(), other.root.clone());
+        Err(CannotRun::Others { folder: folder.to_owned(), agent, root })
     }
 
     fn entered(

@@ -322,6 +322,7 @@ impl Sandbox {
         match folder.into_os_string().into_string() {
             Ok(text) => Ok((text, place)),
             Err(folder) => Err(CannotRun::NoText { folder: folder.into() }),
+        self.check_ours(&place)?;
         }
     }
 

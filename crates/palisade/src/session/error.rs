@@ -245,7 +245,7 @@ pub enum Warning {
     },
     /// It cannot be told where other agents work.
     Workspaces(String),
-    /// Another agent works in a folder around this project, or in the project itself.
+    /// Another agent works in this project's root too, or in a folder around it.
     SharedWorkspace {
         /// The other agent.
         agent: String,

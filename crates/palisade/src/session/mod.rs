@@ -38,6 +38,7 @@ use crate::places::Places;
 use crate::read::Place;
 use crate::root::ProjectRoot;
 use crate::trust::{ContentHash, Status, TrustError, TrustStore};
+use crate::workspaces::Workspace;
 use load::Loaded;
 
 /// A project and the policy in force for it.
@@ -286,6 +287,11 @@ impl Session {
     /// Returns the keys of the policy that change nothing for a command that runs.
     pub fn without_effect(&self) -> Vec<WithoutEffect> {
         without_effect(self.policy())
+    }
+
+    /// Returns whose workspace a folder is that is hidden from the agent of this session.
+    pub(crate) fn hiding(&self, folder: &Path) -> Option<&Workspace> {
+        self.apart.hiding(folder, self.policy(), &self.root.path)
     }
 
     /// Returns what a person should know before anything runs.
