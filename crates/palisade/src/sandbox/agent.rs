@@ -49,9 +49,13 @@ impl Sandbox {
     ) -> std::io::Result<InUse> {
         let root = &self.0.session.root().path;
         let in_use = known.enter(agent, root)?;
-        for Workspace { agent, .. } in &in_use.before {
+        // Tasks of one file know each other before the first begins.
+        let before = in_use.before.iter().filter(|it| !self.0.beside.contains(&it.root));
+        for Workspace { agent: other, root: there, .. } in before {
+            let (here, there) = (shown(root), shown(there));
             let message = format!(
-                "`{agent}` was running before this workspace was known, and can read it until it ends"
+                "`{other}` was running in `{there}` before `{here}` was known as a workspace of \
+                 `{agent}`, and can read it until it ends"
             );
             order.notes.push(Note { code: "agent-running", message });
         }

@@ -10,6 +10,7 @@ use palisade::policy::name::{Anchors, Period};
 use palisade::policy::policy::Require;
 use palisade::policy::text::{Source, visible};
 use palisade::read::{Place, read_policy_file};
+use palisade::workspaces::Workspace;
 use palisade::{Job, OpenError, Output, Request, Sandbox, Session, Warning};
 use serde_json::Value as Json;
 
@@ -131,6 +132,9 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         places.push(workspace(work, args, &request)?);
     }
     others.extend(places.iter().cloned());
+    // Whoever works in one of them now does not know of these tasks.
+    let known = request.workspaces().and_then(|known| known.list().ok()).into_iter().flatten();
+    let busy: Vec<PathBuf> = known.filter(Workspace::is_in_use).map(|it| it.root).collect();
     let given = match args.commanding.is_given() {
         true => Some(args.commanding.command()?),
         false => None,
@@ -150,6 +154,7 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         own.task = Some(work.name.to_string());
         own.root = Some(place.clone());
         own.apart.extend(others.iter().filter(|other| *other != place).cloned());
+        own.beside.extend(others.iter().filter(|other| !busy.contains(other)).cloned());
         let sandbox = Sandbox::new(&own)?;
         let session = sandbox.session();
         check_confined(work, session)?;
