@@ -16,7 +16,7 @@ use serde_json::Value as Json;
 
 use super::super::{RunArgs, variable};
 use crate::asking::Given;
-use crate::command::warnings_running;
+use crate::command::{screens_running, warnings_running};
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
@@ -162,7 +162,7 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         let command = command(work, agent.as_deref(), given.as_ref(), place, &anchors)?;
         let warnings = warnings_running(session);
         if args.format() == Format::Human {
-            warn(ui, &warnings, &mut told);
+            warn(ui, session, &mut told);
         }
         let place_of = |name: &Arc<str>| works.iter().position(|other| other.name == *name);
         tasks.push(Prepared {
@@ -202,12 +202,11 @@ fn check_confined(work: &Work, session: &Session) -> Result<(), Failure> {
 }
 
 /// Says what a person should know, once for all tasks.
-fn warn(ui: &Ui, warnings: &Json, told: &mut Vec<String>) {
-    let messages = warnings.as_array().into_iter().flatten();
-    for message in messages.filter_map(|warning| warning["message"].as_str()) {
-        if !told.iter().any(|known| known == message) {
-            ui.say(&format!("warning: {}", visible(message)));
-            told.push(message.to_owned());
+fn warn(ui: &Ui, session: &Session, told: &mut Vec<String>) {
+    for text in screens_running(session) {
+        if !told.contains(&text) {
+            ui.say(&text);
+            told.push(text);
         }
     }
 }
