@@ -154,6 +154,10 @@ impl AgentsArgs {
                 ui.data(agent::text_of(name).unwrap_or_default())?;
                 if holds == Some(false) {
                     ui.say("note: a policy of yours speaks of this agent, and says all of it");
+                    ui.say(
+                        "hint: keep `.` in its `files.write`, and write the words of `flags` into \
+                         your command",
+                    );
                 }
             }
         }

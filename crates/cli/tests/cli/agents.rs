@@ -369,6 +369,8 @@ fn agents_are_listed_and_shown() {
     assert_eq!((none.code, none.stderr.as_str()), (Some(0), "no agent has worked anywhere\n"));
     let world = world.user_policy("agents: { codex: { profile: readonly } }\n");
     assert_eq!(world.json(&["agents", "show", "codex", "--json"])["holds"], false);
+    let spoken = world.run(&["agents", "show", "codex"]).stderr;
+    assert!(spoken.contains("hint: keep `.` in its `files.write`"), "{spoken}");
     let plain = world.run(&["run", "--", "claude", "--version"]);
     assert!(plain.stderr.contains("--agent claude"), "{}", plain.stderr);
 }
