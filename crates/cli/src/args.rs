@@ -91,11 +91,11 @@ pub(crate) struct Selection {
 /// Whose policy is meant.
 #[derive(Debug, Default, Args)]
 pub(crate) struct Subject {
-    /// Agent the policy is for
+    /// Agent the policy is for: one of `palisade agents`, or one that a policy speaks of
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 
-    /// Task the policy is for
+    /// Task the policy is for, by its name in a policy or in a file of tasks
     #[arg(long, value_name = "NAME")]
     pub(crate) task: Option<String>,
 

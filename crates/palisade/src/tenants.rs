@@ -70,7 +70,11 @@ pub fn tenants(requests: Vec<Request>) -> Result<Vec<Sandbox>, CannotShare> {
             Session::open(request).map_err(|because| CannotShare::Open { number, because })?;
         let root = session.root().path.clone();
         let off = session.warnings().iter().any(|it| matches!(it, Warning::Unconfined { .. }));
-        if off || session.policy().require.value() == Require::None {
+        let accepts = match session.policy().require.value() {
+            Require::Full | Require::Landlock => false,
+            Require::External | Require::None => true,
+        };
+        if off || accepts {
             return Err(CannotShare::Unconfined { number, root });
         }
         roots.push(root);

@@ -114,11 +114,13 @@ fn a193_tenants_that_cannot_be_kept_apart_are_not_opened() {
     above.root = Some(home.path("t"));
     assert_eq!(code(request(&home, "one"), above), "workspaces-overlap");
     let open = home.path("open.yaml");
-    fs::write(&open, "require: none\n").unwrap();
-    let mut open_one = request(&home, "two");
-    open_one.policies.push(open.to_str().unwrap().to_owned());
-    let refused = tenants(vec![request(&home, "one"), open_one]).unwrap_err();
-    assert!(matches!(refused, CannotShare::Unconfined { number: 1, .. }), "{refused}");
+    for accepts in ["require: none\n", "require: external\n"] {
+        fs::write(&open, accepts).unwrap();
+        let mut open_one = request(&home, "two");
+        open_one.policies.push(open.to_str().unwrap().to_owned());
+        let refused = tenants(vec![request(&home, "one"), open_one]).unwrap_err();
+        assert!(matches!(refused, CannotShare::Unconfined { number: 1, .. }), "{refused}");
+    }
     let mut gone = request(&home, "two");
     gone.root = Some(home.path("gone"));
     assert!(matches!(tenants(vec![gone]).unwrap_err(), CannotShare::Open { number: 0, .. }));

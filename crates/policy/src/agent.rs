@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::key::{Field as _, Refusals, Sourced};
+use crate::key::{Field as _, Refusals, Sourced, nearest};
 use crate::layer::{Layer, Origin, Scope};
 use crate::name::{Anchors, Folder, PathPattern};
 use crate::policy::{Document, Policy, Profile};
@@ -70,6 +70,13 @@ pub fn named(name: &str, anchors: &Anchors) -> Result<Option<AgentPreset>, Vec<D
     let home = anchors.home.clone().unwrap_or_else(|| "/nonexistent".into());
     let anchors = Anchors { root: anchors.root.clone(), home: Some(home) };
     read(name, &Source::new(file, text), &anchors).map(Some)
+}
+
+/// Returns the name that may have been meant: of an agent that is known, or one of `others`.
+pub fn meant<'n>(name: &str, others: &[&'n str]) -> Option<&'n str> {
+    let mut known: Vec<&'n str> = TEXTS.iter().map(|(name, ..)| *name).collect();
+    known.extend(others);
+    nearest(name, &known)
 }
 
 /// Returns the agent that a program is, by its name alone.

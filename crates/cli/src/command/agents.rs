@@ -132,10 +132,13 @@ impl AgentsArgs {
         let Some(preset) = known(name)? else {
             let names: Vec<&str> = agent::names().collect();
             let message = format!("no agent `{}` is known", visible(name));
-            return Err(Failure::new("no-such-agent", message).hint(format!(
-                "known: {}; a policy can say `agents: {{ NAME: … }}`",
-                names.join(", ")
-            )));
+            let hint = match agent::meant(name, &[]) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => {
+                    format!("known: {}; a policy can say `agents: {{ NAME: … }}`", names.join(", "))
+                }
+            };
+            return Err(Failure::new("no-such-agent", message).hint(hint));
         };
         // Whether it would hold here.
         let mut asked = request.clone();
@@ -151,6 +154,10 @@ impl AgentsArgs {
                 ui.data(agent::text_of(name).unwrap_or_default())?;
                 if holds == Some(false) {
                     ui.say("note: a policy of yours speaks of this agent, and says all of it");
+                    ui.say(
+                        "hint: keep `.` in its `files.write`, and write the words of `flags` into \
+                         your command",
+                    );
                 }
             }
         }

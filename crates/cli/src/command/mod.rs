@@ -76,26 +76,33 @@ fn nothing_asked(ui: &Ui) -> Exit {
 
 /// Says what a person should know of a session.
 fn warn(ui: &Ui, session: &Session) {
-    for warning in session.warnings() {
-        if let Warning::Text(problem) = warning {
-            ui.say(&format!("{problem}\n")); // it has a heading of its own
-        } else {
-            ui.say(&format!("warning: {warning}"));
-        }
-        if let Some(hint) = warning.hint() {
-            ui.say(&format!("hint: {hint}"));
-        }
-    }
+    session.warnings().iter().for_each(|warning| ui.say(&screen(warning)));
 }
 
 /// Says what a person should know of a session in which something is going to run.
 fn warn_running(ui: &Ui, session: &Session) {
-    warn(ui, session);
-    if let Some(less) = accepts_nothing(session) {
-        ui.say(&format!("warning: {less}"));
-    }
-    for idle in session.without_effect() {
-        ui.say(&format!("warning: {}", visible(&idle.to_string())));
+    screens_running(session).iter().for_each(|text| ui.say(text));
+}
+
+/// Returns that, one by one.
+fn screens_running(session: &Session) -> Vec<String> {
+    let mut texts: Vec<String> = session.warnings().iter().map(screen).collect();
+    texts.extend(accepts_nothing(session).map(|less| format!("warning: {less}")));
+    let idle = session.without_effect().into_iter();
+    texts.extend(idle.map(|idle| format!("warning: {}", visible(&idle.to_string()))));
+    texts
+}
+
+/// Writes a warning for a person, with what to do about it.
+fn screen(warning: &Warning) -> String {
+    let text = if let Warning::Text(problem) = warning {
+        format!("{problem}\n") // it has a heading of its own
+    } else {
+        format!("warning: {warning}")
+    };
+    match warning.hint() {
+        Some(hint) => format!("{text}\nhint: {hint}"),
+        None => text,
     }
 }
 

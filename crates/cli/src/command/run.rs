@@ -46,19 +46,22 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) settings: Vec<String>,
 
-    /// Tasks file of Bloom: runs its tasks, side by side; with --task and a command, as `--policy bloom:FILE`
+    /// Tasks file of Bloom: runs its tasks, side by side; with --task, that one alone
     ///
     /// Each task has a `workspace` that the others cannot read, from before the first begins. It runs
     /// its `command`, or what stands behind `--`, in which `{task}`, `{agent}`, `{workspace}` and
     /// `{instructions}` are filled in, or its agent with its `instructions`. Tasks wait for those in
     /// `depends_on`, and are skipped if one of these fails.
     ///
-    /// Exit codes: 0 if every task ended with 0; otherwise that of the first in the file that did not;
-    /// 128+n if signal n ended all; 125 if nothing was run.
+    /// With --task and a command it is `--policy bloom:FILE`: the command runs once, where you are,
+    /// under what the file says for the task, and nothing is filled in.
+    ///
+    /// Exit codes: 0 if every task ended with 0; otherwise that of the first that did not, in the
+    /// order in which they run; 128+n if signal n ended all; 125 if nothing was run.
     #[arg(long, value_name = "FILE")]
     pub(crate) tasks: Vec<String>,
 
-    /// Most tasks that run at the same time
+    /// Most tasks that run at the same time; 8 if nothing is said
     #[arg(long, value_name = "N", requires = "tasks", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
 
@@ -107,6 +110,13 @@ impl RunArgs {
         if !self.commanding.is_given() {
             super::nothing_asked(ui);
             return Ok(Exit::Failed);
+        }
+        if self.workspaces.is_some() || self.jobs.is_some() {
+            let message = "--workspaces and --jobs are not for one command of your own";
+            return Err(Failure::new("tasks", message).hint(
+                "leave the command out: the task runs its own; or leave these out: the command \
+                 runs where you are",
+            ));
         }
         BackEnd::of(std::env::consts::OS)
             .map_err(|none| Failure::new("no-back-end", none.to_string()).hint(none.hint()))?;

@@ -258,6 +258,95 @@ fn a_known_agent_sees_its_own_login_and_keeps_its_state() {
 }
 
 #[test]
+fn a_second_agent_in_the_same_folder_is_told_of_the_first() {
+    let world = workspaces(World::new(), &["a"]);
+    let run = |agent: &str| run_in(&world, "a", &["--agent", agent, "--", "true"]).stderr;
+    let said = "`alpha` works in `";
+    let first = run("alpha");
+    assert!(!first.contains("works in"), "{first}");
+    let second = run("beta");
+    assert!(second.contains(said) && second.contains("palisade agents forget"), "{second}");
+    assert!(run("alpha").contains("`beta` works in"), "each is told of the other");
+    let world = world.user_policy("files: { unhide: [~/ws/a] }\n");
+    let lifted = run_in(&world, "a", &["--agent", "beta", "--", "true"]).stderr;
+    assert!(!lifted.contains("works in"), "{lifted}");
+}
+
+#[test]
+fn a_folder_of_another_agent_is_named_before_anything_starts() {
+    as_both(|world| {
+        let world = workspaces(world, &["a"]);
+        let inner = world.home.path("ws/a/inner");
+        fs::create_dir(&inner).unwrap();
+        let there = inner.to_str().unwrap();
+        let at = ["--root", there, "--cwd", there, "--", "true"];
+        let first = run_in(&world, "a", &[&["--agent", "alpha"], &at[..]].concat());
+        assert_eq!(first.code, Some(0), "{}", first.stderr);
+        let run = ["--agent", "beta", "--cwd", there, "--", "touch", "made"];
+        let second = run_in(&world, "a", &run);
+        assert_eq!(second.code, Some(125), "{}", second.stderr);
+        for part in ["error[other-workspace]", "workspace of `alpha`", "palisade agents forget /"] {
+            assert!(second.stderr.contains(part), "{part}: {}", second.stderr);
+        }
+        let plan = world
+            .command(PALISADE)
+            .current_dir(&inner)
+            .args(["plan", "--agent", "beta", "--", "true"])
+            .output();
+        assert_eq!(plan.unwrap().status.code(), Some(125));
+        // What is refused there says whose it is.
+        let read = run_in(&world, "a", &["--agent", "beta", "--", "cat", "inner/x"]);
+        assert_eq!(read.code, Some(126), "{}", read.stderr);
+        assert!(
+            read.stderr.contains("workspace of another agent (agent alpha)"),
+            "{}",
+            read.stderr
+        );
+        let forgot = world.run(&["agents", "forget", there]);
+        assert_eq!(forgot.code, Some(0), "{}", forgot.stderr);
+        let third = run_in(&world, "a", &run);
+        assert_eq!(third.code, Some(0), "{}", third.stderr);
+    });
+}
+
+#[test]
+fn a_name_that_nobody_knows_is_told_and_one_that_cannot_be_is_refused() {
+    let world = World::new();
+    let run = |name: &str| world.run(&["run", "--agent", name, "--", "touch", "made"]);
+    let slip = run("claud");
+    assert_eq!(slip.code, Some(0), "{}", slip.stderr);
+    assert!(slip.stderr.contains("did you mean `claude`?"), "{}", slip.stderr);
+    let other = run("somebody");
+    assert!(other.stderr.contains("nothing is known of it"), "{}", other.stderr);
+    assert!(!run("claude").stderr.contains("nothing is known"));
+    fs::remove_file(world.project.path("made")).unwrap();
+    for odd in ["", " ", "../x", "a/b", ".hidden", "a\nb", " claude"] {
+        let ran = run(odd);
+        assert_eq!(ran.code, Some(125), "{odd:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("error[agent-name]"), "{odd:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains("`palisade agents` lists"), "{odd:?}: {}", ran.stderr);
+    }
+    assert!(!world.project.path("made").exists());
+    let known = world.run(&["agents", "workspaces"]).stdout;
+    assert_eq!(known.lines().count(), 3, "{known}");
+    let shown = world.run(&["agents", "show", "claud"]);
+    assert!(shown.stderr.contains("hint: did you mean `claude`?"), "{}", shown.stderr);
+}
+
+#[test]
+fn that_there_is_no_network_is_said_where_something_closes_it() {
+    let world = World::new();
+    let offline = "`claude` does not reach its model";
+    let ran = world.run(&["run", "--agent", "claude", "--", "true"]);
+    assert!(ran.stderr.contains(offline), "{}", ran.stderr);
+    let world = world.user_policy("require: external\n");
+    let ran = world.run(&["run", "--agent", "claude", "--", "true"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("require: external"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains(offline), "{}", ran.stderr);
+}
+
+#[test]
 fn agents_are_listed_and_shown() {
     let world = World::new();
     let list = world.run(&["agents"]);
@@ -280,6 +369,8 @@ fn agents_are_listed_and_shown() {
     assert_eq!((none.code, none.stderr.as_str()), (Some(0), "no agent has worked anywhere\n"));
     let world = world.user_policy("agents: { codex: { profile: readonly } }\n");
     assert_eq!(world.json(&["agents", "show", "codex", "--json"])["holds"], false);
+    let spoken = world.run(&["agents", "show", "codex"]).stderr;
+    assert!(spoken.contains("hint: keep `.` in its `files.write`"), "{spoken}");
     let plain = world.run(&["run", "--", "claude", "--version"]);
     assert!(plain.stderr.contains("--agent claude"), "{}", plain.stderr);
 }

@@ -132,7 +132,8 @@ fn tasks_wait_for_each_other_and_are_skipped_when_one_before_them_fails() {
     assert!(!world.home.path("t/three/never").exists());
     let shown = run(&world, &[]);
     assert_eq!(shown.code, Some(7));
-    assert!(shown.stderr.contains("3 of 6 tasks ended well"), "{}", shown.stderr);
+    let sum = "2 of 5 tasks ended well; done before, and not run: 1\n";
+    assert!(shown.stderr.contains(sum), "{}", shown.stderr);
     assert!(shown.stderr.contains("note: `after` was not run: a task before it failed"));
 }
 
@@ -167,15 +168,101 @@ fn what_cannot_be_kept_apart_or_run_is_refused_before_anything_is() {
             "task-unconfined",
             "run it alone",
         ),
+        (
+            format!("[{{ id: a, workspace: one, {made} }}]"),
+            &["--policy", "external.yaml"],
+            "task-unconfined",
+            "require: full",
+        ),
+        (
+            format!("[{{ id: a, workspace: one, {made} }}]"),
+            &["--policy", "none.yaml"],
+            "task-unconfined",
+            "`require: none`",
+        ),
         ("[{ id: a, depends_on: [a] }]".into(), &[], "tasks-in-a-circle", ""),
+        (
+            format!("[{{ id: a, {made} }}]"),
+            &["--task", "a", "--workspaces", "ws", "--", "touch", "one/made"],
+            "tasks",
+            "leave the command out",
+        ),
+        (
+            format!("[{{ id: a, workspace: one, {made} }}]"),
+            &["--task", "a", "--jobs", "2", "--", "touch", "one/made"],
+            "tasks",
+            "leave the command out",
+        ),
     ] {
         let world = world(Person::Ours, &format!("tasks: {tasks}\n"));
+        fs::write(world.home.path("t/external.yaml"), "require: external\n").unwrap();
+        fs::write(world.home.path("t/none.yaml"), "require: none\n").unwrap();
         let ran = run(&world, arguments);
         assert_eq!(ran.code, Some(125), "{tasks}: {}", ran.stderr);
         let is = format!("error[{code}]");
         assert!(ran.stderr.contains(&is) && ran.stderr.contains(hint), "{tasks}: {}", ran.stderr);
         assert!(!world.home.path("t/one/made").exists(), "{tasks}");
     }
+}
+
+#[test]
+fn tasks_of_one_file_know_each_other_and_who_ran_before_is_told_of() {
+    // Each goes on when the other has begun, which it sees by a folder that both may write.
+    let meet = "touch ../met/$(basename $PWD); for i in $(seq 300); do test $(ls ../met | wc -l) = 2 && exit 0; sleep 0.1; done; exit 9";
+    let world = world(
+        Person::Ours,
+        "tasks:
+  - { id: one, agent_name: alpha, workspace: one, command: sh meet.sh }
+  - { id: two, agent_name: beta, workspace: two, command: sh meet.sh }
+",
+    );
+    for name in ["one", "two"] {
+        fs::write(world.home.path(format!("t/{name}/meet.sh")), meet).unwrap();
+    }
+    fs::create_dir(world.home.path("t/met")).unwrap();
+    fs::write(world.home.path("t/p.yaml"), "files: { write: [., ~/t/met] }\n").unwrap();
+    let ran = run(&world, &["--policy", "p.yaml"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("was running"), "{}", ran.stderr);
+    // Somebody else does not know of them.
+    let wait = "touch begun; while ! test -e go; do sleep 0.05; done\n";
+    fs::write(world.home.path("t/three/wait.sh"), wait).unwrap();
+    for place in ["t/one", "t/two"] {
+        let place = world.home.path(place);
+        world.run(&["agents", "forget", place.to_str().unwrap()]);
+    }
+    let mut other = world.command(PALISADE);
+    other.args(["run", "--root", ".", "--agent", "gamma", "--", "sh", "wait.sh"]);
+    other.current_dir(world.home.path("t/three")).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut other = other.spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while !world.home.path("t/three/begun").exists() {
+        assert!(Instant::now() < until, "it never began");
+        thread::sleep(Duration::from_millis(10));
+    }
+    let ran = run(&world, &["--policy", "p.yaml"]);
+    fs::write(world.home.path("t/three/go"), "").unwrap();
+    other.wait().unwrap();
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let told: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("was running")).collect();
+    assert_eq!(told.len(), 2, "{}", ran.stderr);
+    for part in ["`gamma` was running in `", "t/three`", "t/one` was known", "`alpha`"] {
+        assert!(told[0].contains(part), "{part}: {told:?}");
+    }
+}
+
+#[test]
+fn a_key_of_a_task_that_is_nearly_one_of_ours_is_told_of() {
+    let world = world(
+        Person::Ours,
+        "tasks:\n  - id: one\n    workspace: one\n    comand: touch made\n    estimate: 3\n    command: ls\n",
+    );
+    let ran = run(&world, &[]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for part in ["unknown key `tasks.comand`\n  --> tasks.yaml:4:5", "did you mean `command`?"] {
+        assert_eq!(ran.stderr.matches(part).count(), 1, "{part}: {}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("estimate"), "{}", ran.stderr);
 }
 
 #[test]

@@ -3,11 +3,14 @@
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
+use std::path::Path;
 
 use palisade_plan::{Note, Order};
 use palisade_policy::name::Folder;
+use palisade_policy::policy::Require;
 
-use super::{Job, Sandbox};
+use super::{CannotRun, Job, Sandbox};
+use crate::places::shown;
 use crate::workspaces::{InUse, Workspace, Workspaces};
 
 impl Sandbox {
@@ -26,6 +29,18 @@ impl Sandbox {
         }
     }
 
+    /// Refuses a folder that does not exist behind the walls, because another agent works there.
+    pub(super) fn check_ours(&self, folder: &Path) -> Result<(), CannotRun> {
+        let session = &self.0.session;
+        let external = session.policy().require.value() == Require::External;
+        if external || self.unconfined().is_some() {
+            return Ok(()); // nothing is hidden
+        }
+        let Some(other) = session.hiding(folder) else { return Ok(()) };
+        let (agent, root) = (other.agent.clone(), other.root.clone());
+        Err(CannotRun::Others { folder: folder.to_owned(), agent, root })
+    }
+
     fn entered(
         &self,
         agent: &str,
@@ -34,9 +49,13 @@ impl Sandbox {
     ) -> std::io::Result<InUse> {
         let root = &self.0.session.root().path;
         let in_use = known.enter(agent, root)?;
-        for Workspace { agent, .. } in &in_use.before {
+        // Tasks of one file know each other before the first begins.
+        let before = in_use.before.iter().filter(|it| !self.0.beside.contains(&it.root));
+        for Workspace { agent: other, root: there, .. } in before {
+            let (here, there) = (shown(root), shown(there));
             let message = format!(
-                "`{agent}` was running before this workspace was known, and can read it until it ends"
+                "`{other}` was running in `{there}` before `{here}` was known as a workspace of \
+                 `{agent}`, and can read it until it ends"
             );
             order.notes.push(Note { code: "agent-running", message });
         }

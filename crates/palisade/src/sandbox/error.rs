@@ -7,6 +7,7 @@ use palisade_apply::CannotStart;
 use palisade_plan::CannotPlan;
 use palisade_policy::name::PathPattern;
 use palisade_policy::policy::Policy;
+use palisade_policy::text::visible;
 use palisade_policy::{Origin, key::Sourced};
 
 use crate::places::shown;
@@ -26,6 +27,16 @@ pub enum CannotRun {
     NoText {
         /// The folder.
         folder: PathBuf,
+    },
+    /// Another agent works in the folder, which is hidden from this one.
+    #[error("`{}` is a workspace of `{}`, and hidden from this agent", shown(root), visible(agent))]
+    Others {
+        /// The folder to run in.
+        folder: PathBuf,
+        /// The other agent.
+        agent: String,
+        /// Where that works.
+        root: PathBuf,
     },
     /// No way to confine it.
     #[error(transparent)]
@@ -57,6 +68,7 @@ impl CannotRun {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Folder { .. } | Self::NoText { .. } => "cwd",
+            Self::Others { .. } => "other-workspace",
             Self::Plan(error) | Self::Said { error, .. } => error.code(),
             Self::Start(error) => error.code(),
             Self::Carried(_) => "carried",
@@ -69,6 +81,10 @@ impl CannotRun {
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Folder { .. } | Self::NoText { .. } => "name another with --cwd",
+            Self::Others { root, .. } => {
+                let root = shown(root);
+                return Some(format!("work elsewhere, or `palisade agents forget {root}`"));
+            }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
             Self::Carried(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,

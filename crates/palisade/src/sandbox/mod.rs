@@ -76,6 +76,8 @@ struct Inner {
     recorder: Arc<Recorder>,
     store: Option<Store>,
     workspaces: Option<Workspaces>,
+    /// Where others work that know of this project.
+    beside: Vec<PathBuf>,
     /// The user's home, as the user table has it.
     real_home: Option<PathBuf>,
 }
@@ -129,6 +131,7 @@ impl Sandbox {
             recorder: Arc::new(Recorder::new(path.map(|path| JsonlSink::open(&path)))),
             store: request.cache_store(),
             workspaces: request.workspaces(),
+            beside: request.beside.clone(),
             real_home: request.real_home().map(Path::to_owned),
             session,
         }))
@@ -319,6 +322,7 @@ impl Sandbox {
         if !place.is_dir() {
             return Err(CannotRun::Folder { folder });
         }
+        self.check_ours(&place)?;
         match folder.into_os_string().into_string() {
             Ok(text) => Ok((text, place)),
             Err(folder) => Err(CannotRun::NoText { folder: folder.into() }),

@@ -245,7 +245,7 @@ pub enum Warning {
     },
     /// It cannot be told where other agents work.
     Workspaces(String),
-    /// Another agent works in a folder around this project, or in the project itself.
+    /// Another agent works in this project's root too, or in a folder around it.
     SharedWorkspace {
         /// The other agent.
         agent: String,
@@ -259,12 +259,14 @@ pub enum Warning {
         /// What was left out.
         parts: Vec<Ignored>,
     },
-    /// The agent has no section of its own, and others have.
+    /// Nothing is known of the agent, and no file speaks of it.
     NoSuchAgent {
         /// The agent that was asked for.
         agent: String,
         /// The agents that some file names.
         known: Vec<String>,
+        /// The agent that may have been meant.
+        meant: Option<String>,
     },
     /// A profile that was chosen by an option does not hold for a key, because a file that speaks
     /// with the same voice says otherwise.
@@ -324,9 +326,14 @@ impl fmt::Display for Warning {
                 let (agent, root) = (visible(agent), shown(root));
                 write!(f, "`{agent}` works in `{root}` too: that is not hidden")
             }
-            Self::NoSuchAgent { agent, known } => {
+            Self::NoSuchAgent { agent, known, meant } => {
                 let (agent, known) = (visible(agent), visible(&known.join(", ")));
-                write!(f, "no file says anything for the agent `{agent}`; known: {known}")
+                write!(f, "no file says anything for the agent `{agent}`")?;
+                match (meant, &*known) {
+                    (Some(meant), _) => write!(f, "; did you mean `{}`?", visible(meant)),
+                    (None, "") => write!(f, ", and nothing is known of it: the base policy holds"),
+                    (None, known) => write!(f, "; known: {known}"),
+                }
             }
             Self::ProfileReplaced { profile, key, origin } => {
                 let profile = visible(profile);

@@ -7,6 +7,7 @@ mod group;
 mod links;
 mod load;
 mod locate;
+mod named;
 mod profile;
 pub(crate) mod request;
 mod status;
@@ -23,7 +24,7 @@ use palisade_policy::key::{Field, Ignored, Refusals, Row, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Resolved, Stack, Trust, resolve};
 use palisade_policy::lint::{WithoutEffect, without_effect};
 use palisade_policy::name::{Anchors, Folder, PathPattern};
-use palisade_policy::policy::{NetworkMode, Profile};
+use palisade_policy::policy::{NetworkMode, Profile, Require};
 use palisade_policy::text::{Diagnostic, Source};
 use palisade_policy::{Origin, Policy};
 
@@ -37,6 +38,7 @@ use crate::places::Places;
 use crate::read::Place;
 use crate::root::ProjectRoot;
 use crate::trust::{ContentHash, Status, TrustError, TrustStore};
+use crate::workspaces::Workspace;
 use load::Loaded;
 
 /// A project and the policy in force for it.
@@ -138,13 +140,14 @@ impl Session {
         }
         if let Some(agent) = &resolved.choice.agent {
             let known: Vec<String> = stack.agents().into_iter().map(str::to_owned).collect();
-            let nameless = resolved.agent.is_none() && !known.iter().any(|name| **name == **agent);
-            if !known.is_empty() && nameless {
-                warnings.push(Warning::NoSuchAgent { agent: agent.to_string(), known });
+            if resolved.agent.is_none() && !known.iter().any(|name| **name == **agent) {
+                warnings.extend(named::unknown(agent, known, request)?);
             }
         }
         if let Some(agent) = &resolved.agent
             && resolved.policy.network.mode.value() == NetworkMode::DenyAll
+            && resolved.unconfined.is_none()
+            && resolved.policy.require.value() != Require::External
         {
             warnings.push(Warning::AgentOffline { agent: agent.name });
         }
@@ -284,6 +287,11 @@ impl Session {
     /// Returns the keys of the policy that change nothing for a command that runs.
     pub fn without_effect(&self) -> Vec<WithoutEffect> {
         without_effect(self.policy())
+    }
+
+    /// Returns whose workspace a folder is that is hidden from the agent of this session.
+    pub(crate) fn hiding(&self, folder: &Path) -> Option<&Workspace> {
+        self.apart.hiding(folder, self.policy(), &self.root.path)
     }
 
     /// Returns what a person should know before anything runs.

@@ -37,6 +37,8 @@ pub struct Request {
     pub task: Option<String>,
     /// Folders of others, which nobody here may read, whatever the policy says.
     pub apart: Vec<PathBuf>,
+    /// Those of them in which nobody works yet, and where whoever begins knows of this project.
+    pub beside: Vec<PathBuf>,
     /// The sandbox runner's configuration.
     pub runner: Option<RunnerConfig>,
     /// Who asks: the command line, or a program that embeds the library.
@@ -97,6 +99,7 @@ impl Request {
             agent: None,
             task: None,
             apart: Vec::new(),
+            beside: Vec::new(),
             runner: None,
             speaker: Speaker::Library,
             switches: Switches::default(),

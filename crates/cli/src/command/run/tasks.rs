@@ -327,6 +327,11 @@ fn tell(ui: &Ui, tasks: &[Prepared], ended: &[Ended], rows: &[Row], shows_output
             row.last().for_each(|line| ui.say(&format!("  {}", visible(line))));
         }
     }
-    let good = ended.iter().filter(|it| State::of(it).is_good()).count();
-    ui.say(&format!("{good} of {} tasks ended well", tasks.len()));
+    let count = |state: State| ended.iter().filter(|it| State::of(it) == state).count();
+    let (good, done) = (count(State::Ended(0)), count(State::Done));
+    let before = match done {
+        0 => String::new(),
+        done => format!("; done before, and not run: {done}"),
+    };
+    ui.say(&format!("{good} of {} tasks ended well{before}", tasks.len() - done));
 }

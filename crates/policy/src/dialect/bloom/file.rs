@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::section::{OWN_KEYS, Section};
 use crate::dialect::Input;
-use crate::key::Reader;
+use crate::key::{Reader, nearest};
 use crate::layer::{Layer, Origin, Scope};
 use crate::name::Anchors;
 use crate::text::{self, Diagnostic, Entry, Node, Source, Span, Value, visible};
@@ -32,6 +32,23 @@ fn too_many(what: &str, node: &Node, cx: &mut Reader<'_>) {
     let message = format!("more than {MOST} {what}");
     cx.report(cx.complaint("too-many-sections", message, node.span));
 }
+
+/// Keys of a task that count.
+const TASK_KEYS: [&str; 13] = [
+    "agent",
+    "agent_name",
+    "command",
+    "depends_on",
+    "id",
+    "instructions",
+    "name",
+    "prompt",
+    "sandbox",
+    "status",
+    "subtasks",
+    "title",
+    "workspace",
+];
 
 /// Keys beside the agents that name none.
 const RESERVED: [&str; 3] = ["defaultInteractive", "defaultNonInteractive", "timeout"];
@@ -154,6 +171,7 @@ impl File {
         if !matches!(node.value, Value::Map(_)) {
             return cx.wrong_type("tasks", "maps, one for each task", node).unwrap_or_default();
         }
+        tell_slips(node, cx);
         if let Some(parts) = node.find("subtasks") {
             self.take_tasks(parts, cx);
         }
@@ -173,6 +191,16 @@ impl File {
         if let Some(sandbox) = sandbox {
             let scope = Scope::Task(name);
             self.sections.extend(Section::read(scope, agent, sandbox, cx));
+        }
+    }
+}
+
+/// Tells of keys that are nearly one that counts. Bloom has many more, of which nothing is said.
+fn tell_slips(task: &Node, cx: &mut Reader<'_>) {
+    let Value::Map(entries) = &task.value else { return };
+    for entry in entries.iter().filter(|entry| !TASK_KEYS.contains(&&*entry.key)) {
+        if nearest(&entry.key, &TASK_KEYS).is_some() {
+            cx.report(cx.unknown("tasks", entry, &TASK_KEYS).warning());
         }
     }
 }

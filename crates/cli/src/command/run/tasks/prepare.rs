@@ -7,14 +7,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use palisade::policy::agent;
 use palisade::policy::dialect::bloom::{Work, WorkCommand, work};
 use palisade::policy::name::{Anchors, Period};
+use palisade::policy::policy::Require;
 use palisade::policy::text::{Source, visible};
 use palisade::read::{Place, read_policy_file};
-use palisade::{Job, OpenError, Output, Request, Sandbox, Warning};
+use palisade::workspaces::Workspace;
+use palisade::{Job, OpenError, Output, Request, Sandbox, Session, Warning};
 use serde_json::Value as Json;
 
 use super::super::{RunArgs, variable};
 use crate::asking::Given;
-use crate::command::warnings_running;
+use crate::command::{screens_running, warnings_running};
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
@@ -130,6 +132,9 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         places.push(workspace(work, args, &request)?);
     }
     others.extend(places.iter().cloned());
+    // Whoever works in one of them now does not know of these tasks.
+    let known = request.workspaces().and_then(|known| known.list().ok()).into_iter().flatten();
+    let busy: Vec<PathBuf> = known.filter(Workspace::is_in_use).map(|it| it.root).collect();
     let given = match args.commanding.is_given() {
         true => Some(args.commanding.command()?),
         false => None,
@@ -149,19 +154,15 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         own.task = Some(work.name.to_string());
         own.root = Some(place.clone());
         own.apart.extend(others.iter().filter(|other| *other != place).cloned());
+        own.beside.extend(others.iter().filter(|other| !busy.contains(other)).cloned());
         let sandbox = Sandbox::new(&own)?;
         let session = sandbox.session();
-        if session.warnings().iter().any(|it| matches!(it, Warning::Unconfined { .. })) {
-            let message = format!("nothing confines the task `{}`", visible(&work.name));
-            return Err(Failure::new("task-unconfined", message).hint(
-                "others could not be kept from it; run it alone, with --task and a command",
-            ));
-        }
+        check_confined(work, session)?;
         let agent = session.agent().map(str::to_owned);
         let command = command(work, agent.as_deref(), given.as_ref(), place, &anchors)?;
         let warnings = warnings_running(session);
         if args.format() == Format::Human {
-            warn(ui, &warnings, &mut told);
+            warn(ui, session, &mut told);
         }
         let place_of = |name: &Arc<str>| works.iter().position(|other| other.name == *name);
         tasks.push(Prepared {
@@ -181,13 +182,31 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
     Ok(tasks)
 }
 
+/// Refuses a task that nothing keeps from the others, or need not.
+fn check_confined(work: &Work, session: &Session) -> Result<(), Failure> {
+    let name = visible(&work.name);
+    let off = session.warnings().iter().any(|it| matches!(it, Warning::Unconfined { .. }));
+    let (message, hint) = match session.policy().require.value() {
+        _ if off => (
+            format!("nothing confines the task `{name}`"),
+            "others could not be kept from it; run it alone, with --task and a command",
+        ),
+        Require::Full | Require::Landlock => return Ok(()),
+        require @ (Require::External | Require::None) => (
+            format!("nothing need confine the task `{name}`: the policy says `require: {require}`"),
+            "others could not be kept from it; say `require: full` or `require: landlock`, or run \
+             it alone, with --task and a command",
+        ),
+    };
+    Err(Failure::new("task-unconfined", message).hint(hint))
+}
+
 /// Says what a person should know, once for all tasks.
-fn warn(ui: &Ui, warnings: &Json, told: &mut Vec<String>) {
-    let messages = warnings.as_array().into_iter().flatten();
-    for message in messages.filter_map(|warning| warning["message"].as_str()) {
-        if !told.iter().any(|known| known == message) {
-            ui.say(&format!("warning: {}", visible(message)));
-            told.push(message.to_owned());
+fn warn(ui: &Ui, session: &Session, told: &mut Vec<String>) {
+    for text in screens_running(session) {
+        if !told.contains(&text) {
+            ui.say(&text);
+            told.push(text);
         }
     }
 }
