@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value as Json, json};
 
-use crate::kit::{World, as_both};
+use crate::kit::{PALISADE, World, as_both};
 use crate::schema::assert_fits;
 
 /// Runs something under a policy of the project's that a person names.
@@ -121,6 +121,38 @@ fn a_rule_opens_what_its_profile_opens_and_no_more_than_a_person_chose() {
         world.write("look.sh", "ls /etc/passwd\n");
         assert_eq!(listed("sh look.sh"), "/etc/passwd\n");
         assert_eq!(world.json(&["run", "--json", "--shell", "ls /etc/passwd"])["denied"], true);
+    });
+}
+
+#[test]
+fn a_profile_chosen_by_an_option_or_a_variable_bounds_the_rules_of_every_file() {
+    as_both(|world| {
+        let rules = "commands:\n  rules:\n    - { tool: fetcher, profile: workspace-write }\n";
+        world.write("w.sh", "echo x > made; true\n");
+        let tried = |policy: &str, profile: &[&str], variable: Option<&str>| {
+            world.write("p.yaml", policy);
+            let tool = ["run", "--json", "--policy", "p.yaml", "--tool", "fetcher"];
+            let mut command = world.command(PALISADE);
+            command.args(tool).args(profile).args(["--", "sh", "w.sh"]);
+            if let Some(variable) = variable {
+                command.env("PALISADE_PROFILE", variable);
+            }
+            let outcome: Json = serde_json::from_str(&world.finish(&mut command).stdout).unwrap();
+            (outcome["profile"]["name"].clone(), made(&world))
+        };
+        let own = format!("profile: readonly\n{rules}");
+        let (readonly, wide) = (json!("readonly"), json!("workspace-write"));
+        for policy in [rules, &own] {
+            assert_eq!(tried(policy, &[], None), (wide.clone(), true), "the rule holds alone");
+            let option = tried(policy, &["--profile", "readonly"], None);
+            assert_eq!(option, (readonly.clone(), false), "{policy}");
+            let both = tried(policy, &["--profile", "readonly"], Some("workspace-write"));
+            assert_eq!(both, (readonly.clone(), false), "{policy}");
+        }
+        assert_eq!(tried(rules, &[], Some("readonly")), (readonly.clone(), false));
+        // A rule may still narrow what a person chose.
+        let narrow = rules.replace("workspace-write", "readonly");
+        assert_eq!(tried(&narrow, &["--profile", "workspace-write"], None), (readonly, false));
     });
 }
 
