@@ -197,6 +197,11 @@ fn carry_out(order: &Order) -> io::Result<u8> {
         }
     }
     if order.form == Form::Document {
+        if let Some(engine) = table::idle(&all) {
+            let why = "ran nothing, so there is no table; try it alone with --engine";
+            writeln!(io::stderr(), "error: `{engine}` {why}")?;
+            return Ok(1);
+        }
         write!(out, "{}", table::document(&columns, &all, &order.people))?;
     }
     Ok(u8::from(!table::as_it_should_be(&all)))
