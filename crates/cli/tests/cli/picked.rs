@@ -168,6 +168,18 @@ fn an_option_chooses_defaults_and_keys_of_the_same_voice_stay_with_a_word() {
         let told: Vec<&Json> = ran["warnings"].as_array().unwrap().iter().collect();
         let replaced = told.iter().filter(|it| it["code"] == "profile-replaced").count();
         assert_eq!(replaced, 2, "{ran}");
+        // What a named file says for one agent stands above the option, which is told.
+        let agent = "agents: { builder: { profile: workspace-write-no-network } }\n";
+        world.write("p.yaml", agent);
+        let options = ["--agent", "builder", "--profile", "readonly", "--", "sh", "w.sh"];
+        let ran = run(&world, &options);
+        assert_eq!((&ran["warnings"][0]["code"], made(&world)), (&"profile-replaced".into(), true));
+        let told = ran["warnings"][0]["message"].as_str().unwrap();
+        assert!(told.contains("`readonly`") && told.contains("p.yaml:1"), "{told}");
+        world.write("p.yaml", agent.replace("builder", "other"));
+        let ran = run(&world, &options);
+        assert_eq!((&ran["profile"]["name"], made(&world)), (&"readonly".into(), false), "{ran}");
+        fs::remove_file(world.project.path("kept/made")).ok();
         // Without keys in the file it is the profile's word, and nothing needs to be said.
         world.write("p.yaml", "limits: { timeout: 60s }\n");
         let ran = run(&world, &["--profile", "readonly", "--", "sh", "w.sh"]);
@@ -189,6 +201,9 @@ fn a067_what_the_walls_refused_is_told_with_the_profile_and_the_rule() {
                 assert!(hint.contains(part), "{part}: {hint}");
             }
         }
+        let open = |hint: &Json| hint.as_str().unwrap().contains("opens the project");
+        assert_eq!((open(&hints[0]), open(&hints[1])), (true, false), "{hints:?}");
+        assert!(hints[0].as_str().unwrap().contains("`workspace-write-no-network`"), "{hints:?}");
         // To a person, too.
         let ran = world.run(&["run", "--policy", "p.yaml", "--trace-writes", "--", "sh", "try.sh"]);
         assert_eq!(ran.stderr.matches("hint: the profile `readonly`").count(), 2, "{}", ran.stderr);
