@@ -65,10 +65,8 @@ pub(crate) fn idle(all: &[Judged]) -> Option<&'static str> {
 /// Returns the verdict as the table has it: where there is no engine, nothing is held, and what does
 /// not work is refused by the host.
 fn tabled(one: &Judged) -> Verdict {
-    match one.verdict {
-        Verdict::Held if one.engine == "none" => Verdict::Host,
-        verdict => verdict,
-    }
+    let refused = one.engine == "none" && one.verdict == Verdict::Held;
+    if refused { Verdict::Host } else { one.verdict }
 }
 
 /// The page.
