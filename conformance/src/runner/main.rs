@@ -202,6 +202,11 @@ fn carry_out(order: &Order) -> io::Result<u8> {
         }
     }
     if order.form == Form::Document {
+        if let Some(engine) = table::idle(&all) {
+            let why = "ran nothing, so there is no table; try it alone with --engine";
+            writeln!(io::stderr(), "error: `{engine}` {why}")?;
+            return Ok(1);
+        }
         write!(out, "{}", table::document(&columns, &all, &order.people))?;
     }
     // An engine that was asked for and is not there proves nothing; ours is.

@@ -52,6 +52,23 @@ pub(crate) fn as_it_should_be(all: &[Judged]) -> bool {
     })
 }
 
+/// Returns one of our own engines that ran nothing at all: a table without it would say that it was
+/// tried.
+pub(crate) fn idle(all: &[Judged]) -> Option<&'static str> {
+    ["palisade", "palisade-landlock", "bwrap-export"].into_iter().find(|engine| {
+        let mut own = all.iter().filter(|one| one.engine == *engine).peekable();
+        own.peek().is_some()
+            && own.all(|one| matches!(one.verdict, Verdict::Failed | Verdict::Host))
+    })
+}
+
+/// Returns the verdict as the table has it: where there is no engine, nothing is held, and what does
+/// not work is refused by the host.
+fn tabled(one: &Judged) -> Verdict {
+    let refused = one.engine == "none" && one.verdict == Verdict::Held;
+    if refused { Verdict::Host } else { one.verdict }
+}
+
 /// The page.
 pub(crate) fn document(
     columns: &[(Engine, Result<String, String>)],
@@ -66,7 +83,8 @@ pub(crate) fn document(
          Escapes of [spec/escapes.json](../spec/escapes.json), groups C and D, tried behind this \
          and other engines by [the same probe](../conformance/README.md). Each attack has a lawful \
          twin that must work beside it, and is judged from outside where it leaves a trace. \
-         `none` has no sandbox: whatever it does not let through would prove nothing.\n\n\
+         `none` has no sandbox: what fails there too is refused by this host, and proves nothing of \
+         any engine.\n\n\
          Linux {}, started as {people}. *held*: the kernel or the engine refused it. \
          **let through**: it worked, by at least one way. *host refuses*: it fails without any \
          engine too. *lawful work refused*: it did not work, but neither did the twin, such as \
@@ -114,13 +132,13 @@ fn cell(attack: &str, engine: &str, all: &[Judged]) -> String {
         Verdict::Failed => "did not run",
         Verdict::Held | Verdict::Unsure | Verdict::Host | Verdict::Blunt => word(verdict),
     };
-    let words: BTreeSet<_> = found.iter().map(|one| shown(one.verdict)).collect();
+    let words: BTreeSet<_> = found.iter().map(|one| shown(tabled(one))).collect();
     if let (1, Some(word)) = (words.len(), words.first()) {
         return (*word).to_owned();
     }
     let told = found.iter().rev().map(|one| match one.person {
-        "root" => format!("root: {}", shown(one.verdict)),
-        _ => shown(one.verdict).to_owned(),
+        "root" => format!("root: {}", shown(tabled(one))),
+        _ => shown(tabled(one)).to_owned(),
     });
     told.collect::<Vec<_>>().join(", ")
 }
@@ -138,7 +156,7 @@ fn sums(columns: &[(Engine, Result<String, String>)], all: &[Judged]) -> String 
             continue;
         }
         let count = |verdict| {
-            let same = |one: &&Judged| one.engine == engine.name() && one.verdict == verdict;
+            let same = |one: &&Judged| one.engine == engine.name() && tabled(one) == verdict;
             all.iter().filter(same).count()
         };
         let [held, through, blunt, failed] =
@@ -223,6 +241,22 @@ mod tests {
             let all = [one(attack, engine, verdict)];
             assert_eq!(as_it_should_be(&all), fine, "{attack} {engine} {verdict:?}");
         }
+    }
+
+    #[test]
+    fn an_engine_of_ours_that_ran_nothing_is_told() {
+        let ran = one("e031-made", "palisade", Verdict::Held);
+        let not = |engine| one("e031-made", engine, Verdict::Failed);
+        assert_eq!(idle(&[]), None, "one that was not asked for");
+        assert_eq!(idle(&[ran.clone(), not("palisade")]), None);
+        assert_eq!(idle(&[ran.clone(), not("srt")]), None, "others are compared, not judged");
+        assert_eq!(idle(&[ran, not("palisade-landlock")]), Some("palisade-landlock"));
+    }
+
+    #[test]
+    fn without_an_engine_nothing_is_held() {
+        let all = [one("e060-group", "none", Verdict::Held)];
+        assert_eq!(cell("e060-group", "none", &all), "host refuses");
     }
 
     #[test]

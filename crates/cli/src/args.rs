@@ -27,6 +27,7 @@ use crate::ui::{Color, Format};
 ///
 /// Exit codes: 0 done or allowed, 2 wrong usage, 3 undecided, 125 failed and nothing was run, 126
 /// declined or denied; those of `palisade run` are the command's own.
+/// `palisade help COMMAND` says the same as `palisade COMMAND --help`.
 /// Wrong usage is told in words, also with `--json`.
 #[derive(Debug, Parser)]
 #[command(name = "palisade", version, arg_required_else_help = true, max_term_width = 100)]
@@ -145,7 +146,11 @@ impl Cli {
     pub(crate) fn read() -> Result<Self, Exit> {
         let arguments: Vec<OsString> = env::args_os().skip(1).collect();
         // What is wrong, or asks for help, is told by the tree of all commands.
-        Self::quick(&arguments).map_or_else(Self::try_parse, Ok).or_else(|mut wrong| {
+        let read = match asked_about(&arguments) {
+            Some(words) => Self::try_parse_from(words),
+            None => Self::quick(&arguments).map_or_else(Self::try_parse, Ok),
+        };
+        read.or_else(|mut wrong| {
             let word = |kind| match wrong.get(kind) {
                 Some(ContextValue::String(word)) => Some(word.clone()),
                 Some(_) | None => None,
@@ -165,6 +170,15 @@ impl Cli {
             wrong.exit()
         })
     }
+}
+
+/// Turns `help COMMAND` into `COMMAND --help`. Only words before the first option are taken, so that
+/// nothing behind `--` can become a command that runs.
+fn asked_about(arguments: &[OsString]) -> Option<Vec<OsString>> {
+    let (first, rest) = arguments.split_first()?;
+    let words = rest.iter().take_while(|word| !word.as_encoded_bytes().starts_with(b"-")).cloned();
+    let about = ["palisade".into()].into_iter().chain(words).chain(["--help".into()]);
+    (first == "help").then(|| about.collect())
 }
 
 /// Whether the first argument is this word.

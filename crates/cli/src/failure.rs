@@ -106,7 +106,13 @@ impl Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        let mut failure = Self::new(error.code(), error.to_string()).caused_by(&error);
+        Self::from(&error)
+    }
+}
+
+impl From<&OpenError> for Failure {
+    fn from(error: &OpenError) -> Self {
+        let mut failure = Self::new(error.code(), error.to_string()).caused_by(error);
         let parts = &mut *failure.0;
         parts.hint = error.hint();
         parts.diagnostics = error.diagnostics().to_vec();

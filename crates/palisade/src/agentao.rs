@@ -362,9 +362,8 @@ pub(crate) fn shadowing_rule(policy: &Policy) -> Option<ShadowingRule> {
     let (profile, origin) =
         shell.find_map(|rule| Some((rule.value.profile.as_ref()?, &rule.origin)))?;
     let own = policy.profile.value();
-    // A rule below whoever chose the profile can only narrow it.
-    let chosen_by = policy.profile.sourced().map(|chosen| chosen.origin.layer);
-    let holds = chosen_by.is_none_or(|layer| origin.layer >= layer) || !own.within(profile);
+    let bounded = policy.profile.sourced().is_some_and(|chosen| chosen.origin.bounds_rule(origin));
+    let holds = !bounded || !own.within(profile);
     let other = *profile != own && holds;
     other.then(|| ShadowingRule { profile: name_of(profile), origin: origin.clone() })
 }

@@ -126,7 +126,7 @@ fn predict(call: &Traced, pending: &Pending, known: &Known) -> Option<Violation>
     violation(
         path,
         "files.write",
-        format!("write below the project, or add `{folder}` to files.write"),
+        format!("write below what files.write lists, or add `{folder}` to files.write"),
     )
 }
 

@@ -2,7 +2,7 @@
 
 mod json;
 
-use palisade::doctor::{Machine, Profiled, Report, Subsystem, Tried};
+use palisade::doctor::{Machine, Probe, Profiled, Report, Subsystem, Tried, Unusable};
 use palisade::plan::{Enforced, Level, Strength, Trial};
 use palisade::policy::text::visible;
 
@@ -52,6 +52,9 @@ fn screen(report: &Report) -> String {
     for probe in &report.probes {
         let (mark, why) = match &probe.trial {
             Trial::Works => ("yes", String::new()),
+            Trial::Refused { .. } if is_spare(report, probe.name) => {
+                ("-", ": not there, and not needed here".into())
+            }
             Trial::Refused { what, errno } if what == probe.about => {
                 ("no", format!(": {}", std::io::Error::from_raw_os_error(*errno)))
             }
@@ -83,6 +86,12 @@ fn screen(report: &Report) -> String {
     }
     text.push_str(&verdict(report));
     text
+}
+
+/// Whether a probe is about another way to the walls that namespaces give here.
+fn is_spare(report: &Report, name: &str) -> bool {
+    let works = |probe: &Probe| probe.name == "sandbox" && probe.trial == Trial::Works;
+    ["sandbox-without-users", "sandbox-around"].contains(&name) && report.probes.iter().any(works)
 }
 
 fn machine(machine: &Machine) -> String {
@@ -131,17 +140,45 @@ fn profiled(text: &mut String, profile: &Profiled) {
             let why = outcome.reason().unwrap_or_else(|| "the command failed under it".into());
             line(text, "no", &format!("{name}: {}", visible(&why)));
         }
-        Err(error) => line(text, "no", &format!("{name}: {}", visible(&error.to_string()))),
+        Err(error) => {
+            line(text, "no", &format!("{name}: {}", visible(&said(error))));
+            if let Some(hint) = error.hint() {
+                text.push_str(&format!("       hint: {}\n", visible(&hint)));
+            }
+        }
+    }
+}
+
+/// Says what is wrong with a profile; of a text, each problem with its place.
+fn said(error: &Unusable) -> String {
+    match error {
+        Unusable::Open(open) if !open.diagnostics().is_empty() => {
+            let problems = open.diagnostics().iter().map(|problem| {
+                let place = problem.place().map_or_else(String::new, |place| format!(":{place}"));
+                format!("{}{place}: {}", problem.file(), problem.message())
+            });
+            problems.collect::<Vec<_>>().join("; ")
+        }
+        Unusable::Open(_) | Unusable::Run(_) => error.to_string(),
     }
 }
 
 fn verdict(report: &Report) -> String {
     let strongest = report.strongest().map_or("none", |tried| tried.level.word());
     match &report.require {
-        Err(error) => format!("the policy cannot be read: {}\n", visible(&error.to_string())),
+        Err(error) => {
+            let screen = Failure::from(error).screen();
+            format!("{screen}\n\nthe policy cannot be read; the strongest here is {strongest}\n")
+        }
         Ok(require) => {
-            let met = if report.is_met() { "met" } else { "NOT met" };
-            format!("the policy requires {require}: {met}; the strongest here is {strongest}\n")
+            let met = if report.has_level() { "met" } else { "NOT met" };
+            let broken = report.profile.as_ref().filter(|profile| !profile.works());
+            let broken = broken.map_or_else(String::new, |profile| {
+                format!("; the profile `{}` does NOT work", visible(&profile.name))
+            });
+            format!(
+                "the policy requires {require}: {met}; the strongest here is {strongest}{broken}\n"
+            )
         }
     }
 }

@@ -115,8 +115,8 @@ fn accepts_nothing(session: &Session) -> Option<&'static str> {
              (`require: external`)",
         ),
         Require::None => Some(
-            "the policy accepts that NOTHING IS CONFINED (`require: none`): the strongest walls \
-             that this host offers are taken, and it may offer none",
+            "the policy accepts a run without any wall (`require: none`): the strongest that this \
+             host offers are taken, and `palisade doctor` says which those are",
         ),
     }
 }

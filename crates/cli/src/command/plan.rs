@@ -75,7 +75,10 @@ impl PlanArgs {
                 if let Some(export) = &export {
                     export::show(export, ui)?;
                 } else if let Planned::Plan { plan, .. } = &planned {
-                    for note in plan.notes() {
+                    // Of what is not confined we have warned above, in the same words.
+                    let warned = ["external", "unconfined"];
+                    let notes = plan.notes().iter();
+                    for note in notes.filter(|note| !warned.contains(&note.code)) {
                         ui.say(&format!("note: {}", note.message));
                     }
                     ui.foreign(&plan.to_string())?;

@@ -171,6 +171,10 @@ fn the_screen_names_levels_and_remedies_and_files_of_others() {
         {
             assert!(ran.stdout.contains(line), "{line}: {}", ran.stdout);
         }
+        // Other ways to the same walls are no faults where one works.
+        let spare = ran.stdout.lines().find(|line| line.contains("a sandbox of palisade around"));
+        assert!(spare.unwrap().starts_with("  -  "), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("  no   the same without a user"), "{}", ran.stdout);
         let usage = "palisade run --policy claude: -- COMMAND";
         assert!(ran.stdout.contains(usage), "{}", ran.stdout);
     });
@@ -189,6 +193,15 @@ fn a182_a_profile_is_run_live() {
         let told = json(&ran);
         assert_eq!((&told["profile"]["works"], &told["met"]), (&false.into(), &false.into()));
         assert!(told["profile"]["why"].as_str().unwrap().contains("no-such-profile"), "{told:#}");
+        assert_fits(&told, "doctor.json");
+        let ran = world.run(&["doctor", "--profile", "no-such-profile"]);
+        // Which profiles there are, as `run` says it, and what it is that is not met.
+        let run = world.run(&["run", "--profile", "no-such-profile", "--", "true"]);
+        let hint = run.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap();
+        assert!(ran.stdout.contains(hint) && hint.contains("readonly"), "{}", ran.stdout);
+        let last = "requires full: met; the strongest here is full; the profile `no-such-profile` \
+            does NOT work\n";
+        assert!(ran.stdout.ends_with(last), "{}", ran.stdout);
     });
 }
 
@@ -200,4 +213,10 @@ fn a_policy_that_cannot_be_read_does_not_keep_the_host_from_being_looked_at() {
     let told = json(&ran);
     assert_fits(&told, "doctor.json");
     assert!(told["error"].is_string() && told["levels"][0]["works"] == true, "{told:#}");
+    let problem = &told["problems"][0];
+    assert_eq!((&problem["line"], problem["hint"].is_string()), (&1.into(), true), "{told:#}");
+    assert!(problem["file"].as_str().unwrap().ends_with(".palisade/policy.yaml"), "{told:#}");
+    let (ran, run) = (world.run(&["doctor"]), world.run(&["run", "--", "true"]));
+    assert_eq!((ran.code, run.code), (Some(125), Some(125)));
+    assert!(ran.stdout.contains(run.stderr.trim_end()), "{}\n{}", ran.stdout, run.stderr);
 }

@@ -59,6 +59,9 @@ fn a188_external_decides_and_confines_nothing_and_says_so() {
         // And a person is told.
         let ran = world.run(&["run", "--", "true"]);
         assert!(ran.stderr.contains("nothing is confined by palisade"), "{}", ran.stderr);
+        let plan = world.run(&["plan", "--", "true"]);
+        let told = plan.stderr.matches("nothing is confined by palisade").count();
+        assert_eq!(told, 1, "once, and not as a note too: {}", plan.stderr);
     });
 }
 
@@ -120,6 +123,10 @@ fn a064_who_accepts_landlock_gets_it_and_is_told_what_it_lacks() {
 fn who_requires_nothing_gets_what_there_is_and_nothing_is_told_loudly() {
     as_both(|it| {
         let world = with_script(it.user_policy("require: none\n"));
+        // Behind all walls nothing is shouted.
+        let ran = world.run(&["run", "--", "true"]);
+        assert!(ran.stderr.contains("`require: none`"), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("NOTHING"), "{}", ran.stderr);
         let shell = format!("{DROPPED}{FILTERED}");
         let outcome = json(&prepared(&world, &shell, &["run", "--json", "--", "sh", "out.sh"]));
         assert_eq!(outcome["level"], "landlock", "{outcome:#}");

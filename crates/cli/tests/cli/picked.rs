@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value as Json, json};
 
-use crate::kit::{World, as_both};
+use crate::kit::{PALISADE, World, as_both};
 use crate::schema::assert_fits;
 
 /// Runs something under a policy of the project's that a person names.
@@ -125,6 +125,38 @@ fn a_rule_opens_what_its_profile_opens_and_no_more_than_a_person_chose() {
 }
 
 #[test]
+fn a_profile_chosen_by_an_option_or_a_variable_bounds_the_rules_of_every_file() {
+    as_both(|world| {
+        let rules = "commands:\n  rules:\n    - { tool: fetcher, profile: workspace-write }\n";
+        world.write("w.sh", "echo x > made; true\n");
+        let tried = |policy: &str, profile: &[&str], variable: Option<&str>| {
+            world.write("p.yaml", policy);
+            let tool = ["run", "--json", "--policy", "p.yaml", "--tool", "fetcher"];
+            let mut command = world.command(PALISADE);
+            command.args(tool).args(profile).args(["--", "sh", "w.sh"]);
+            if let Some(variable) = variable {
+                command.env("PALISADE_PROFILE", variable);
+            }
+            let outcome: Json = serde_json::from_str(&world.finish(&mut command).stdout).unwrap();
+            (outcome["profile"]["name"].clone(), made(&world))
+        };
+        let own = format!("profile: readonly\n{rules}");
+        let (readonly, wide) = (json!("readonly"), json!("workspace-write"));
+        for policy in [rules, &own] {
+            assert_eq!(tried(policy, &[], None), (wide.clone(), true), "the rule holds alone");
+            let option = tried(policy, &["--profile", "readonly"], None);
+            assert_eq!(option, (readonly.clone(), false), "{policy}");
+            let both = tried(policy, &["--profile", "readonly"], Some("workspace-write"));
+            assert_eq!(both, (readonly.clone(), false), "{policy}");
+        }
+        assert_eq!(tried(rules, &[], Some("readonly")), (readonly.clone(), false));
+        // A rule may still narrow what a person chose.
+        let narrow = rules.replace("workspace-write", "readonly");
+        assert_eq!(tried(&narrow, &["--profile", "workspace-write"], None), (readonly, false));
+    });
+}
+
+#[test]
 fn an_option_chooses_defaults_and_keys_of_the_same_voice_stay_with_a_word() {
     as_both(|world| {
         world.write("p.yaml", "files: { write: [kept] }\nnetwork: { mode: deny-all }\n");
@@ -136,6 +168,18 @@ fn an_option_chooses_defaults_and_keys_of_the_same_voice_stay_with_a_word() {
         let told: Vec<&Json> = ran["warnings"].as_array().unwrap().iter().collect();
         let replaced = told.iter().filter(|it| it["code"] == "profile-replaced").count();
         assert_eq!(replaced, 2, "{ran}");
+        // What a named file says for one agent stands above the option, which is told.
+        let agent = "agents: { builder: { profile: workspace-write-no-network } }\n";
+        world.write("p.yaml", agent);
+        let options = ["--agent", "builder", "--profile", "readonly", "--", "sh", "w.sh"];
+        let ran = run(&world, &options);
+        assert_eq!((&ran["warnings"][0]["code"], made(&world)), (&"profile-replaced".into(), true));
+        let told = ran["warnings"][0]["message"].as_str().unwrap();
+        assert!(told.contains("`readonly`") && told.contains("p.yaml:1"), "{told}");
+        world.write("p.yaml", agent.replace("builder", "other"));
+        let ran = run(&world, &options);
+        assert_eq!((&ran["profile"]["name"], made(&world)), (&"readonly".into(), false), "{ran}");
+        fs::remove_file(world.project.path("kept/made")).ok();
         // Without keys in the file it is the profile's word, and nothing needs to be said.
         world.write("p.yaml", "limits: { timeout: 60s }\n");
         let ran = run(&world, &["--profile", "readonly", "--", "sh", "w.sh"]);
@@ -157,6 +201,9 @@ fn a067_what_the_walls_refused_is_told_with_the_profile_and_the_rule() {
                 assert!(hint.contains(part), "{part}: {hint}");
             }
         }
+        let open = |hint: &Json| hint.as_str().unwrap().contains("opens the project");
+        assert_eq!((open(&hints[0]), open(&hints[1])), (true, false), "{hints:?}");
+        assert!(hints[0].as_str().unwrap().contains("`workspace-write-no-network`"), "{hints:?}");
         // To a person, too.
         let ran = world.run(&["run", "--policy", "p.yaml", "--trace-writes", "--", "sh", "try.sh"]);
         assert_eq!(ran.stderr.matches("hint: the profile `readonly`").count(), 2, "{}", ran.stderr);

@@ -118,6 +118,13 @@ fn a183_a_profile_that_denies_the_loader_is_named() {
         );
         assert!(text(error, "file").ends_with("denies.sb"), "{outcome}");
         assert!(!world.project.path("tmp/made").exists());
+        // The line that it suggests names every loader, so that it is told once.
+        let (_, line) = text(error, "hint").split_once("behind this: ").unwrap();
+        let again =
+            World { home: world.home.file("again.sb", format!("{denies}{line}\n")), ..world };
+        let outcome = scripted(&again, "again.sb", "exit 0\n");
+        assert_ne!(outcome["error"]["code"], "loader-denied", "{outcome}");
+        let world = again;
         // What opens the loader again in it is heard.
         let opens = denies.replace("/usr/lib\"", "/usr/lib/git-core\"");
         let world = World { home: world.home.file("opens.sb", opens), ..world };

@@ -16,7 +16,7 @@ fn usage_is_explained_and_ends_with_2() {
         &["policy", "check"],
         &["trust", "--show", "--revoke"],
         &["completions", "tcsh"],
-        &["help"],
+        &["help", "polcy"],
         // In words, whatever was asked for: who calls it wrongly is a person.
         &["policy", "check", "--json"],
     ];
@@ -36,6 +36,22 @@ fn usage_is_explained_and_ends_with_2() {
     assert!(!help.stdout.contains("markdown-help"), "{}", help.stdout);
     for wanted in ["walls that the kernel holds", "PALISADE_PRESET", "/etc/palisade/policy.yaml"] {
         assert!(help.stdout.contains(wanted), "{wanted}: {}", help.stdout);
+    }
+}
+
+#[test]
+fn help_is_a_word_too_and_never_runs_anything() {
+    let world = World::new();
+    for (asked, option) in [
+        (&["help"][..], &["--help"][..]),
+        (&["help", "run"], &["run", "--help"]),
+        (&["help", "policy", "show"], &["policy", "show", "--help"]),
+        (&["help", "run", "--", "touch", "made"], &["run", "--help"]),
+        (&["help", "run", "--shell", "touch made"], &["run", "--help"]),
+    ] {
+        let (asked, option) = (world.run(asked), world.run(option));
+        assert_eq!((asked.code, &asked.stdout), (Some(0), &option.stdout));
+        assert!(!world.project.path("made").exists());
     }
 }
 

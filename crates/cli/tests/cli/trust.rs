@@ -136,6 +136,17 @@ fn no_project_may_say_certain_things_even_when_trusted() {
 }
 
 #[test]
+fn what_no_project_may_say_is_not_sent_to_trust() {
+    let world = World::with_policy("require: none\n");
+    let warned = world.run(&["run", "--", "true"]).stderr;
+    assert!(warned.contains("hint: no project may say that, trusted or not"), "{warned}");
+    assert!(!warned.contains("`palisade trust`"), "trust would not help: {warned}");
+    let world = World::with_policy("require: none\nnetwork: { mode: disabled }\n");
+    let warned = world.run(&["run", "--", "true"]).stderr;
+    assert!(warned.contains("hint: `palisade trust`"), "for the rest it helps: {warned}");
+}
+
+#[test]
 fn what_no_project_may_say_is_nothing_to_trust() {
     let world = World::with_policy("require: none\n");
     let state = world.json(&["trust", "--show", "--json"]);

@@ -6,13 +6,14 @@ mod machine;
 
 use std::time::Duration;
 
-use palisade_apply::{Host, Probe};
+use palisade_apply::Host;
 use palisade_plan::{Enforced, Level};
 use palisade_policy::policy::Require;
 
 pub use files::Lying;
 pub use levels::Tried;
 pub use machine::{Machine, Subsystem};
+pub use palisade_apply::Probe;
 
 use crate::sandbox::{CannotRun, Outcome, Sandbox};
 use crate::session::{OpenError, Request, Session};
@@ -61,6 +62,16 @@ pub enum Unusable {
     Run(#[from] CannotRun),
 }
 
+impl Unusable {
+    /// Returns what to do about it, when we know.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Open(error) => error.hint(),
+            Self::Run(error) => error.hint(),
+        }
+    }
+}
+
 impl Report {
     /// Looks at this host as the project of `request` sees it.
     pub fn new(request: &Request) -> Self {
@@ -87,14 +98,18 @@ impl Report {
 
     /// Returns whether what the policy requires can be had here, and the profile works.
     pub fn is_met(&self) -> bool {
+        self.has_level() && self.profile.as_ref().is_none_or(Profiled::works)
+    }
+
+    /// Returns whether the level that the policy requires can be had here.
+    pub fn has_level(&self) -> bool {
         let works = |level| self.levels.iter().any(|it| it.level == level && it.held.is_ok());
-        let levels = match self.require {
+        match self.require {
             Ok(Require::Full) => works(Level::Full),
             Ok(Require::Landlock) => works(Level::Full) || works(Level::Landlock),
             Ok(Require::External | Require::None) => true,
             Err(_) => false,
-        };
-        levels && self.profile.as_ref().is_none_or(Profiled::works)
+        }
     }
 
     /// Returns the strongest level that can be had.

@@ -335,6 +335,9 @@ impl fmt::Display for Warning {
                     (None, known) => write!(f, "; known: {known}"),
                 }
             }
+            Self::ProfileReplaced { profile, key: "profile", origin } => {
+                write!(f, "not the profile `{}` holds, but what {origin} says", visible(profile))
+            }
             Self::ProfileReplaced { profile, key, origin } => {
                 let profile = visible(profile);
                 write!(
@@ -373,6 +376,9 @@ impl Warning {
     /// Returns what to do about it, when we know.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
+            Self::Ignored { parts, .. } if parts.iter().all(is_reserved) => {
+                Some("no project may say that, trusted or not: say it in a policy of your own")
+            }
             Self::Ignored { agreement: Agreement::Changed | Agreement::Never, .. } => {
                 Some("`palisade trust` shows what the files open, and remembers that you agree")
             }
@@ -383,6 +389,10 @@ impl Warning {
             Self::SharedWorkspace { .. } => {
                 Some("give each agent a folder beside the others', or `palisade agents forget`")
             }
+            Self::ProfileReplaced { key: "profile", .. } => Some(
+                "in files that you name, what is said for one agent or task stands above options \
+                 and variables: take the key out of the file",
+            ),
             Self::ProfileReplaced { .. } => Some(
                 "a profile only supplies defaults: take the key out of the file to have the \
                  profile's",
@@ -396,4 +406,9 @@ impl Warning {
             | Self::Unconfined { .. } => None,
         }
     }
+}
+
+/// Whether it is one of the things that no project may say: trust would not let it in.
+fn is_reserved(part: &Ignored) -> bool {
+    matches!((&*part.key, &*part.value), ("require", "none") | ("nested", _))
 }

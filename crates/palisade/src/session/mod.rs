@@ -165,6 +165,7 @@ impl Session {
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
         warnings.extend(replaced(&resolved.policy));
+        warnings.extend(overruled(&stack, &resolved.policy));
         let home = places.home;
         Ok(Self {
             root,
@@ -403,6 +404,20 @@ fn replaced(policy: &Policy) -> Vec<Warning> {
         origin: origin.clone(),
     })
     .collect()
+}
+
+/// Tells where a profile that a person chose by an option does not hold at all, because a file that
+/// they named chooses another for this agent or task.
+fn overruled(stack: &Stack, policy: &Policy) -> Option<Warning> {
+    let holds = policy.profile.sourced()?;
+    let said = stack.documents().filter_map(|(_, document)| document.policy.profile.sourced());
+    let options = said.filter(|it| it.origin.file.is_none() && it.origin.layer > Layer::Project);
+    let option = options.max_by_key(|it| it.origin.layer)?;
+    (holds.value != option.value).then(|| Warning::ProfileReplaced {
+        profile: option.value.to_string(),
+        key: "profile",
+        origin: holds.origin.clone(),
+    })
 }
 
 fn extend(known: &mut Vec<Ignored>, more: Vec<Ignored>) {

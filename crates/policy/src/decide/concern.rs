@@ -38,7 +38,7 @@ pub(super) fn weigh(concern: Concern) -> Weight {
         Concern::Spawns => (Ask, Argv, "spawns", "starts a program, and which one cannot be told", None),
         Concern::Interactive => (Ask, Argv, "interactive", "opens a prompt from which anything can be started", Some("use the program's batch mode")),
         Concern::Environment => (Ask, Argv, "environment", "sets a variable that makes other programs run or load something", None),
-        Concern::Guard => (Deny, Name, "guard", "runs a guard with settings of its own", None),
+        Concern::Guard => (Deny, Name, "guard", "runs a guard with settings of its own", Some("leave the guard out: what is run here is confined already")),
         Concern::Unclear => (Ask, Argv, "unclear", "cannot be understood", None),
     };
     Weight { answer, code, axis, message, hint }

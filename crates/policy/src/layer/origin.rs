@@ -77,6 +77,14 @@ impl Origin {
     pub fn of(layer: Layer) -> Self {
         Self { layer, scope: Scope::Base, file: None, place: None }
     }
+
+    /// Returns whether what was chosen here stands above what a rule there picks, so that the rule
+    /// can only narrow it: the rule is of a lower layer (Ruling 2), or a person chose by an option,
+    /// a variable or a call, and the rule stands in a file, whichever it is.
+    pub fn bounds_rule(&self, rule: &Self) -> bool {
+        let in_person = self.layer > Layer::Project && self.file.is_none();
+        rule.layer < self.layer || (in_person && rule.file.is_some())
+    }
 }
 
 impl fmt::Display for Origin {

@@ -53,10 +53,9 @@ impl Rules {
             let mut rules = picks(list);
             let rule = rules.find(|rule| applies(&rule.value, Action::Allow, subject))?;
             let profile = rule.value.profile.clone()?;
-            // Whoever chooses a profile in a higher layer is not overruled from below (Ruling 2).
-            let below = self.chosen_by.is_some_and(|layer| rule.origin.layer < layer);
+            let bounded = self.chosen_at.as_ref().is_some_and(|at| at.bounds_rule(&rule.origin));
             Some(match list.standing {
-                Standing::Full if !below => profile,
+                Standing::Full if !bounded => profile,
                 Standing::Full | Standing::NarrowOnly => stricter(profile, self.profile.clone()),
             })
         };

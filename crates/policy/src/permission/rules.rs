@@ -10,7 +10,7 @@ use crate::command::HOLE;
 use crate::decide::Answer;
 use crate::decide::notes::{Notes, Part, Rank, Reading};
 use crate::key::{RuleList, Sourced, Standing};
-use crate::layer::Layer;
+use crate::layer::Origin;
 use crate::name::{Found, Pattern};
 use crate::policy::{Action, Policy, Profile, Rule};
 
@@ -20,8 +20,8 @@ pub(super) struct Rules {
     pub(super) lists: Vec<RuleList<Rule>>,
     /// The profile of calls that no rule picks one for.
     pub(super) profile: Profile,
-    /// Who chose that one.
-    pub(super) chosen_by: Option<Layer>,
+    /// Where that one was chosen.
+    pub(super) chosen_at: Option<Origin>,
 }
 
 /// What the lists amount to.
@@ -49,7 +49,7 @@ impl Rules {
         Self {
             lists: lists.filter(|list| !list.rules.is_empty()).cloned().collect(),
             profile: policy.profile.value().clone(),
-            chosen_by: policy.profile.sourced().map(|profile| profile.origin.layer),
+            chosen_at: policy.profile.sourced().map(|profile| profile.origin.clone()),
         }
     }
 

@@ -1,9 +1,11 @@
 //! A report of the doctor for programs (`schema/doctor.json`).
 
 use palisade::CannotRun;
-use palisade::doctor::{Report, Subsystem, Tried};
+use palisade::doctor::{Report, Subsystem, Tried, Unusable};
 use palisade::plan::{Level, Trial, enforced_json};
 use serde_json::{Value as Json, json};
+
+use crate::failure::Failure;
 
 pub(super) fn told(report: &Report) -> Json {
     let machine = &report.machine;
@@ -35,21 +37,25 @@ pub(super) fn told(report: &Report) -> Json {
     let profile = report.profile.as_ref().map(|profile| {
         let told = match &profile.outcome {
             Ok(outcome) => (outcome.reason(), outcome.level().map(Level::word)),
-            Err(error) => (Some(error.to_string()), None),
+            Err(error) => (Some(super::said(error)), None),
         };
         json!({
             "name": profile.name,
             "works": profile.works(),
             "why": told.0,
+            "hint": profile.outcome.as_ref().err().and_then(Unusable::hint),
             "level": told.1,
             "enforced": enforced_json(profile.enforced()),
         })
     });
+    let problems = report.require.as_ref().err().map(|error| Failure::from(error).problems());
+    let problems = problems.unwrap_or_default();
     json!({
         "version": 1,
         "met": report.is_met(),
         "require": report.require.as_ref().ok().map(ToString::to_string),
         "error": report.require.as_ref().err().map(ToString::to_string),
+        "problems": problems,
         "strongest": report.strongest().map(|tried| tried.level.word()),
         "host": {
             "system": machine.system,

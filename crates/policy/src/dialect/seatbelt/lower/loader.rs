@@ -25,21 +25,23 @@ const LOADERS: [&str; 12] = [
     "/usr/lib64/ld-linux-x86-64.so.2",
 ];
 
-/// Complains about the rule that denies the loader, if one does. One about everything is a default.
+/// Complains about the rule that denies the loader, if one does, and names every loader that is not
+/// let through. A rule about everything is a default.
 pub(super) fn check(entries: &[Entry], known: Known<'_>, cx: &mut Reader<'_>) {
-    for loader in LOADERS.map(Path::new) {
-        let last = entries.iter().rfind(|entry| entry.pattern.matches(loader));
-        let Some(last) = last.filter(|last| last.pattern.to_string() != "/") else { continue };
-        let there = || (known.around.kind)(loader) == Some(FileKind::File);
-        if last.verdict == Verdict::Deny && there() {
-            let message =
-                format!("no program could start: this denies the loader `{}`", loader.display());
-            let problem = cx.complaint("loader-denied", message, last.span);
-            let hint = format!(
-                "allow it behind this: (allow file-read* (literal \"{}\"))",
-                loader.display()
-            );
-            return cx.report(problem.hint(hint));
-        }
-    }
+    let denied_by = |loader: &&str| {
+        let last = entries.iter().rfind(|entry| entry.pattern.matches(Path::new(loader)))?;
+        let named = last.pattern.to_string() != "/" && last.verdict == Verdict::Deny;
+        let there = || (known.around.kind)(Path::new(loader)) == Some(FileKind::File);
+        (named && there()).then_some(last.span)
+    };
+    let denied: Vec<&str> =
+        LOADERS.into_iter().filter(|loader| denied_by(loader).is_some()).collect();
+    let Some((first, span)) = denied.first().and_then(|it| Some((*it, denied_by(it)?))) else {
+        return;
+    };
+    let message = format!("no program could start: this denies the loader `{first}`");
+    let literals: Vec<String> =
+        denied.iter().map(|loader| format!("(literal \"{loader}\")")).collect();
+    let hint = format!("allow it behind this: (allow file-read* {})", literals.join(" "));
+    cx.report(cx.complaint("loader-denied", message, span).hint(hint));
 }
