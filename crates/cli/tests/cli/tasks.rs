@@ -158,6 +158,12 @@ fn what_cannot_be_kept_apart_or_run_is_refused_before_anything_is() {
         (format!("[{{ id: a, workspace: '~/', {made} }}]"), &[], "workspace", "of its own"),
         (format!("[{{ id: a, workspace: /, {made} }}]"), &[], "workspace", "of its own"),
         (format!("[{{ id: a, workspace: ../.., {made} }}]"), &[], "workspace", "of its own"),
+        (
+            format!("[{{ id: a, workspace: .git/hooks, {made} }}]"),
+            &[],
+            "workspace",
+            "do not start from",
+        ),
         ("[{ id: a, workspace: one }]".into(), &[], "no-command", "`instructions`"),
         (format!("[{{ id: ../up, {made} }}]"), &["--workspaces", "ws"], "workspace", "`workspace`"),
         (format!("[{{ id: a, workspace: one, {made} }}]"), &["--root", "."], "tasks", "workspace"),
@@ -197,6 +203,7 @@ fn what_cannot_be_kept_apart_or_run_is_refused_before_anything_is() {
         let world = world(Person::Ours, &format!("tasks: {tasks}\n"));
         fs::write(world.home.path("t/external.yaml"), "require: external\n").unwrap();
         fs::write(world.home.path("t/none.yaml"), "require: none\n").unwrap();
+        fs::create_dir_all(world.home.path("t/.git/hooks")).unwrap();
         let ran = run(&world, arguments);
         assert_eq!(ran.code, Some(125), "{tasks}: {}", ran.stderr);
         let is = format!("error[{code}]");

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use palisade::policy::agent;
 use palisade::policy::dialect::bloom::{Work, WorkCommand, work};
 use palisade::policy::name::{Anchors, Period};
 use palisade::policy::policy::Require;
 use palisade::policy::text::{Source, visible};
+use palisade::policy::{Policy, agent};
 use palisade::read::{Place, read_policy_file};
 use palisade::workspaces::Workspace;
 use palisade::{Job, OpenError, Output, Request, Sandbox, Session, Warning};
@@ -119,17 +119,26 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
     // Those of tasks that are not run now are hidden too.
     let mut others = Vec::new();
     if let Some(only) = args.commanding.task() {
-        let declared = works.iter().filter_map(|work| work.workspace.as_ref());
-        others.extend(declared.filter_map(|folder| folder.path().canonicalize().ok()));
+        let declared = works.iter().filter_map(|work| match (&work.workspace, &args.workspaces) {
+            (Some(folder), _) => Some(folder.path()),
+            (None, Some(above)) => Some(request.cwd.join(above).join(&*work.name)),
+            (None, None) => None,
+        });
+        others.extend(declared.filter_map(|folder| folder.canonicalize().ok()));
         works.retain(|work| &*work.name == only);
         works.iter_mut().for_each(|work| work.after.clear());
         if works.is_empty() {
             return Err(usage(&format!("there is no task `{}` in `{file}`", visible(only))));
         }
     }
+    let mut here = request.clone();
+    here.task = None;
+    let around = Session::open(&here)?;
     let mut places = Vec::new();
     for work in &works {
-        places.push(workspace(work, args, &request)?);
+        let place = workspace(work, args, &request)?;
+        check_open(work, &place, around.policy())?;
+        places.push(place);
     }
     others.extend(places.iter().cloned());
     // Whoever works in one of them now does not know of these tasks.
@@ -180,6 +189,18 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         });
     }
     Ok(tasks)
+}
+
+/// Refuses a workspace that is protected where the file is run, or lies in something that is: a
+/// workspace is writable in all its parts.
+fn check_open(work: &Work, place: &Path, policy: &Policy) -> Result<(), Failure> {
+    let protects = |path: &Path| policy.files.protect.values().any(|it| it.matches(path));
+    if !place.ancestors().any(protects) {
+        return Ok(());
+    }
+    let (name, place) = (visible(&work.name), place.display());
+    let message = format!("the workspace of the task `{name}` is protected: `{place}`");
+    Err(Failure::new("workspace", message).hint("name a folder that programs do not start from"))
 }
 
 /// Refuses a task that nothing keeps from the others, or need not.
