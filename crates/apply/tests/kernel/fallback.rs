@@ -76,7 +76,7 @@ fn a048_without_namespaces_writes_in_the_workspace_work_and_outside_fail() {
             "echo new > made && mkdir -p deep/er && mv made deep/er/ && cat deep/er/made; \
              cd {0}; echo x > x; echo x >> theirs; truncate -s 0 theirs; rm -f theirs; mv theirs t; \
              ln theirs l; ln -s a b; mkdir d; mknod p p; echo x > /tmp/palisade-test-x; \
-             echo x > /proc/sys/kernel/core_pattern; echo x > ~/x; \
+             echo x > /proc/sys/kernel/core_pattern; echo x > ~/x; echo x >> ~/notes; \
              cd -; mv {0}/theirs here; ln {0}/theirs here; ls",
             outside.display()
         );
@@ -90,6 +90,7 @@ fn a048_without_namespaces_writes_in_the_workspace_work_and_outside_fail() {
         assert_eq!(fs::read(outside.join("theirs")).unwrap(), b"theirs");
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1);
         assert!(!Path::new("/tmp/palisade-test-x").exists() && !place.home.path("x").exists());
+        assert_eq!(fs::read(place.home.path("notes")).unwrap(), b"plain\n");
         assert!(lacks(&outcome, Layer::Files).contains("modes, owners, times"), "what is not held");
         assert!(lacks(&outcome, Layer::Namespaces).contains("other processes"), "nor this");
     });
