@@ -4,7 +4,7 @@ use crate::layer::{Choice, Resolved, Stack, Trust, resolve};
 use crate::policy::NetworkMode;
 
 fn anchors() -> Anchors {
-    Anchors { root: "/work/app".into(), home: Some("/home/ann".into()) }
+    Anchors { root: "/home/ann/app".into(), home: Some("/home/ann".into()) }
 }
 
 fn preset(name: &str) -> AgentPreset {
@@ -111,11 +111,15 @@ fn an_agent_writes_its_state_beside_what_everybody_writes() {
     let write = |agent: &str, texts: &[(Layer, &str)]| {
         shown(resolved(agent, texts, Trust::NotTrusted).policy.files.write.values())
     };
-    assert_eq!(write("claude", &[]), ["/work/app", "/home/ann/.claude"]);
-    assert_eq!(write("codex", &[]), ["/work/app", "/home/ann/.codex"]);
-    assert_eq!(write("nobody", &[]), ["/work/app"], "an agent nobody knows has the base policy");
+    assert_eq!(write("claude", &[]), ["/home/ann/app", "/home/ann/.claude"]);
+    assert_eq!(write("codex", &[]), ["/home/ann/app", "/home/ann/.codex"]);
+    assert_eq!(
+        write("nobody", &[]),
+        ["/home/ann/app"],
+        "an agent nobody knows has the base policy"
+    );
     let narrow = (Layer::User, "files: { write: [src] }");
-    assert_eq!(write("claude", &[narrow]), ["/work/app/src", "/home/ann/.claude"]);
+    assert_eq!(write("claude", &[narrow]), ["/home/ann/app/src", "/home/ann/.claude"]);
     // Where nothing is to be written, nothing is.
     for closed in ["files: { write: [] }", "profile: readonly"] {
         assert!(write("claude", &[(Layer::User, closed)]).is_empty(), "{closed}");
@@ -127,7 +131,7 @@ fn a_policy_that_speaks_of_the_agent_says_all_of_it() {
     let own = "agents: { claude: { limits: { processes: 7 } } }";
     let theirs = resolved("claude", &[(Layer::User, own)], Trust::NotTrusted);
     assert!(theirs.agent.is_none());
-    assert_eq!(shown(theirs.policy.files.write.values()), ["/work/app"]);
+    assert_eq!(shown(theirs.policy.files.write.values()), ["/home/ann/app"]);
     // A project that nobody trusts takes no preset away, and adds none.
     let project = resolved("claude", &[(Layer::Project, own)], Trust::NotTrusted);
     assert_eq!(project.agent.as_ref().map(|it| it.name), Some("claude"));
