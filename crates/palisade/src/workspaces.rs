@@ -106,7 +106,8 @@ impl Workspaces {
             fs::rename(&draft, &path)?;
         }
         let held = OpenOptions::new().read(true).custom_flags(NO_LINK).open(&path)?;
-        rustix::fs::flock(&held, FlockOperation::NonBlockingLockShared)?;
+        // Somebody may just be looking whether it is in use.
+        rustix::fs::flock(&held, FlockOperation::LockShared)?;
         let mut before = Vec::new();
         if !known {
             let others = self.of_others(agent)?.into_iter();

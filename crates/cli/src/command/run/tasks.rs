@@ -1,5 +1,6 @@
 //! `palisade run --tasks`: the tasks of a file, side by side, each kept from the others.
 
+mod lines;
 mod prepare;
 
 use std::io::{self, IsTerminal as _, Write as _};
@@ -8,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use palisade::policy::text::visible;
-use palisade::{CannotRun, CaughtSignals, Job, Outcome, Output, Stop};
+use palisade::{CannotRun, CaughtSignals, Job, Outcome, Stop};
 use serde_json::{Value as Json, json};
 
 use super::table::{Row, State, Table};
@@ -170,14 +171,9 @@ impl Shared<'_> {
             Format::Json => job,
             // What they print is a thread's of this run, and told before it is waited for.
             Format::Human => {
-                job.stdout(self.each(at, task, false)).stderr(self.each(at, task, true))
+                job.stdout(task.lines.collect((at, false))).stderr(task.lines.collect((at, true)))
             }
         }
-    }
-
-    /// Shows what a task prints, line by line.
-    fn each(&self, at: usize, task: &Prepared, errors: bool) -> Output {
-        prepare::lines(&task.lines, (at, errors))
     }
 
     /// Says something of a task, where nobody looks at a table.
@@ -201,12 +197,9 @@ impl Shared<'_> {
             // What ended tasks have printed is there when it is seen that they have ended.
             let over = board.ended.iter().all(Option::is_some);
             let printed: Vec<_> = self.tasks.iter().flat_map(Prepared::printed).collect();
-            for ((at, errors), line) in printed {
-                if let Some(row) = board.rows.get_mut(at) {
-                    row.hear(&line);
-                }
-                if self.streams {
-                    self.pass_on(at, errors, &line);
+            for ((at, _), line) in &printed {
+                if let Some(row) = board.rows.get_mut(*at) {
+                    row.hear(line);
                 }
             }
             if let Some(number) = came {
@@ -216,6 +209,11 @@ impl Shared<'_> {
             }
             if let Some(table) = &mut table {
                 table.draw(&board.rows);
+            }
+            // Whoever reads may stand still, and must not keep tasks from going on.
+            drop(board);
+            for ((at, errors), line) in printed.iter().filter(|_| self.streams) {
+                self.pass_on(*at, *errors, line);
             }
             if over {
                 return;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use palisade::policy::dialect::bloom::{Work, WorkCommand, work};
 use palisade::policy::name::{Anchors, Period};
@@ -11,10 +11,11 @@ use palisade::policy::text::{Source, visible};
 use palisade::policy::{Policy, agent};
 use palisade::read::{Place, read_policy_file};
 use palisade::workspaces::Workspace;
-use palisade::{Job, OpenError, Output, Request, Sandbox, Session, Warning};
+use palisade::{Job, OpenError, Request, Sandbox, Session, Warning};
 use serde_json::Value as Json;
 
 use super::super::{RunArgs, variable};
+use super::lines::{Line, Lines};
 use crate::asking::Given;
 use crate::command::{screens_running, warnings_running};
 use crate::failure::Failure;
@@ -36,13 +37,6 @@ pub(super) struct Prepared {
     timeout: Option<std::time::Duration>,
 }
 
-/// Lines that a task has printed and nobody has looked at yet: whose, whether on standard error, and
-/// what.
-pub(super) type Lines = Arc<Mutex<Vec<((usize, bool), String)>>>;
-
-/// Longest line that is kept together.
-const LONGEST: usize = 64 << 10;
-
 impl Prepared {
     /// Returns the job that does it.
     pub(super) fn job(&self) -> Job {
@@ -55,47 +49,8 @@ impl Prepared {
     }
 
     /// Takes the lines that were printed since the last time.
-    pub(super) fn printed(&self) -> Vec<((usize, bool), String)> {
-        std::mem::take(&mut *self.lines.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// Collects what comes as lines.
-pub(super) fn lines(into: &Lines, whose: (usize, bool)) -> Output {
-    let (into, mut begun) = (Arc::clone(into), Vec::new());
-    let mut done = Splitter { into, whose, begun: std::mem::take(&mut begun) };
-    Output::Each(Box::new(move |piece| done.take(piece)))
-}
-
-struct Splitter {
-    into: Lines,
-    whose: (usize, bool),
-    begun: Vec<u8>,
-}
-
-impl Splitter {
-    fn take(&mut self, piece: &[u8]) {
-        for part in piece.split_inclusive(|byte| *byte == b'\n') {
-            self.begun.extend(part.strip_suffix(b"\n").unwrap_or(part));
-            if part.ends_with(b"\n") || self.begun.len() > LONGEST {
-                self.tell();
-            }
-        }
-    }
-
-    fn tell(&mut self) {
-        let line = String::from_utf8_lossy(&self.begun).into_owned();
-        self.begun.clear();
-        self.into.lock().unwrap_or_else(PoisonError::into_inner).push((self.whose, line));
-    }
-}
-
-impl Drop for Splitter {
-    /// A last line need not end.
-    fn drop(&mut self) {
-        if !self.begun.is_empty() {
-            self.tell();
-        }
+    pub(super) fn printed(&self) -> Vec<Line> {
+        self.lines.take()
     }
 }
 
@@ -380,17 +335,5 @@ mod tests {
         ] {
             assert_eq!(filled(word, &parts), expected, "{word}");
         }
-    }
-
-    #[test]
-    fn lines_are_told_whole_and_the_last_need_not_end() {
-        let into = Lines::default();
-        let mut splitter =
-            Splitter { into: Arc::clone(&into), whose: (0, false), begun: Vec::new() };
-        splitter.take(b"one\ntw");
-        splitter.take(b"o\n\xff\nthree");
-        drop(splitter);
-        let lines: Vec<String> = into.lock().unwrap().drain(..).map(|(_, line)| line).collect();
-        assert_eq!(lines, ["one", "two", "\u{fffd}", "three"]);
     }
 }
