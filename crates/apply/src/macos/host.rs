@@ -6,9 +6,9 @@ use palisade_plan::seccomp::Arch;
 use palisade_plan::{Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Trial};
 
 use super::error::CannotStart;
+use super::handed::Streams;
 use super::running::Running;
 use super::start::start;
-use super::streams::Streams;
 use super::survey::survey;
 
 /// What is planned instead where the kernel turns out to offer less.

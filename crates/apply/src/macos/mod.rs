@@ -15,11 +15,15 @@
 mod error;
 #[path = "../run/folders.rs"]
 mod folders;
+#[path = "../run/handed.rs"]
+mod handed;
 mod host;
 #[path = "../run/kept.rs"]
 mod kept;
 #[path = "../run/outcome.rs"]
 mod outcome;
+#[path = "../run/probe.rs"]
+mod probe;
 mod probes;
 mod pump;
 mod running;
@@ -27,14 +31,15 @@ mod start;
 mod streams;
 #[path = "../run/survey.rs"]
 mod survey;
+#[path = "../run/walk.rs"]
 mod walk;
 
 pub use error::CannotStart;
+pub use handed::{Input, Output, Streams};
 pub use host::{Host, Other};
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
-pub use probes::Probe;
+pub use probe::Probe;
 pub use running::{Running, Signals, Stop};
-pub use streams::{Input, Output, Streams};
 
 /// Nothing takes long here before a command starts.
 pub fn send_ahead() {}

@@ -2,32 +2,11 @@
 
 use std::process::{Command, Stdio};
 
-use palisade_plan::{Kernel, Trial};
+use palisade_plan::Trial;
 
 use super::host::Host;
+use super::probe::Probe;
 use super::start::SANDBOX_EXEC;
-
-/// One thing that was tried.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Probe {
-    /// A name that never changes.
-    pub name: &'static str,
-    /// What it is for.
-    pub about: &'static str,
-    /// What became of it.
-    pub trial: Trial,
-    /// What else is known of it.
-    pub detail: Option<String>,
-    /// What would lift a refusal, if that is known.
-    pub remedies: Vec<&'static str>,
-}
-
-impl Probe {
-    /// Nothing stands in the way of namespaces here: there are none.
-    pub fn blocks(_: &Kernel) -> Vec<&'static str> {
-        Vec::new()
-    }
-}
 
 impl Host {
     /// Tries what the wall is made of: a profile that denies reading must keep a file from being

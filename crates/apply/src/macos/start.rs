@@ -11,8 +11,9 @@ use palisade_plan::{Limit, Plan, Step};
 use rustix::process::Resource;
 
 use super::error::CannotStart;
+use super::handed::Streams;
 use super::running::{Running, Started};
-use super::streams::{Streams, input, output};
+use super::streams::{input, output};
 use crate::sys::macos::own_session;
 
 /// By its path: another of this name in the search path would be no sandbox.

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{PipeWriter, Write as _};
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::thread;
 
@@ -10,62 +10,8 @@ use palisade_plan::Bounds;
 use rustix::fs::FileType;
 
 use super::error::{CannotStart, before};
+use super::handed::{Input, Output};
 use super::pump::{Pump, To};
-
-/// What the command reads.
-#[derive(Debug, Default)]
-pub enum Input {
-    /// Nothing: it ends at once.
-    #[default]
-    Null,
-    /// These bytes.
-    Bytes(Vec<u8>),
-    /// What a descriptor gives. A pipe, a socket or a terminal is handed over. A file is read for
-    /// the command, because a descriptor of a file leads around every wall.
-    From(OwnedFd),
-}
-
-/// Where the command's output goes.
-#[derive(Debug, Default)]
-pub enum Output {
-    /// Nowhere.
-    Null,
-    /// Into the outcome.
-    #[default]
-    Capture,
-    /// Into a descriptor, handed over or written for the command as with [`Input::From`].
-    To(OwnedFd),
-}
-
-/// The three streams of a command.
-#[derive(Debug, Default)]
-pub struct Streams {
-    /// Descriptor 0.
-    pub stdin: Input,
-    /// Descriptor 1.
-    pub stdout: Output,
-    /// Descriptor 2.
-    pub stderr: Output,
-}
-
-impl Streams {
-    /// Returns streams that are copies of these descriptors, usually the caller's own.
-    ///
-    /// # Errors
-    ///
-    /// When a descriptor cannot be copied, because it is closed or there are too many.
-    pub fn over(
-        stdin: BorrowedFd<'_>,
-        stdout: BorrowedFd<'_>,
-        stderr: BorrowedFd<'_>,
-    ) -> std::io::Result<Self> {
-        Ok(Self {
-            stdin: Input::From(stdin.try_clone_to_owned()?),
-            stdout: Output::To(stdout.try_clone_to_owned()?),
-            stderr: Output::To(stderr.try_clone_to_owned()?),
-        })
-    }
-}
 
 /// Whether a descriptor is handed to a command or read and written for it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -5,32 +5,18 @@ use std::fs;
 use std::os::fd::AsFd as _;
 
 use palisade_plan::seccomp::{Arch, Nesting, Sockets, compile};
-use palisade_plan::{Block, Idmap, Kernel, Privilege, Trial};
+use palisade_plan::{Idmap, Kernel, Privilege, Trial};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 
 use super::blocks::is_filtered;
 use super::host::Host;
 use super::prepare::handled;
+use super::probe::Probe;
 use super::{around, group, mounts, trial};
 use crate::sys::process::{LeaveOnDrop, Side, await_end, clone_into, leave};
 use crate::sys::restrict::Instruction;
 use crate::sys::{landlock, process, restrict, signal};
-
-/// One thing that was tried.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Probe {
-    /// A name that never changes.
-    pub name: &'static str,
-    /// What it is for.
-    pub about: &'static str,
-    /// What became of it.
-    pub trial: Trial,
-    /// What else is known of it.
-    pub detail: Option<String>,
-    /// What would lift a refusal, if that is known.
-    pub remedies: Vec<&'static str>,
-}
 
 impl Host {
     /// Tries everything that walls are made of, one by one.
@@ -207,12 +193,5 @@ fn in_child(does: &dyn Fn() -> Result<()>) -> Result<()> {
         0 => Ok(()),
         status if status & 0x7f != 0 => Err(Errno::INTR),
         status => Err(Errno::from_raw_os_error((status >> 8) & 0xff)),
-    }
-}
-
-impl Probe {
-    /// Returns the blocks' words that a kernel was found to have, for programs.
-    pub fn blocks(kernel: &Kernel) -> Vec<&'static str> {
-        kernel.blocks.iter().copied().map(Block::word).collect()
     }
 }

@@ -1,13 +1,17 @@
 //! Going through the folders of writable trees, level by level and not for ever.
 
 use std::collections::VecDeque;
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
+#[cfg(target_os = "linux")]
 use std::mem::MaybeUninit;
+use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+#[cfg(target_os = "linux")]
+use rustix::fs::RawDir;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 /// How many names are looked at.
 const MOST: usize = 20_000;
@@ -16,6 +20,7 @@ const MOST: usize = 20_000;
 const SKIPPED: [&str; 5] = ["node_modules", "objects", "target", ".venv", "__pycache__"];
 
 /// Room for the names that the kernel tells at once.
+#[cfg(target_os = "linux")]
 const ROOM: usize = 32 << 10;
 
 /// Where to go on.
@@ -59,23 +64,21 @@ pub(super) fn walk(
     mut visit: impl FnMut(Seen<'_>) -> Walk,
 ) -> Extent {
     let mut left = MOST;
-    let mut room = vec![MaybeUninit::uninit(); ROOM];
+    let mut names = NamesIn::default();
     let mut folders: VecDeque<PathBuf> = trees.collect();
     while let Some(folder) = folders.pop_front() {
         let Some(open) = open(&folder) else { continue };
-        let mut entries = RawDir::new(&open, &mut room);
-        while let Some(Ok(entry)) = entries.next() {
-            let name = entry.file_name();
+        let whole = names.each(&open, |name, told| {
             if matches!(name.to_bytes(), b"." | b"..") {
-                continue;
+                return ControlFlow::Continue(());
             }
-            let Some(less) = left.checked_sub(1) else { return Extent::Partly };
+            let Some(less) = left.checked_sub(1) else { return ControlFlow::Break(()) };
             left = less;
-            let mut kind = entry.file_type();
+            let mut kind = told;
             // Some filesystems do not tell with the name.
             if kind == FileType::Unknown {
                 let stat = rustix::fs::statat(&open, name, AtFlags::SYMLINK_NOFOLLOW);
-                let Ok(stat) = stat else { continue };
+                let Ok(stat) = stat else { return ControlFlow::Continue(()) };
                 kind = FileType::from_raw_mode(stat.st_mode);
             }
             let seen = Seen { folder: &folder, name: OsStr::from_bytes(name.to_bytes()), kind };
@@ -84,9 +87,53 @@ pub(super) fn walk(
             {
                 folders.push_back(seen.path());
             }
+            ControlFlow::Continue(())
+        });
+        if whole.is_break() {
+            return Extent::Partly;
         }
     }
     Extent::Whole
+}
+
+/// Tells names in folders: with room that is used again, where the kernel fills that itself.
+#[derive(Default)]
+struct NamesIn {
+    #[cfg(target_os = "linux")]
+    room: Vec<MaybeUninit<u8>>,
+}
+
+#[cfg(target_os = "linux")]
+impl NamesIn {
+    fn each(
+        &mut self,
+        folder: &OwnedFd,
+        mut tell: impl FnMut(&CStr, FileType) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.room.resize(ROOM, MaybeUninit::uninit());
+        let mut entries = RawDir::new(folder, &mut self.room);
+        while let Some(Ok(entry)) = entries.next() {
+            tell(entry.file_name(), entry.file_type())?;
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl NamesIn {
+    fn each(
+        &mut self,
+        folder: &OwnedFd,
+        mut tell: impl FnMut(&CStr, FileType) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        let Ok(entries) = rustix::fs::Dir::read_from(folder) else {
+            return ControlFlow::Continue(());
+        };
+        for entry in entries.flatten() {
+            tell(entry.file_name(), entry.file_type())?;
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// Opens a folder to list it. A link at its end is not followed.

@@ -1,12 +1,12 @@
 //! What a process of macOS does to itself before it becomes a command, and signals of ours.
 
-use std::mem;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use rustix::process::{Resource, Rlimit, setrlimit, setsid};
+
+use super::handlers::Handlers;
 
 /// Gives a command a session of its own, without a terminal, and bounds.
 pub(crate) fn own_session(command: &mut Command, limits: Vec<(Resource, u64)>) {
@@ -25,9 +25,8 @@ pub(crate) fn own_session(command: &mut Command, limits: Vec<(Resource, u64)>) {
 }
 
 /// Signals that are noted instead of doing what they did; that is restored at the end.
-pub(crate) struct Caught {
-    before: Vec<(i32, libc::sigaction)>,
-}
+#[derive(Debug)]
+pub(crate) struct Caught(Handlers);
 
 /// The signals that came, one bit for each.
 static CAME: AtomicU32 = AtomicU32::new(0);
@@ -41,26 +40,8 @@ impl Caught {
         if HELD.swap(true, Ordering::SeqCst) {
             return None;
         }
-        let mut caught = Self { before: Vec::with_capacity(signals.len()) };
-        for signal in signals {
-            // SAFETY: an all-zero `sigaction` is a valid one: it asks for the usual.
-            let mut action: libc::sigaction = unsafe { mem::zeroed() };
-            action.sa_flags = libc::SA_RESTART;
-            action.sa_sigaction = note as *const () as usize;
-            // SAFETY: as above.
-            let mut before: libc::sigaction = unsafe { mem::zeroed() };
-            // SAFETY: the call writes what there was to this stack; the null pointer changes
-            // nothing.
-            unsafe { libc::sigaction(*signal, ptr::null(), &raw mut before) };
-            if before.sa_sigaction == libc::SIG_IGN {
-                continue;
-            }
-            // SAFETY: the call reads an action on this stack, whose handler is safe at any moment:
-            // it sets one bit.
-            unsafe { libc::sigaction(*signal, &raw const action, ptr::null_mut()) };
-            caught.before.push((*signal, before));
-        }
-        Some(caught)
+        // The handler sets one bit.
+        Some(Self(Handlers::put(signals, note)))
     }
 
     /// Returns the signals since the last time.
@@ -70,18 +51,9 @@ impl Caught {
     }
 }
 
-impl std::fmt::Debug for Caught {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caught").finish_non_exhaustive()
-    }
-}
-
 impl Drop for Caught {
     fn drop(&mut self) {
-        for (signal, before) in &self.before {
-            // SAFETY: the call reads an action that it gave us itself.
-            unsafe { libc::sigaction(*signal, ptr::from_ref(before), ptr::null_mut()) };
-        }
+        self.0.restore();
         drop(self.taken());
         HELD.store(false, Ordering::SeqCst);
     }

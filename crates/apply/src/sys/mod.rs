@@ -15,6 +15,8 @@ pub(crate) mod beside;
 pub(crate) mod descriptor;
 #[cfg(target_os = "linux")]
 pub(crate) mod environment;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+mod handlers;
 #[cfg(target_os = "linux")]
 pub(crate) mod heap;
 #[cfg(target_os = "linux")]

@@ -10,6 +10,7 @@ use rustix::io::Result;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::check;
+use super::handlers::Handlers;
 
 /// The signals that were blocked before; they are again when this is dropped.
 #[derive(Debug)]
@@ -95,7 +96,7 @@ pub(crate) fn next_told(fd: BorrowedFd<'_>) -> Option<i32> {
 /// Signals that are noted in a pipe instead of doing what they did; that is restored at the end.
 #[derive(Debug)]
 pub(crate) struct Caught {
-    before: Vec<(i32, libc::sigaction)>,
+    handlers: Handlers,
     pipe: &'static (OwnedFd, OwnedFd),
 }
 
@@ -117,26 +118,8 @@ impl Caught {
             return None;
         }
         NOTE.store(pipe.1.as_raw_fd(), Ordering::SeqCst);
-        let mut caught = Self { before: Vec::with_capacity(signals.len()), pipe };
-        for signal in signals {
-            // SAFETY: an all-zero `sigaction` is a valid one: it asks for the usual.
-            let mut action: libc::sigaction = unsafe { mem::zeroed() };
-            action.sa_flags = libc::SA_RESTART;
-            action.sa_sigaction = note as *const () as usize;
-            // SAFETY: as above.
-            let mut before: libc::sigaction = unsafe { mem::zeroed() };
-            // SAFETY: the call writes what there was to this stack; the null pointer changes
-            // nothing.
-            unsafe { libc::sigaction(*signal, ptr::null(), &raw mut before) };
-            if before.sa_sigaction == libc::SIG_IGN {
-                continue;
-            }
-            // SAFETY: the call reads an action on this stack, whose handler is safe at any moment:
-            // it writes one byte to a descriptor that is never closed, and keeps errno.
-            unsafe { libc::sigaction(*signal, &raw const action, ptr::null_mut()) };
-            caught.before.push((*signal, before));
-        }
-        Some(caught)
+        // The handler writes one byte to a descriptor that is never closed, and keeps errno.
+        Some(Self { handlers: Handlers::put(signals, note), pipe })
     }
 
     /// Returns a descriptor that is readable when a signal was caught.
@@ -154,10 +137,7 @@ impl Caught {
 
 impl Drop for Caught {
     fn drop(&mut self) {
-        for (signal, before) in &self.before {
-            // SAFETY: the call reads an action that it gave us itself.
-            unsafe { libc::sigaction(*signal, ptr::from_ref(before), ptr::null_mut()) };
-        }
+        self.handlers.restore();
         drop(self.taken());
         HELD.store(false, Ordering::SeqCst);
     }

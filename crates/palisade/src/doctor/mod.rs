@@ -7,7 +7,7 @@ mod machine;
 use std::time::Duration;
 
 use palisade_apply::Host;
-use palisade_plan::{Enforced, Level};
+use palisade_plan::{Block, Enforced, Level};
 use palisade_policy::policy::Require;
 
 pub use files::Lying;
@@ -87,7 +87,7 @@ impl Report {
         Self {
             machine: Machine::look(request),
             probes: host.probes(),
-            blocks: Probe::blocks(&kernel),
+            blocks: kernel.blocks.iter().copied().map(Block::word).collect(),
             levels: levels::tried(&host, &kernel, request),
             files: files.unwrap_or_default(),
             warnings: warnings.unwrap_or_default(),
