@@ -6,7 +6,7 @@ use palisade_policy::name::PathPattern;
 
 use crate::facts::{Facts, Kind, Place};
 use crate::names::Exactly;
-use crate::paths::split;
+use crate::paths::{below, is_within, split};
 
 /// Names that git takes for a file whenever they are there: a folder in their place stops it. They
 /// are set aside at the end instead.
@@ -18,30 +18,32 @@ const ONLY_FILES: [&str; 2] = ["commondir", "config.worktree"];
 /// A name that matters in every folder is kept from being made at the top of each tree, and in
 /// every folder that the search finds its first component in. There are too many others.
 pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<PathBuf> {
-    let mut paths = Vec::new();
-    for tree in trees {
-        for pattern in protect {
-            let path = match (pattern.literal(), pattern.anywhere_below()) {
-                (Some(path), _) => path,
-                (None, Some((above, names))) if tree.starts_with(&above) => tree.join(names),
-                (None, Some((above, names))) => above.join(names),
-                (None, None) => continue,
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for pattern in protect {
+        let (above, names) = match (pattern.literal(), pattern.anywhere_below()) {
+            (Some(path), _) => (path, None),
+            (None, Some((above, names))) => (above, Some(names)),
+            (None, None) => continue,
+        };
+        for tree in trees {
+            let path = match &names {
+                None => above.clone(),
+                Some(names) if is_within(tree, &above) => below(tree, names.as_os_str()),
+                Some(names) => below(&above, names.as_os_str()),
             };
-            if !path.starts_with(tree) {
-                continue;
-            }
             // What lies in it has a longer path.
             let shortest = tree.as_os_str().len();
-            let mut above = split(&path);
+            if path.as_os_str().len() <= shortest || !is_within(&path, tree) {
+                continue;
+            }
+            let mut inner = split(&path);
             while let Some((folder, _)) =
-                above.filter(|(above, _)| above.as_os_str().len() > shortest)
+                inner.filter(|(above, _)| above.as_os_str().len() > shortest)
             {
                 paths.push(folder.to_owned());
-                above = split(folder);
+                inner = split(folder);
             }
-            if path.as_os_str().len() > shortest {
-                paths.push(path);
-            }
+            paths.push(path);
         }
     }
     paths

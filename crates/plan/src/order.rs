@@ -218,8 +218,9 @@ impl Order {
             let (paths, trees, owned) = (Vec::new(), Vec::new(), Vec::new());
             return Questions { paths, trees, owned, memory: None, names: Names::new(&[], &[]) };
         }
-        let patterns = self.protect.iter().chain(&self.hide);
-        let mut paths: Vec<PathBuf> = patterns.filter_map(PathPattern::literal).collect();
+        let mut paths: Vec<PathBuf> = self.hide.iter().filter_map(PathPattern::literal).collect();
+        paths.extend(loader::questions(&paths));
+        paths.extend(self.protect.iter().filter_map(PathPattern::literal));
         paths.extend(absent::candidates(&self.protect, &self.write));
         paths.extend(self.readable.iter().filter_map(PathPattern::literal));
         paths.extend(self.write.iter().cloned());
@@ -232,7 +233,6 @@ impl Order {
         paths.extend(SYSTEM.iter().map(PathBuf::from));
         paths.extend(caches::questions(self));
         paths.extend(bare::questions(&self.hide));
-        paths.extend(loader::questions(&self.hide));
         paths.sort_unstable_by(|one, other| by_bytes(one, other));
         paths.dedup_by(|a, b| a.as_os_str() == b.as_os_str());
         let names = Names::new(&self.protect, &self.hide);

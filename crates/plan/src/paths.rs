@@ -23,6 +23,17 @@ pub fn by_bytes(one: &Path, other: &Path) -> Ordering {
     }
 }
 
+/// Returns whether a path is a folder or lies in it. Both are made of names alone, with one slash
+/// before each.
+pub(crate) fn is_within(path: &Path, folder: &Path) -> bool {
+    let folder = folder.as_os_str().as_encoded_bytes();
+    match path.as_os_str().as_encoded_bytes().strip_prefix(folder) {
+        Some([] | [b'/', ..]) => true,
+        Some(_) => folder == b"/",
+        None => false,
+    }
+}
+
 /// Returns the folder of a path, and the name in it; nothing of one that ends in no name. It is
 /// what `parent` and `file_name` return, who look at more of a path.
 pub fn split(path: &Path) -> Option<(&Path, &OsStr)> {
@@ -65,6 +76,14 @@ mod tests {
                 let expected = one.as_os_str().cmp(other.as_os_str());
                 assert_eq!(by_bytes(one, other), expected, "{one:?} {other:?}");
             }
+        }
+    }
+
+    #[test]
+    fn paths_lie_in_folders_as_the_library_has_it() {
+        let paths = ["/", "/a", "/a/b", "/ab", "/a/b/c", "/b"].map(Path::new);
+        for (path, folder) in paths.iter().flat_map(|path| paths.map(|folder| (path, folder))) {
+            assert_eq!(is_within(path, folder), path.starts_with(folder), "{path:?} {folder:?}");
         }
     }
 

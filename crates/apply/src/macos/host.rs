@@ -53,10 +53,7 @@ impl Host {
     }
 
     /// A process that runs one command needs nothing else.
-    #[must_use]
-    pub fn for_one(self) -> Self {
-        self
-    }
+    pub fn for_one(&mut self) {}
 
     /// Nothing is left to be done.
     pub fn finish(&self) {}

@@ -126,9 +126,9 @@ impl Host {
 
     /// Says that this process starts one sandbox and ends with it: then nothing is prepared for
     /// others, and the little that is left of it stays until the host is dropped.
-    #[must_use]
-    pub fn for_one(self) -> Self {
-        Self { leftovers: Leftovers::once(), is_for_one: true, ..self }
+    pub fn for_one(&mut self) {
+        self.leftovers = Leftovers::once();
+        self.is_for_one = true;
     }
 
     /// Waits for what is left of the only sandbox of this process, before the process ends

@@ -23,7 +23,9 @@ pub(super) struct Surveyed {
 pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
     let mut found = Found::new(questions, privilege);
     for path in &questions.paths {
-        found.place(path);
+        let place = found.found(path);
+        found.note_above(&place);
+        found.asked.push(place);
     }
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
     let mut barred: Vec<PathBuf> = Vec::new();
@@ -55,14 +57,15 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
     });
     barred.extend(std::mem::take(&mut found.folders.barred));
     found.bar(&barred, &trees);
-    let mut places = found.places;
-    places.sort_by(|one, other| by_bytes(&one.path, &other.path));
-    Surveyed { places, searched: searched == Extent::Whole }
+    Surveyed { places: found.in_order(), searched: searched == Extent::Whole }
 }
 
 /// What is known so far.
 struct Found<'q> {
-    places: Vec<Place>,
+    /// What was asked about, in the order of the paths.
+    asked: Vec<Place>,
+    /// What else matters, in no order.
+    beside: Vec<Place>,
     questions: &'q Questions,
     /// What else was looked at.
     others: BTreeSet<OsString>,
@@ -71,9 +74,9 @@ struct Found<'q> {
 
 impl<'q> Found<'q> {
     fn new(questions: &'q Questions, privilege: Privilege) -> Self {
-        // Room for the folders between, too.
-        let places = Vec::with_capacity(questions.paths.len() + 20);
-        Self { places, questions, others: BTreeSet::new(), folders: Folders::new(privilege) }
+        let asked = Vec::with_capacity(questions.paths.len());
+        let (beside, others) = (Vec::with_capacity(20), BTreeSet::new());
+        Self { asked, beside, questions, others, folders: Folders::new(privilege) }
     }
 
     /// Looks at a path that nobody asked about beforehand, unless somebody did.
@@ -83,34 +86,47 @@ impl<'q> Found<'q> {
             && !self.folders.is_placed(path)
             && self.others.insert(path.into());
         if is_new {
-            self.place(path);
+            let place = self.found(path);
+            self.note_above(&place);
+            self.beside.push(place);
         }
     }
 
-    /// Notes what is at a path and, if anything is, at the folders above it, whose modes matter when
-    /// they are shown anew. Above one that was noted all were.
-    fn place(&mut self, path: &Path) {
-        let mut path = path;
-        while self.note(path) {
-            let Some((above, _)) = split(path) else { return };
-            if above.parent().is_none() || self.folders.is_placed(above) {
+    /// Notes the folders above something that is there, whose modes matter when they are shown anew.
+    /// Above one that was noted all were.
+    fn note_above(&mut self, place: &Place) {
+        if !place.exists() {
+            return;
+        }
+        let mut above = split(&place.path).map(|(above, _)| above);
+        while let Some(path) = above {
+            if path.parent().is_none() || self.folders.is_placed(path) {
                 return;
             }
-            path = above;
+            let place = self.found(path);
+            let exists = place.exists();
+            self.beside.push(place);
+            above = split(path).filter(|_| exists).map(|(above, _)| above);
         }
     }
 
-    /// Notes what is at a path, and returns whether anything is.
-    fn note(&mut self, path: &Path) -> bool {
-        let place = self.found(path);
-        let exists = place.exists();
-        if place.leads_to == Kind::Folder {
-            self.folders.placed(path);
+    /// Returns all places in the order of their paths.
+    fn in_order(mut self) -> Vec<Place> {
+        self.beside.sort_by(|one, other| by_bytes(&one.path, &other.path));
+        let mut places = Vec::with_capacity(self.asked.len() + self.beside.len());
+        let mut beside = self.beside.into_iter().peekable();
+        for place in self.asked {
+            let is_before = |other: &Place| by_bytes(&other.path, &place.path).is_lt();
+            while let Some(other) = beside.next_if(&is_before) {
+                places.push(other);
+            }
+            places.push(place);
         }
-        self.places.push(place);
-        exists
+        places.extend(beside);
+        places
     }
 
+    /// Looks at a path.
     fn found(&mut self, path: &Path) -> Place {
         let (at, found) = match split(path) {
             Some((above, name)) => self.folders.look(above, name, path),
@@ -129,11 +145,15 @@ impl<'q> Found<'q> {
             }
         };
         let shut = (is != Kind::Absent).then(|| self.folders.shut_above(&real)).flatten();
+        let leads_to = end.as_ref().map_or(Kind::Absent, kind);
+        if leads_to == Kind::Folder {
+            self.folders.placed(path);
+        }
         Place {
             path: path.into(),
             at,
             is,
-            leads_to: end.as_ref().map_or(Kind::Absent, kind),
+            leads_to,
             names: end.as_ref().map_or(0, MetadataExt::nlink),
             mode: end.as_ref().map_or(0, |end| end.mode() & 0o7777),
             owner: end.as_ref().map_or((0, 0), |end| (end.uid(), end.gid())),
@@ -148,7 +168,8 @@ impl<'q> Found<'q> {
         let shut: BTreeSet<PathBuf> = barred.iter().filter_map(|path| barrier(path)).collect();
         for folder in shut.iter().filter(|it| trees.iter().any(|tree| it.starts_with(tree))) {
             self.look(folder);
-            for place in self.places.iter_mut().filter(|place| place.at == *folder) {
+            let places = self.asked.iter_mut().chain(&mut self.beside);
+            for place in places.filter(|place| place.at == *folder) {
                 place.searched = Searched::Partly;
             }
         }

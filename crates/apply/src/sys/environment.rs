@@ -1,6 +1,7 @@
 //! The block of memory that /proc shows as a process's environment.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::ptr;
 use std::sync::OnceLock;
 
@@ -9,7 +10,14 @@ static BLOCK: OnceLock<Option<(usize, usize)>> = OnceLock::new();
 
 /// Finds the block. It is done once, while there is memory to do it with.
 pub(crate) fn find() {
-    BLOCK.get_or_init(|| parse(&fs::read_to_string("/proc/self/stat").ok()?));
+    BLOCK.get_or_init(|| parse(&stat()?));
+}
+
+fn stat() -> Option<String> {
+    // Its size is not told, and what grows is read in many small pieces.
+    let mut stat = String::with_capacity(1024);
+    File::open("/proc/self/stat").ok()?.read_to_string(&mut stat).ok()?;
+    Some(stat)
 }
 
 /// Empties the block, in a copy of this process that has no use for it. It allocates nothing.
@@ -38,9 +46,9 @@ mod tests {
 
     #[test]
     fn the_block_is_found_where_the_kernel_says() {
-        let stat = fs::read_to_string("/proc/self/stat").unwrap();
+        let stat = stat().unwrap();
         let (start, length) = parse(&stat).unwrap();
-        assert_eq!(length, fs::read("/proc/self/environ").unwrap().len());
+        assert_eq!(length, std::fs::read("/proc/self/environ").unwrap().len());
         assert_ne!(start, 0);
         for bad in ["", "1 (a) b)", "1 (x) S 1 2 3"] {
             assert_eq!(parse(bad), None, "{bad}");

@@ -19,7 +19,8 @@ pub fn effective_uid() -> u32 {
 ///
 /// Users that live elsewhere (LDAP, systemd-homed) are not found: for them `HOME` must be set.
 pub fn home_of(uid: u32) -> Option<PathBuf> {
-    let mut text = Vec::new();
+    // Room for most of them: what grows is read in many small pieces.
+    let mut text = Vec::with_capacity(8192);
     File::open(PASSWD).ok()?.take(MAX_PASSWD).read_to_end(&mut text).ok()?;
     home_in_passwd(&text, uid)
 }

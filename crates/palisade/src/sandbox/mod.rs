@@ -140,21 +140,21 @@ impl Sandbox {
     /// Names who is asked when the policy says `ask`; nobody is otherwise, and that means no. Call
     /// it before the sandbox is cloned: clones that exist keep whom they had.
     #[must_use]
-    pub fn confirmer(self, confirmer: impl Confirm + 'static) -> Self {
-        match Arc::try_unwrap(self.0) {
-            Ok(inner) => Self(Arc::new(Inner { confirmer: Arc::new(confirmer), ..inner })),
-            Err(shared) => Self(shared),
+    pub fn confirmer(mut self, confirmer: impl Confirm + 'static) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.confirmer = Arc::new(confirmer);
         }
+        self
     }
 
     /// Says that this process runs one command and ends with it, which spares it what others need to
     /// leave nothing behind. Call it before the sandbox is cloned.
     #[must_use]
-    pub fn once(self) -> Self {
-        match Arc::try_unwrap(self.0) {
-            Ok(inner) => Self(Arc::new(Inner { host: inner.host.for_one(), ..inner })),
-            Err(shared) => Self(shared),
+    pub fn once(mut self) -> Self {
+        if let Some(inner) = Arc::get_mut(&mut self.0) {
+            inner.host.for_one();
         }
+        self
     }
 
     /// Returns the project and its policy.

@@ -46,7 +46,8 @@ use load::Loaded;
 pub struct Session {
     root: ProjectRoot,
     home: Option<PathBuf>,
-    resolved: Resolved,
+    // Large, and sessions are moved.
+    resolved: Box<Resolved>,
     stack: Stack,
     files: Vec<LoadedFile>,
     project: Option<ProjectFiles>,
@@ -125,7 +126,7 @@ impl Session {
             Agreement::Trusted => Trust::Trusted,
             Agreement::Changed | Agreement::Never => Trust::NotTrusted,
         };
-        let mut resolved = resolve(&stack, &choice, trust)?;
+        let mut resolved = Box::new(resolve(&stack, &choice, trust)?);
         if let Some(project) = &project {
             resolved.ignored.extend(project.ignored.iter().cloned());
         }
@@ -248,7 +249,7 @@ impl Session {
 
     /// Returns what is known of that agent, where no policy speaks of it and this holds instead.
     pub fn agent_preset(&self) -> Option<&AgentPreset> {
-        self.resolved.agent.as_ref()
+        self.resolved.agent.as_deref()
     }
 
     /// Returns the task the policy is for.

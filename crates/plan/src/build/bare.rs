@@ -29,7 +29,7 @@ pub(super) struct Bare<'f> {
 
 /// Returns whether one of the patterns is everything.
 pub(crate) fn names_root(patterns: &[PathPattern]) -> bool {
-    patterns.iter().any(|pattern| pattern.literal().is_some_and(|path| path == Path::new("/")))
+    patterns.iter().any(PathPattern::is_root)
 }
 
 /// Returns the paths that planning this asks about.

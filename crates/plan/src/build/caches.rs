@@ -70,7 +70,7 @@ pub(crate) fn questions(order: &Order) -> Vec<PathBuf> {
     let Caches::Private { store } = &order.caches else { return paths };
     for home in &HOMES {
         paths.extend(home.markers.iter().flat_map(|marker| marked(order, marker)));
-        paths.extend(order.home.iter().map(|folder| folder.join(home.path)));
+        paths.extend(order.home.iter().map(|folder| below(folder, home.path.as_ref())));
         paths.extend(store.iter().map(|store| store.join(name(home.path))));
     }
     paths.extend(PYTHON.iter().flat_map(|marker| marked(order, marker)));

@@ -2,11 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use palisade_policy::name::PathPattern;
-
 use super::CannotPlan;
-use super::bare::names_root;
 use crate::facts::{Facts, Kind, Place};
+use crate::paths::is_within;
 
 /// The names that programs have for loaders.
 const LOADERS: [&str; 4] = [
@@ -22,17 +20,17 @@ pub(super) const CACHE: &str = "/etc/ld.so.cache";
 /// Folders that loaders are in, or that lead there.
 const HOMES: [&str; 4] = ["/lib", "/lib64", "/usr/lib", "/usr/lib64"];
 
-/// Returns what must be known of loaders, where a policy may hide them.
-pub(crate) fn questions(hide: &[PathPattern]) -> Vec<PathBuf> {
-    let near = |path: &Path| {
-        HOMES.iter().any(|home| path.starts_with(home) || Path::new(home).starts_with(path))
+/// Returns what must be known of loaders, where a policy may hide them: `hidden` is what it hides by
+/// name.
+pub(crate) fn questions(hidden: &[PathBuf]) -> Vec<PathBuf> {
+    let near = |path: &PathBuf| {
+        HOMES.iter().any(|home| is_within(path, home.as_ref()) || is_within(home.as_ref(), path))
     };
-    let mut hidden = hide.iter().filter_map(PathPattern::literal);
-    if !hidden.any(|path| near(&path)) {
+    if !hidden.iter().any(near) {
         return Vec::new();
     }
     let mut paths: Vec<PathBuf> = LOADERS.iter().map(PathBuf::from).collect();
-    if names_root(hide) {
+    if hidden.iter().any(|path| path == Path::new("/")) {
         paths.push(CACHE.into());
     }
     paths

@@ -167,7 +167,7 @@ pub struct Resolved {
     /// For whom.
     pub choice: Choice,
     /// What is known of the agent, where no policy speaks of it.
-    pub agent: Option<AgentPreset>,
+    pub agent: Option<Box<AgentPreset>>,
     /// The file that says that nothing is confined, where that holds.
     pub unconfined: Option<Origin>,
 }
@@ -215,6 +215,7 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
         Some(Ignored { key: "enabled".into(), value: "false".into(), origin })
     }));
     ignored.retain(|part| part.origin.layer == Layer::Project);
+    let agent = agent.map(Box::new);
     let mut resolved = Resolved { policy, ignored, choice, agent, unconfined: None };
     // A file that lets everyone out but some agents must not let a task out whose agent we do not
     // believe.

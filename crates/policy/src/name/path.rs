@@ -68,6 +68,11 @@ impl PathPattern {
         self.base == Base::Root
     }
 
+    /// Returns whether this pattern names everything there is.
+    pub fn is_root(&self) -> bool {
+        self.is_absolute() && self.parts.is_empty()
+    }
+
     /// Returns the one path this pattern names, if it is absolute and has no wildcard.
     pub fn literal(&self) -> Option<PathBuf> {
         (self.is_absolute() && !self.has_wildcard()).then(|| self.fixed_prefix())
