@@ -26,6 +26,10 @@ const LIST: u64 = 1 << 3;
 /// Read, write, truncate, and requests to devices.
 const DEVICE: u64 = 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
 
+/// Making sockets and devices. Nobody needs them here: a socket with a path leads to others, which the
+/// filter refuses, but one end of a pair could still be given a name.
+const DOORS: u64 = 1 << 6 | 1 << 9 | 1 << 11;
+
 /// The most rules: each is a descriptor for a moment, and a little memory of the kernel's for long.
 const MOST: usize = 50_000;
 
@@ -68,7 +72,8 @@ impl Rules<'_> {
         }
         let unchanged: Vec<PathBuf> = hidden.iter().chain(fixed).cloned().collect();
         for tree in write {
-            self.give(tree, self.all, &Except { paths: &unchanged, secret: hidden })?;
+            let rights = self.all & !DOORS;
+            self.give(tree, rights, &Except { paths: &unchanged, secret: hidden })?;
         }
         for device in devices {
             self.give(device, DEVICE, &Except { paths: &[], secret: &[] })?;

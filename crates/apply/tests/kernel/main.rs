@@ -13,6 +13,7 @@ mod calls;
 mod disks;
 mod executed;
 mod fallback;
+mod fallback_links;
 mod fallback_paths;
 mod files;
 mod first;

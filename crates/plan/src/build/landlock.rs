@@ -224,7 +224,9 @@ impl Files {
             if place.is == Kind::Link && place.leads_to != Kind::Absent {
                 paths.push(place.real.clone());
             }
-            for path in paths {
+            // Another mount in a tree may show the same under another name.
+            let others: Vec<PathBuf> = paths.iter().flat_map(|path| facts.aliases(path)).collect();
+            for path in paths.into_iter().chain(others) {
                 let is_in = trees.iter().any(|tree| path.starts_with(&tree.real));
                 if !is_in || below_any(hidden, &path) {
                     continue;

@@ -122,11 +122,7 @@ fn what_only_root_can_read_is_left_out_for_root() {
     let mut host = blocked();
     host.privilege = Privilege::Root { idmap: Idmap::Refused(1) };
     let built = plan(Require::Landlock, &host).unwrap();
-    let mut alone = built.steps().iter().filter_map(|step| {
-        let Step::LandlockAlone(alone) = step else { return None };
-        Some(alone)
-    });
-    let hidden = &alone.next().unwrap().hidden;
+    let hidden = &alone(&built).hidden;
     assert!(hidden.contains(&PathBuf::from("/etc/shadow")), "{hidden:?}");
     assert!(!hidden.iter().any(|path| path.starts_with("/proc")), "{hidden:?}");
 }
@@ -198,4 +194,35 @@ fn a_proc_that_something_covers_is_told_by_the_mounts() {
         host.mounts = mounts;
         assert_eq!(host.covers_proc(), expected, "{because}");
     }
+}
+
+/// Returns what Landlock alone is told.
+fn alone(built: &Plan) -> &crate::Alone {
+    let mut alone = built.steps().iter().filter_map(|step| {
+        let Step::LandlockAlone(alone) = step else { return None };
+        Some(alone)
+    });
+    alone.next().unwrap()
+}
+
+#[test]
+fn what_another_mount_in_a_tree_shows_is_hidden_and_protected_there_too() {
+    let mut order = order();
+    order.require = Require::Landlock;
+    order.hide.push(pattern("/home/dev/app/.git/hooks"));
+    let mut host = blocked();
+    host.mounts.push(crate::Mount {
+        point: "/home/dev/app/view".into(),
+        root: "/home/dev/app/.git".into(),
+        device: "8:1".into(),
+        kind: "ext4".into(),
+    });
+    let built = build(&permit(), &order, &host).unwrap();
+    let (hidden, fixed) = (&alone(&built).hidden, &alone(&built).fixed);
+    assert!(hidden.contains(&PathBuf::from("/home/dev/app/view/hooks")), "{hidden:?}");
+    assert!(fixed.contains(&PathBuf::from("/home/dev/app/view/config")), "{fixed:?}");
+    assert!(fixed.contains(&PathBuf::from("/home/dev/app/.git/config")), "{fixed:?}");
+    host.mounts.pop();
+    let built = build(&permit(), &order, &host).unwrap();
+    assert_eq!(alone(&built).fixed, [PathBuf::from("/home/dev/app/.git/config")]);
 }
