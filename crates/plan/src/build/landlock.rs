@@ -15,7 +15,7 @@ use super::hide::is_unsearched;
 use super::inside::{self, DEVICES, ROOTS_OWN};
 use super::level::Around;
 use super::protect::{missing, protected};
-use super::{CannotPlan, Files, caches, group, loader, reached};
+use super::{CannotPlan, Files, caches, group, loader, reached, second};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Privilege, Searched};
 use crate::names::{Exactly, Names};
@@ -67,7 +67,7 @@ pub(super) fn plan(
         (Layer::Protect, files.protect),
         (Layer::Devices, Strength::Partial(vec!["there are no terminals of its own".into()])),
         (Layer::SystemCalls, Strength::Kernel),
-        (Layer::Landlock, landlock(version)),
+        (Layer::Landlock, second::only(version)),
         (Layer::Network, connected(order, around)),
         (Layer::Privileges, privileges(facts)),
         (Layer::Limits, limited),
@@ -288,20 +288,6 @@ fn written(facts: &Facts) -> Strength {
         }
         None => "/tmp is the host's, and cannot be written".into(),
     });
-    strength
-}
-
-/// Says what this version does not know.
-fn landlock(version: u32) -> Strength {
-    let mut strength = Strength::Kernel;
-    if version < 5 {
-        strength.lacks("requests to devices (ioctl) are not told apart".into());
-    }
-    if version < 6 {
-        strength.lacks(
-            "signals reach other processes of this user, and the first process of this run".into(),
-        );
-    }
     strength
 }
 

@@ -10,6 +10,7 @@ mod landlock;
 mod level;
 pub(crate) mod loader;
 mod protect;
+mod second;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unconfined;
@@ -132,8 +133,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         steps.push(Step::LoopbackUp);
     }
     steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
-    let landlock = second_wall(order, facts);
-    if landlock == Strength::Kernel {
+    let landlock = second::wall(order, facts);
+    if !matches!(landlock, Strength::Absent(_)) {
         steps.push(Step::Landlock { version: facts.kernel.landlock, write: files.writable });
     }
     steps.push(Step::Seccomp { arch, nesting: order.nesting, sockets: Sockets::Own });
@@ -261,16 +262,6 @@ fn system_calls(nesting: Nesting) -> Strength {
         Nesting::UserNamespaces => {
             Strength::Partial(vec!["user namespaces and mounts are open inside".into()])
         }
-    }
-}
-
-fn second_wall(order: &Order, facts: &Facts) -> Strength {
-    match (order.nesting, facts.kernel.landlock) {
-        (Nesting::UserNamespaces, _) => {
-            Strength::Absent("it would forbid the mounts that `nested: userns` allows".into())
-        }
-        (Nesting::Off, 0) => Strength::Absent("the kernel does not have it".into()),
-        (Nesting::Off, _) => Strength::Kernel,
     }
 }
 

@@ -226,3 +226,46 @@ fn what_another_mount_in_a_tree_shows_is_hidden_and_protected_there_too() {
     let built = build(&permit(), &order, &host).unwrap();
     assert_eq!(alone(&built).fixed, [PathBuf::from("/home/dev/app/.git/config")]);
 }
+
+#[test]
+fn what_a_version_of_landlock_does_not_know_is_listed_at_every_level() {
+    #[rustfmt::skip]
+    let lacks = [
+        // since, what is listed before
+        (2, "moved"),
+        (3, "emptied"),
+        (5, "devices"),
+        (6, "signals"),
+    ];
+    let listed = |order: &crate::Order, host: &Facts| {
+        let built = build(&permit(), order, host).unwrap();
+        let strength = built.enforced().iter().find(|it| it.layer == Layer::Landlock).cloned();
+        match strength.unwrap().strength {
+            Strength::Kernel => String::new(),
+            Strength::Partial(list) => list.join("; "),
+            other @ (Strength::Window(_) | Strength::Absent(_)) => panic!("{other:?}"),
+        }
+    };
+    for version in 1..=7 {
+        for (mut host, require) in
+            [(facts(Privilege::Ordinary), Require::Full), (blocked(), Require::Landlock)]
+        {
+            host.kernel.landlock = version;
+            let mut order = order();
+            order.require = require;
+            if require == Require::Landlock && version < 3 {
+                assert_eq!(level(require, &host), Err("missing-wall"), "{version}");
+                continue;
+            }
+            let text = listed(&order, &host);
+            for (since, what) in lacks {
+                assert_eq!(text.contains(what), version < since, "{require} {version}: {text}");
+            }
+            // Sockets without a path belong to the network, which is the host's here.
+            order.network = NetworkMode::Disabled;
+            let text = listed(&order, &host);
+            let is_open = require == Require::Full && version < 6;
+            assert_eq!(text.contains("without a path"), is_open, "{require} {version}: {text}");
+        }
+    }
+}
