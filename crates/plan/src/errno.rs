@@ -10,7 +10,7 @@ pub(crate) fn meaning(errno: i32) -> String {
 }
 
 /// The same numbers on every processor that we know.
-const KNOWN: [(i32, &str, &str); 12] = [
+const KNOWN: [(i32, &str, &str); 13] = [
     (1, "EPERM", "it is not permitted"),
     (2, "ENOENT", "it is not there"),
     (11, "EAGAIN", "there are too many processes"),
@@ -18,6 +18,7 @@ const KNOWN: [(i32, &str, &str); 12] = [
     (13, "EACCES", "access is denied"),
     (16, "EBUSY", "it is in use"),
     (22, "EINVAL", "the kernel or the filesystem does not know how"),
+    (23, "ENFILE", "too many files are open on this machine"),
     (24, "EMFILE", "too many files are open"),
     (28, "ENOSPC", "the limit of namespaces is reached"),
     (38, "ENOSYS", "the kernel has no such call, or a filter hides it"),

@@ -67,6 +67,8 @@ pub enum Idmap {
     Works,
     /// It cannot; the number is the kernel's errno.
     Refused(i32),
+    /// Nobody knows: something was missing that may be there again in a moment.
+    Short(i32),
 }
 
 /// What the kernel offers.
@@ -93,6 +95,14 @@ pub enum Trial {
     Works,
     /// It did not.
     Refused {
+        /// What was tried.
+        what: Cow<'static, str>,
+        /// The kernel's errno.
+        errno: i32,
+    },
+    /// It did not, for want of something that may be there again in a moment. That is no refusal, and
+    /// nothing weaker stands in for it.
+    Short {
         /// What was tried.
         what: Cow<'static, str>,
         /// The kernel's errno.

@@ -22,7 +22,7 @@ impl Host {
         };
         let remedies = match trial {
             Trial::Works => Vec::new(),
-            Trial::Refused { .. } => {
+            Trial::Refused { .. } | Trial::Short { .. } => {
                 vec!["start it outside of another sandbox, which allows no second one"]
             }
         };

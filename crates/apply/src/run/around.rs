@@ -9,6 +9,7 @@ use palisade_plan::Trial;
 use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
+use super::shortage;
 use crate::sys::process::{LeaveOnDrop, Side, await_end, clone_into, leave};
 use crate::sys::{network, restrict, signal};
 
@@ -31,12 +32,31 @@ pub(super) fn tried() -> Trial {
     if network::reaches_world() || has_interfaces() {
         return refused("keeping the network from the sandbox around this one", libc::EISCONN);
     }
-    match outcome_of_unshare() {
-        Ok(Err(_)) => {}
-        Ok(Ok(())) => return refused("keeping namespaces from the sandbox around this one", 0),
-        Err(errno) => return refused("trying the sandbox around this one", errno.raw_os_error()),
+    judged(&shortage::waited(|| flat(outcome_of_unshare()), |(errno, _)| *errno))
+}
+
+/// Whether a process could be made, and then whether it got a namespace.
+type Unshared = Result<(), (Errno, Tried)>;
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Tried {
+    Process,
+    Namespace,
+}
+
+fn flat(outcome: Result<Result<(), Errno>, Errno>) -> Unshared {
+    outcome.map_err(|errno| (errno, Tried::Process))?.map_err(|errno| (errno, Tried::Namespace))
+}
+
+/// A wall refuses. What fails for another reason might work in a moment.
+fn judged(unshared: &Unshared) -> Trial {
+    let what = "keeping namespaces from the sandbox around this one";
+    match *unshared {
+        Ok(()) => Trial::Refused { what: what.into(), errno: 0 },
+        Err((Errno::PERM | Errno::NOSYS, Tried::Namespace)) => Trial::Works,
+        Err((errno, Tried::Process)) => shortage::told("trying the sandbox around this one", errno),
+        Err((errno, Tried::Namespace)) => shortage::told(what, errno),
     }
-    Trial::Works
 }
 
 /// Returns whether a folder is on a mount that cannot be written, and nothing can be made in it; one
@@ -76,5 +96,25 @@ pub(super) fn outcome_of_unshare() -> Result<Result<(), Errno>, Errno> {
         // A filter that kills does not let it, either.
         status if status & 0x7f != 0 => Ok(Err(Errno::PERM)),
         status => Ok(Err(Errno::from_raw_os_error((status >> 8) & 0xff))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_refusal_is_a_wall() {
+        use Tried::{Namespace, Process};
+        assert_eq!(judged(&Err((Errno::PERM, Namespace))), Trial::Works);
+        assert_eq!(judged(&Err((Errno::NOSYS, Namespace))), Trial::Works);
+        assert!(matches!(judged(&Ok(())), Trial::Refused { .. }), "it can be made");
+        for tried in [Process, Namespace] {
+            for errno in [Errno::AGAIN, Errno::NOMEM] {
+                assert!(matches!(judged(&Err((errno, tried))), Trial::Short { .. }), "{errno}");
+            }
+            assert!(matches!(judged(&Err((Errno::USERS, tried))), Trial::Refused { .. }));
+        }
+        assert!(matches!(judged(&Err((Errno::PERM, Process))), Trial::Refused { .. }));
     }
 }

@@ -14,6 +14,7 @@ use palisade_plan::{
     Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial, UNPRIVILEGED,
 };
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags};
 
 use super::capped::Cap;
@@ -30,7 +31,7 @@ use super::reserve::Reserved;
 use super::scratch::Scratch;
 use super::streams::{self, Opened};
 use super::supervise::{Running, Sandbox};
-use super::{ahead, doors, group, mounts, survey, trial};
+use super::{ahead, doors, group, mounts, shortage, survey, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
@@ -164,7 +165,7 @@ impl Host {
             // Only who has no /tmp of its own needs one.
             scratch: match kernel.namespaces {
                 Trial::Works => None,
-                Trial::Refused { .. } => Scratch::path(),
+                Trial::Refused { .. } | Trial::Short { .. } => Scratch::path(),
             },
         }
     }
@@ -388,9 +389,14 @@ impl Host {
     /// not change owners, whatever the root's own can do.
     fn privilege_over(&self, trees: &[PathBuf]) -> Privilege {
         let device = |path: &Path| rustix::fs::stat(path).ok().map(|stat| stat.st_dev);
-        let Privilege::Root { idmap: Idmap::Works } = self.privilege else {
-            return self.privilege;
+        let privilege = match self.privilege {
+            // It may have passed since.
+            Privilege::Root { idmap: Idmap::Short(_) } => {
+                Privilege::Root { idmap: idmap(self.give_owners(Path::new("/"))) }
+            }
+            known @ (Privilege::Root { .. } | Privilege::Ordinary) => known,
         };
+        let Privilege::Root { idmap: Idmap::Works } = privilege else { return privilege };
         let mut tried = vec![device(Path::new("/"))];
         for tree in trees {
             let on = device(tree);
@@ -403,20 +409,28 @@ impl Host {
                 return Privilege::Root { idmap };
             }
         }
-        self.privilege
+        privilege
     }
 
     fn try_idmap(&self, tree: &Path) -> Idmap {
-        let refused = |errno: Option<i32>| Idmap::Refused(errno.unwrap_or(libc::EIO));
-        let owners = match self.owners(0, 0) {
-            Ok(owners) => owners,
-            Err(error) => return refused(error.errno()),
-        };
-        let Ok(tree) = CString::new(tree.as_os_str().as_bytes()) else { return refused(None) };
-        let tried = mount::clone_tree(&tree, Reach::One).and_then(|tree| {
-            mount::change_tree(tree.as_fd(), 0, Some((*owners).as_fd()), Reach::One)
-        });
-        tried.map_or_else(|errno| refused(Some(errno.raw_os_error())), |()| Idmap::Works)
+        idmap(shortage::waited(|| self.give_owners(tree), |errno| *errno))
+    }
+
+    /// Gives a copy of a tree other owners, to see whether that can be done.
+    fn give_owners(&self, tree: &Path) -> rustix::io::Result<()> {
+        let errno = |error: CannotStart| error.errno().unwrap_or(libc::EIO);
+        let owners = self.owners(0, 0).map_err(|error| Errno::from_raw_os_error(errno(error)))?;
+        let tree = CString::new(tree.as_os_str().as_bytes()).map_err(|_| Errno::IO)?;
+        let tree = mount::clone_tree(&tree, Reach::One)?;
+        mount::change_tree(tree.as_fd(), 0, Some((*owners).as_fd()), Reach::One)
+    }
+}
+
+fn idmap(given: rustix::io::Result<()>) -> Idmap {
+    match given {
+        Ok(()) => Idmap::Works,
+        Err(errno) if shortage::is_one(errno) => Idmap::Short(errno.raw_os_error()),
+        Err(errno) => Idmap::Refused(errno.raw_os_error()),
     }
 }
 

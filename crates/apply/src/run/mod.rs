@@ -2,7 +2,7 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `mounts` | in the supervisor: what there is |
+//! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `mounts`, `doors` | in the supervisor: what there is |
 //! | `prepare`, `needed`, `streams`, `reserve`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay` | in the new process: a straight line |
@@ -49,6 +49,7 @@ mod reserve;
 mod said;
 mod sample;
 mod scratch;
+mod shortage;
 mod spare;
 mod streams;
 mod supervise;

@@ -73,7 +73,7 @@ fn sandbox(kernel: &Kernel) -> Probe {
 fn unaided(host: &Host, kernel: &Kernel) -> Probe {
     let trial = match kernel.namespaces {
         Trial::Works => trial::unaided(host),
-        Trial::Refused { .. } => kernel.unaided.clone(),
+        Trial::Refused { .. } | Trial::Short { .. } => kernel.unaided.clone(),
     };
     Probe {
         name: "sandbox-without-users",
@@ -157,7 +157,7 @@ fn owners(host: &Host) -> Option<Probe> {
     let Privilege::Root { idmap } = privilege else { return None };
     let done = match idmap {
         Idmap::Works => Ok(()),
-        Idmap::Refused(errno) => Err(Errno::from_raw_os_error(errno)),
+        Idmap::Refused(errno) | Idmap::Short(errno) => Err(Errno::from_raw_os_error(errno)),
     };
     let mut probe = plain("idmap", "other owners for mounted trees, for root", done);
     if probe.trial != Trial::Works {

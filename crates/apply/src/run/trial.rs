@@ -1,6 +1,7 @@
 //! A sandbox that is made only to see whether one can be.
 
 use palisade_plan::{Idmap, Kernel, Privilege, Trial, UNPRIVILEGED};
+use rustix::io::Errno;
 use rustix::mount::MountFlags;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use std::os::fd::AsFd as _;
@@ -11,7 +12,7 @@ use super::family::Family;
 use super::host::{Host, write_maps};
 use super::message::{Message, receive, send};
 use super::prepare::Prepared;
-use super::{around, blocks};
+use super::{around, blocks, shortage};
 use crate::sys::descriptor::lift;
 use crate::sys::process::{Side, Stack, clone_into};
 use crate::sys::signal;
@@ -36,7 +37,8 @@ enum Users {
 pub(super) fn kernel(host: &Host) -> Kernel {
     let mut kernel = host.kernel().clone();
     kernel.namespaces = namespaces(host, Users::Own);
-    if kernel.namespaces == Trial::Works {
+    // What is short now is no refusal: nobody looks for less.
+    if let Trial::Works | Trial::Short { .. } = kernel.namespaces {
         return kernel;
     }
     kernel.unaided = unaided(host);
@@ -70,16 +72,17 @@ fn namespaces(host: &Host, users: Users) -> Trial {
     if !std::path::Path::new("/proc/self/status").exists() {
         return Trial::Refused { what: "looking into /proc".into(), errno: libc::ENOENT };
     }
-    match tried(host, users) {
-        Ok(None) => Trial::Works,
+    let once = || match tried(host, users) {
+        Ok(None) => Ok(()),
         Ok(Some((step, errno))) => {
             let what = NAMES.get(step).copied().unwrap_or("starting a process");
-            Trial::Refused { what: what.into(), errno }
+            Err((what, Errno::from_raw_os_error(errno)))
         }
-        Err(errno) => {
-            let [what, ..] = NAMES;
-            Trial::Refused { what: what.into(), errno: errno.raw_os_error() }
-        }
+        Err(errno) => Err((MAKING, errno)),
+    };
+    match shortage::waited(once, |(_, errno)| *errno) {
+        Ok(()) => Trial::Works,
+        Err((what, errno)) => shortage::told(what, errno),
     }
 }
 
@@ -88,7 +91,9 @@ fn tried(host: &Host, users: Users) -> rustix::io::Result<Option<(usize, i32)>> 
     let (outer_uid, outer_gid) = match privilege {
         Privilege::Root { idmap: Idmap::Works } => (UNPRIVILEGED, UNPRIVILEGED),
         // As plans have it: root of a container without that user stays who it is.
-        Privilege::Root { idmap: Idmap::Refused(_) } | Privilege::Ordinary => (uid, gid),
+        Privilege::Root { idmap: Idmap::Refused(_) | Idmap::Short(_) } | Privilege::Ordinary => {
+            (uid, gid)
+        }
     };
     let uids = format!("{uid} {outer_uid} 1\n").into_bytes();
     let gids = format!("{gid} {outer_gid} 1\n").into_bytes();

@@ -59,6 +59,7 @@ fn screen(report: &Report) -> String {
                 ("no", format!(": {}", std::io::Error::from_raw_os_error(*errno)))
             }
             Trial::Refused { what, errno } => ("no", format!(": {}", refused(what, *errno))),
+            Trial::Short { what, errno } => ("no", format!(": {}", short(what, *errno))),
         };
         let detail = probe.detail.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
         line(&mut text, mark, &format!("{}{detail}{why}", probe.about));
@@ -201,6 +202,11 @@ fn remedies<'r>(text: &mut String, remedies: impl Iterator<Item = &'r str>) {
     for remedy in remedies {
         text.push_str(&format!("       to lift it: {}\n", visible(remedy)));
     }
+}
+
+/// Says the same of what may work again in a moment.
+fn short(what: &str, errno: i32) -> String {
+    format!("not at the moment: {}", refused(what, errno))
 }
 
 /// Says what was tried and what the system answered.

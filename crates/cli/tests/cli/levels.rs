@@ -146,6 +146,55 @@ fn who_requires_nothing_gets_what_there_is_and_nothing_is_told_loudly() {
     });
 }
 
+/// A host on which all user namespaces are taken for so many seconds, and then `last` is executed. Who
+/// has taken them is awaited: until then, one that has ended still has its own.
+fn crowded(seconds: &str, last: &str) -> String {
+    format!(
+        "exec unshare -U -r sh -c 'echo 6 > /proc/sys/user/max_user_namespaces; rm -f taken; \
+         of() {{ readlink /proc/$1/ns/user; }}; \
+         (for each in 1 2 3 4 5 6; do unshare -U sleep {seconds} & \
+         until [ \"$(of $!)\" != \"$(of $$)\" ]; do sleep 0.01; done; done; \
+         echo > taken; wait) < /dev/null > /dev/null 2>&1 & \
+         until [ -e taken ]; do sleep 0.01; done; {last}' sh \"$@\""
+    )
+}
+
+#[test]
+fn a_shortage_that_may_pass_never_makes_the_walls_weaker() {
+    let dropped = r#"exec setpriv --bounding-set=-all --inh-caps=-all -- "$@""#;
+    let kept = r#"exec "$@""#;
+    for require in ["landlock", "none"] {
+        as_both(|it| {
+            let world = with_script(it.user_policy(&format!("require: {require}\n")));
+            let all = [dropped, kept];
+            for last in if require == "none" { &all[..1] } else { &all[..] } {
+                let shell = crowded("4", last);
+                let ran = prepared(&world, &shell, &["run", "--", "sh", "out.sh"]);
+                assert_eq!(ran.code, Some(125), "{require}: {}{}", ran.stdout, ran.stderr);
+                assert!(ran.stderr.contains("at the moment"), "{}", ran.stderr);
+                assert!(ran.stderr.contains("ENOSPC"), "{}", ran.stderr);
+                assert!(ran.stderr.contains("hint: try again"), "{}", ran.stderr);
+                assert!(!world.project.path("in").exists() && !got_out(&world), "nothing ran");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_shortage_that_passes_at_once_is_waited_for() {
+    as_both(|it| {
+        let world = with_script(it.user_policy("require: landlock\n"));
+        let shell = crowded("0.35", r#"readlink /proc/self/ns/user > users; exec "$@""#);
+        let which = ["run", "--json", "--", "readlink", "/proc/self/ns/user"];
+        let outcome = json(&prepared(&world, &shell, &which));
+        assert_eq!(outcome["level"], "full", "{outcome:#}");
+        let outside = fs::read_to_string(world.project.path("users")).unwrap();
+        let inside = outcome["stdout"].as_str().unwrap_or_default();
+        assert!(inside.starts_with("user:"), "{outcome:#}");
+        assert_ne!(inside, outside, "the users are its own: {outcome:#}");
+    });
+}
+
 /// Puts the binary where sandboxes see it, by a name that nobody denies.
 pub(crate) fn with_binary(world: &World) -> &'static str {
     // By another process: while one of ours has it open to write, nobody can execute it.

@@ -122,6 +122,8 @@ fn entry_is(pattern: &PathPattern, path: &Path) -> bool {
 fn hint(error: &CannotPlan) -> Option<&str> {
     if let CannotPlan::Missing { remedy, .. } = error {
         Some(remedy)
+    } else if let CannotPlan::Short { .. } = error {
+        Some("try again, start fewer at once, or raise the limits of this user or container")
     } else if let CannotPlan::Cwd { .. } = error {
         Some("name a folder of the project with --cwd")
     } else if let CannotPlan::Network(_) = error {

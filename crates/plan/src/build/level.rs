@@ -12,7 +12,7 @@ use super::CannotPlan;
 use super::unconfined::Why;
 use crate::block::Block;
 use crate::errno::meaning;
-use crate::facts::{Facts, Kernel, Trial};
+use crate::facts::{Facts, Idmap, Kernel, Privilege, Trial};
 use crate::order::Order;
 use crate::seccomp::{Arch, Nesting};
 
@@ -62,6 +62,8 @@ pub(super) enum Around {
 pub(super) fn choose(order: &Order, facts: &Facts) -> Result<Base, CannotPlan> {
     let missing = match (full(order, facts), order.require) {
         (_, Require::External) => return Ok(Base::Nothing(Why::External)),
+        // What passes is no reason to be held by less, whatever the policy accepts.
+        (Err(short @ CannotPlan::Short { .. }), _) => return Err(short),
         (Ok(base), Require::Full | Require::Landlock | Require::None) => return Ok(base),
         (Err(missing), Require::Full) => return Err(missing.with_less(order, facts)),
         (Err(missing), Require::Landlock | Require::None) => missing,
@@ -76,11 +78,26 @@ pub(super) fn choose(order: &Order, facts: &Facts) -> Result<Base, CannotPlan> {
 fn full(order: &Order, facts: &Facts) -> Result<Base, CannotPlan> {
     let require = order.require;
     let Kernel { namespaces, unaided, around, .. } = &facts.kernel;
+    let wall = "a sandbox of namespaces";
     let users = match (namespaces, unaided, around) {
-        (Trial::Works, ..) => Users::Own,
+        (Trial::Works, ..) => match facts.privilege {
+            Privilege::Root { idmap: Idmap::Short(errno) } => {
+                let why = format!("giving trees other owners fails, {}", meaning(errno));
+                return Err(CannotPlan::Short { wall, why });
+            }
+            Privilege::Root { idmap: Idmap::Works | Idmap::Refused(_) } | Privilege::Ordinary => {
+                Users::Own
+            }
+        },
         (Trial::Refused { .. }, Trial::Works, _) => Users::Hosts,
         (Trial::Refused { .. }, Trial::Refused { .. }, Trial::Works) => {
             return alone(order, facts, Around::Sandbox);
+        }
+        (Trial::Short { what, errno }, ..)
+        | (Trial::Refused { .. }, Trial::Short { what, errno }, _)
+        | (Trial::Refused { .. }, Trial::Refused { .. }, Trial::Short { what, errno }) => {
+            let why = format!("{what} fails, {}", meaning(*errno));
+            return Err(CannotPlan::Short { wall, why });
         }
         (Trial::Refused { what, errno }, Trial::Refused { .. }, Trial::Refused { .. }) => {
             let blocks = &facts.kernel.blocks;
@@ -93,7 +110,6 @@ fn full(order: &Order, facts: &Facts) -> Result<Base, CannotPlan> {
                 [] => remedy(*errno).to_owned(),
                 some => some.iter().map(|one| one.remedy()).collect::<Vec<_>>().join("; "),
             };
-            let wall = "a sandbox of namespaces";
             return Err(CannotPlan::Missing { require, wall, why, remedy });
         }
     };

@@ -55,6 +55,14 @@ pub enum CannotPlan {
         /// What lifts it.
         remedy: String,
     },
+    /// A wall cannot be built now, for want of something that may be there again in a moment.
+    #[error("{wall} cannot be had at the moment: {why}; nothing weaker is taken instead")]
+    Short {
+        /// Which wall.
+        wall: &'static str,
+        /// Why not.
+        why: String,
+    },
     /// A mode of the network that cannot be planned.
     #[error("network mode `{0}` cannot be enforced yet")]
     Network(NetworkMode),
@@ -91,6 +99,7 @@ impl CannotPlan {
         match self {
             Self::NoCommand => "no-command",
             Self::Missing { .. } => "missing-wall",
+            Self::Short { .. } => "shortage",
             Self::Network(_) => "network-mode",
             Self::Cwd { .. } => "cwd-outside",
             Self::NotWritable(_) => "not-writable",
@@ -281,7 +290,7 @@ fn network(mode: NetworkMode) -> Strength {
 
 fn privileges(owners: Owners, facts: &Facts) -> Strength {
     match (owners, facts.privilege) {
-        (Owners::Same, Privilege::Root { idmap: Idmap::Refused(errno) }) => {
+        (Owners::Same, Privilege::Root { idmap: Idmap::Refused(errno) | Idmap::Short(errno) }) => {
             let what = format!(
                 "the command is root outside, but for masks: idmapped mounts fail, {}",
                 meaning(errno)

@@ -94,5 +94,6 @@ fn why(trial: &Trial) -> Option<String> {
     match trial {
         Trial::Works => None,
         Trial::Refused { what, errno } => Some(super::refused(what, *errno)),
+        Trial::Short { what, errno } => Some(super::short(what, *errno)),
     }
 }

@@ -269,3 +269,38 @@ fn what_a_version_of_landlock_does_not_know_is_listed_at_every_level() {
         }
     }
 }
+
+#[test]
+fn a_shortage_is_no_refusal_and_nothing_weaker_is_planned() {
+    let short = || Trial::Short { what: "making namespaces".into(), errno: 11 };
+    let first = {
+        let mut host = blocked();
+        host.kernel.namespaces = short();
+        host
+    };
+    let second = {
+        let mut host = blocked();
+        host.kernel.unaided = short();
+        host
+    };
+    let third = {
+        let mut host = blocked();
+        host.kernel.around = short();
+        host
+    };
+    let owners = facts(Privilege::Root { idmap: Idmap::Short(11) });
+    for (number, host) in [first, second, third, owners].iter().enumerate() {
+        for require in [Require::Full, Require::Landlock, Require::None] {
+            let error = plan(require, host).unwrap_err();
+            assert_eq!(error.code(), "shortage", "{number} {require}");
+            let text = error.to_string();
+            assert!(text.contains("at the moment") && text.contains("EAGAIN"), "{text}");
+        }
+        assert_eq!(level(Require::External, host), Ok(Level::External), "nothing is needed");
+    }
+    // Whose users are the host's has no other owners to give.
+    let mut host = facts(Privilege::Root { idmap: Idmap::Short(11) });
+    host.kernel.namespaces = refused();
+    host.kernel.unaided = Trial::Works;
+    assert_eq!(level(Require::Full, &host), Ok(Level::Full));
+}
