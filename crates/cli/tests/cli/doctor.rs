@@ -220,3 +220,27 @@ fn a_policy_that_cannot_be_read_does_not_keep_the_host_from_being_looked_at() {
     assert_eq!((ran.code, run.code), (Some(125), Some(125)));
     assert!(ran.stdout.contains(run.stderr.trim_end()), "{}\n{}", ran.stdout, run.stderr);
 }
+
+#[test]
+fn a_trial_that_fails_behind_its_walls_is_no_level() {
+    as_both(|world| {
+        // A machine on which the command that does nothing fails.
+        let shell = "exec unshare -U -r -m sh -c 'mount --bind /bin/false /usr/bin/true && \
+                     exec \"$@\"' sh \"$@\"";
+        let host: Vec<String> = ["sh", "-c", shell, "sh"].map(str::to_owned).into();
+        let ran = on(&world, &host, PALISADE, &["doctor", "--json"]);
+        let told = json(&ran);
+        assert_fits(&told, "doctor.json");
+        assert_eq!((ran.code, &told["met"]), (Some(125), &false.into()), "{told:#}");
+        let levels = told["levels"].as_array().unwrap();
+        for level in levels.iter().filter(|it| it["level"] == "full" || it["level"] == "landlock") {
+            assert_eq!(level["works"], false, "{told:#}");
+            assert!(level["why"].as_str().unwrap().contains("ended with 1"), "{told:#}");
+        }
+        // And where it cannot even be tried.
+        let nowhere: Vec<String> = ["env", "TMPDIR=/nowhere"].map(str::to_owned).into();
+        let ran = on(&world, &nowhere, PALISADE, &["doctor"]);
+        assert_eq!(ran.code, Some(125), "{}", ran.stdout);
+        assert!(ran.stdout.contains("a folder to try it in"), "{}", ran.stdout);
+    });
+}

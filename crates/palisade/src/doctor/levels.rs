@@ -6,7 +6,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
-use palisade_apply::{Host, Streams};
+use palisade_apply::{End, Host, Streams};
 use palisade_plan::{Bounds, Caches, Enforced, Kernel, Level, Order, Trace, Trial, Walls, build};
 use palisade_policy::Policy;
 use palisade_policy::decide::{Asked, Call, Judge, Permit};
@@ -47,14 +47,33 @@ fn hold(
         // Nothing is needed for nothing.
         Level::None => return Ok(Vec::new()),
     };
-    let folder = Folder::make().map_err(CannotRun::Pipe)?;
+    let folder = Folder::make().map_err(|error| {
+        CannotRun::Trial(format!("there is no place for a folder to try it in: {error}"))
+    })?;
     let home = request.real_home().map(Path::to_owned);
     let order = order(&folder.0, home, require);
     let permit = permit(&folder.0).ok_or_else(|| CannotRun::Internal("nothing may run".into()))?;
     let facts = host.facts_of(&kernel, &order.questions());
     let plan = for_this_machine(build(&permit, &order, &facts)?, None)?;
     let outcome = host.start(&plan, Streams::default())?.wait()?;
+    ended(&outcome.end)?;
     Ok(outcome.enforced)
+}
+
+/// A level that a command which does nothing fails at cannot be had.
+fn ended(end: &End) -> Result<(), CannotRun> {
+    let how = match end {
+        End::Exited(0) => return Ok(()),
+        End::Exited(code) => format!("ended with {code}"),
+        End::Signalled(signal) => format!("was ended by signal {signal}"),
+        End::TimedOut | End::Idle => "did not end".to_owned(),
+        End::Stopped => "was stopped".to_owned(),
+        End::NotFound => "was not found".to_owned(),
+        End::NotStarted(errno) => {
+            format!("could not be started: {}", std::io::Error::from_raw_os_error(*errno))
+        }
+    };
+    Err(CannotRun::Trial(format!("the command `true`, which does nothing, {how} behind its walls")))
 }
 
 /// Returns the same kernel as if it refused every namespace, so that the next level can be tried.

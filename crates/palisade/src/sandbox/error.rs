@@ -58,6 +58,9 @@ pub enum CannotRun {
     /// The streams could not be opened.
     #[error("cannot make a pipe")]
     Pipe(#[source] io::Error),
+    /// A trial failed, which is no run of anybody's.
+    #[error("{0}")]
+    Trial(String),
     /// An error of ours.
     #[error("an internal error: {0}")]
     Internal(String),
@@ -73,6 +76,7 @@ impl CannotRun {
             Self::Start(error) => error.code(),
             Self::Carried(_) => "carried",
             Self::Pipe(_) => "pipe",
+            Self::Trial(_) => "trial",
             Self::Internal(_) => "internal-error",
         }
     }
@@ -87,7 +91,11 @@ impl CannotRun {
             }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
-            Self::Carried(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
+            Self::Carried(_)
+            | Self::Start(_)
+            | Self::Pipe(_)
+            | Self::Trial(_)
+            | Self::Internal(_) => return None,
         };
         Some(hint.to_owned())
     }
