@@ -8,7 +8,7 @@
 //! | `enter`, `overlay` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `lent` | in the supervisor, until its end |
+//! | `supervise`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `lent`, `remove` | in the supervisor, until its end |
 
 mod act;
 mod after;
@@ -45,6 +45,7 @@ mod probes;
 mod pump;
 mod quiet;
 mod reaper;
+mod remove;
 mod reserve;
 mod said;
 mod sample;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use super::error::{CannotStart, before};
+use super::remove;
 use crate::sys::descriptor::lift;
 
 /// How long ago a folder must have been changed before anybody may take it for left behind: one that
@@ -48,8 +49,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Folders that the command has shut stay, as in any other folder of the host's.
-        fs::remove_dir_all(&self.path).ok();
+        // What stays all the same goes with the next run that finds it.
+        remove::folder(&self.path).ok();
     }
 }
 
@@ -62,7 +63,7 @@ fn sweep(folder: &Path) {
         let age = found.modified().ok().and_then(|then| then.elapsed().ok()).unwrap_or_default();
         let is_ours = found.is_dir() && found.uid() == own && found.mode() & 0o77 == 0;
         if is_ours && age > YOUNG && locked(&entry.path()).is_ok() {
-            fs::remove_dir_all(entry.path()).ok();
+            remove::folder(&entry.path()).ok();
         }
     }
 }
@@ -79,6 +80,8 @@ fn locked(path: &Path) -> rustix::io::Result<OwnedFd> {
 mod tests {
     use super::*;
 
+    const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
     #[test]
     fn a_scratch_folder_goes_with_what_is_in_it_and_never_takes_the_place_of_another() {
         let path = Scratch::path().unwrap();
@@ -88,6 +91,42 @@ mod tests {
         assert!(Scratch::make(&path).is_err(), "it is there");
         drop(made);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_scratch_folder_goes_however_deep_and_shut_what_is_in_it_is() {
+        let name = "run::scratch::tests::\
+                    a_scratch_folder_goes_however_deep_and_shut_what_is_in_it_is";
+        // What is shut is shut to ordinary users.
+        if palisade_testkit::ordinary_user(name) == palisade_testkit::Turn::Done {
+            return;
+        }
+        use std::os::unix::fs::PermissionsExt as _;
+        let project = palisade_testkit::Project::new().file("outside", "theirs");
+        // In memory, where that many folders are made and removed in no time.
+        let path = Scratch::path().unwrap();
+        let memory = Path::new("/dev/shm");
+        let path = if memory.is_dir() { memory.join(path.file_name().unwrap()) } else { path };
+        let made = Scratch::make(&path).unwrap();
+        // Deeper than there are descriptors, and than a path can say.
+        let mut folder = rustix::fs::open(&path, FOLDER, Mode::empty()).unwrap();
+        for depth in 0..40_000 {
+            rustix::fs::mkdirat(&folder, "d", Mode::RWXU).unwrap();
+            if depth % 5000 == 0 {
+                rustix::fs::symlinkat(project.root(), &folder, "link").unwrap();
+                rustix::fs::mkdirat(&folder, "other", Mode::RWXU).unwrap();
+            }
+            folder = rustix::fs::openat(&folder, "d", FOLDER, Mode::empty()).unwrap();
+        }
+        drop(folder);
+        fs::create_dir_all(path.join("shut/in/0")).unwrap();
+        fs::write(path.join("shut/in/file"), "x").unwrap();
+        for shut in ["shut/in/0", "shut/in", "shut"] {
+            fs::set_permissions(path.join(shut), fs::Permissions::from_mode(0o000)).unwrap();
+        }
+        drop(made);
+        assert!(!path.exists());
+        assert_eq!(fs::read(project.path("outside")).unwrap(), b"theirs", "links lead nowhere");
     }
 
     #[test]

@@ -1,0 +1,99 @@
+//! Removing a folder that a command has filled: it may be deeper than a path can say, than there are
+//! descriptors, and than a stack can hold, and parts of it may be shut.
+//!
+//! Folders are moved up to the top before they are emptied, so two are open at a time and nothing
+//! leads out: `..` is never used, and no link is followed.
+
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::io::{Errno, Result};
+
+/// Removes the folder at a path, with all that is in it.
+pub(super) fn folder(path: &Path) -> Result<()> {
+    let top = opened(rustix::fs::CWD, path.as_os_str())?;
+    let mut moved = 0_u64;
+    loop {
+        // What cannot be removed does not keep the rest.
+        let (mut gone, mut failed) = (0_usize, None);
+        for name in names(top.as_fd())? {
+            match clear(top.as_fd(), &name, &mut moved) {
+                Ok(()) => gone += 1,
+                Err(errno) => failed = Some(errno),
+            }
+        }
+        match (gone, failed) {
+            (0, None) => return rustix::fs::rmdir(path),
+            (0, Some(errno)) => return Err(errno),
+            (_, _) => {}
+        }
+    }
+}
+
+/// Removes a name at the top; of a folder, what is in it is at the top afterwards.
+fn clear(top: BorrowedFd<'_>, name: &OsStr, moved: &mut u64) -> Result<()> {
+    if unlinked(top, name)? {
+        return Ok(());
+    }
+    let inner = opened(top, name)?;
+    raise(inner.as_fd(), top, moved)?;
+    rustix::fs::unlinkat(top, name, AtFlags::REMOVEDIR)
+}
+
+/// Empties a folder: what is a folder itself is moved to the top, where its turn comes.
+fn raise(folder: BorrowedFd<'_>, top: BorrowedFd<'_>, moved: &mut u64) -> Result<()> {
+    for name in names(folder)? {
+        if unlinked(folder, &name)? {
+            continue;
+        }
+        // To be moved it must be writable itself: its `..` changes.
+        drop(opened(folder, &name)?);
+        loop {
+            *moved += 1;
+            let to = format!("palisade-moved-{moved}");
+            let flags = rustix::fs::RenameFlags::NOREPLACE;
+            match rustix::fs::renameat_with(folder, &name, top, &to, flags) {
+                // Somebody has used our names.
+                Err(Errno::EXIST) => {}
+                done => break done?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes a name; `false` if it is a folder.
+fn unlinked(folder: BorrowedFd<'_>, name: &OsStr) -> Result<bool> {
+    match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => Ok(true),
+        Err(Errno::ISDIR) => Ok(false),
+        Err(errno) => Err(errno),
+    }
+}
+
+/// Opens a folder to be emptied, whatever its mode is.
+fn opened(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let place = rustix::fs::openat(folder, name, flags | OFlags::PATH, Mode::empty())?;
+    let mode = Mode::from_raw_mode(rustix::fs::fstat(&place)?.st_mode);
+    if !mode.contains(Mode::RWXU) {
+        // By its descriptor: at its name something else may lie by now.
+        rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), Mode::RWXU)?;
+    }
+    rustix::fs::openat(&place, c".", flags, Mode::empty())
+}
+
+fn names(folder: BorrowedFd<'_>) -> Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(OsStr::from_bytes(name).to_owned());
+        }
+    }
+    Ok(names)
+}
