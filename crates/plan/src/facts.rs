@@ -30,6 +30,8 @@ pub struct Facts {
     pub searched: Searched,
     /// Sockets that somebody waits at, with names on a disk, wherever they are.
     pub sockets: Vec<PathBuf>,
+    /// Whether these are all of them.
+    pub doors: Searched,
     /// Where control groups may be made, if anybody asked and they may.
     pub delegated: Option<Delegated>,
     /// Where a folder for temporary files can be made, for commands that cannot have a /tmp of their

@@ -85,6 +85,7 @@ impl Host {
             searched: if surveyed.searched { Searched::Whole } else { Searched::Partly },
             // A rule of every profile keeps commands from them.
             sockets: Vec::new(),
+            doors: Searched::Whole,
             delegated: None,
             scratch: None,
         }

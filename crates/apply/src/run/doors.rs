@@ -5,16 +5,19 @@ use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use palisade_plan::Searched;
 use rustix::fs::FileType;
 use rustix::io::Result;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink};
 
-/// The most that is read of them: some ten thousand. A host with more is asked no further.
+/// The most that is read of them: some ten thousand. A host with more is asked no further, and that is
+/// told.
 const MOST: usize = 4 << 20;
 
-/// Returns those that somebody waits at now, and whose files can be seen, in order.
-pub(super) fn found() -> Vec<PathBuf> {
-    let mut paths = told().unwrap_or_else(|_| listed());
+/// Returns those that somebody waits at now, and whose files can be seen, in order, and whether these
+/// are all.
+pub(super) fn found() -> (Vec<PathBuf>, Searched) {
+    let (mut paths, searched) = told(MOST).unwrap_or_else(|_| listed(MOST));
     paths.sort_unstable();
     paths.dedup();
     // Whoever is in another tree of mounts has named something there.
@@ -22,7 +25,7 @@ pub(super) fn found() -> Vec<PathBuf> {
         let stat = rustix::fs::lstat(path);
         stat.is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Socket)
     });
-    paths
+    (paths, searched)
 }
 
 /// `NLM_F_REQUEST` and `NLM_F_DUMP`; what a list of sockets is asked for by (sock_diag(7)).
@@ -36,7 +39,7 @@ const SHOW_NAME: u32 = 1;
 const NAME: u16 = 0;
 
 /// Asks the kernel for the names of sockets.
-fn told() -> Result<Vec<PathBuf>> {
+fn told(most: usize) -> Result<(Vec<PathBuf>, Searched)> {
     let (family, kind) = (AddressFamily::NETLINK, SocketType::RAW);
     let protocol = Some(netlink::SOCK_DIAG);
     let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?;
@@ -44,13 +47,13 @@ fn told() -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     let mut bytes = vec![0; 32 << 10];
     let mut read = 0;
-    while read < MOST {
+    while read < most {
         let (length, _) = rustix::net::recv(&socket, &mut bytes[..], RecvFlags::empty())?;
         read += length;
         let mut rest = bytes.get(..length).unwrap_or_default();
         while let Some((kind, message, after)) = message(rest) {
             match kind {
-                DONE => return Ok(paths),
+                DONE => return Ok((paths, Searched::Whole)),
                 // This kernel keeps no such list.
                 FAILED => return Err(rustix::io::Errno::OPNOTSUPP),
                 _ => paths.extend(name(message).and_then(path)),
@@ -61,7 +64,7 @@ fn told() -> Result<Vec<PathBuf>> {
             break;
         }
     }
-    Ok(paths)
+    Ok((paths, Searched::Partly))
 }
 
 /// A header, and `struct unix_diag_req`.
@@ -98,15 +101,19 @@ fn name(says: &[u8]) -> Option<&[u8]> {
 }
 
 /// Reads the table that every kernel has. It is slower.
-fn listed() -> Vec<PathBuf> {
+fn listed(most: usize) -> (Vec<PathBuf>, Searched) {
     let mut table = Vec::new();
     let file = std::fs::File::open("/proc/self/net/unix");
-    let limit = u64::try_from(MOST).unwrap_or(u64::MAX);
-    file.and_then(|file| file.take(limit).read_to_end(&mut table)).ok();
+    let limit = u64::try_from(most).unwrap_or(u64::MAX);
+    let read = file.and_then(|file| file.take(limit).read_to_end(&mut table));
+    // What nobody could read may hold any number.
+    let is_whole = read.is_ok_and(|length| length < most);
+    let searched = if is_whole { Searched::Whole } else { Searched::Partly };
     let lines = table.split(|byte| *byte == b'\n');
-    lines
+    let paths = lines
         .filter_map(|line| path(line.get(line.iter().position(|byte| *byte == b'/')?..)?))
-        .collect()
+        .collect();
+    (paths, searched)
 }
 
 /// Names that begin at the root. Of others nobody can tell where they lie, or they lie nowhere.
@@ -133,11 +140,14 @@ mod tests {
         drop(UnixListener::bind(&gone).unwrap());
         let _connected = (UnixStream::connect(&stream).unwrap(), listener.accept().unwrap());
         UnixDatagram::unbound().unwrap().connect(&packets).unwrap();
-        for all in [found(), listed(), told().unwrap()] {
+        for (all, searched) in [found(), listed(MOST), told(MOST).unwrap()] {
+            assert_eq!(searched, Searched::Whole);
             assert!(all.contains(&stream) && all.contains(&packets), "{all:?}");
             assert!(!all.contains(&gone));
         }
-        assert_eq!(found().iter().filter(|path| **path == stream).count(), 1);
+        assert_eq!(found().0.iter().filter(|path| **path == stream).count(), 1);
+        // Where there are more than are asked for, nobody says that these are all.
+        assert_eq!((listed(64).1, told(64).unwrap().1), (Searched::Partly, Searched::Partly));
     }
 
     #[test]

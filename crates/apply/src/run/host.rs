@@ -149,6 +149,10 @@ impl Host {
         let delegated = questions.memory.and_then(|_| group::delegated(&mounts));
         let privilege = self.privilege_over(&questions.owned);
         let survey::Surveyed { places, searched } = survey::survey(questions, privilege);
+        let (sockets, doors) = match questions.paths.is_empty() {
+            true => (Vec::new(), Searched::Whole),
+            false => doors::found(),
+        };
         let groups = rustix::process::getgroups().unwrap_or_default();
         Facts {
             uid: self.uid,
@@ -160,7 +164,8 @@ impl Host {
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
-            sockets: if questions.paths.is_empty() { Vec::new() } else { doors::found() },
+            sockets,
+            doors,
             delegated,
             // Only who has no /tmp of its own needs one.
             scratch: match kernel.namespaces {

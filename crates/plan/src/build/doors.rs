@@ -7,7 +7,8 @@
 use std::path::Path;
 
 use super::files::is_private;
-use crate::facts::{Facts, Kind, Place};
+use crate::facts::{Facts, Kind, Place, Searched};
+use crate::plan::{Note, Strength};
 use crate::step::Step;
 
 /// Returns what covers them, but for those in folders that are replaced: by private ones, or by
@@ -29,6 +30,19 @@ pub(super) fn cover(
     let doors = facts.sockets.iter().filter(|path| !is_gone(path) && !is_found(path));
     let doors: Vec<_> = doors.cloned().collect();
     (!doors.is_empty()).then_some(Step::Mask(doors))
+}
+
+/// Says what does not hold where there are more of them than anybody looks at.
+pub(super) fn held(facts: &Facts) -> (Strength, Option<Note>) {
+    match facts.doors {
+        Searched::Whole => (Strength::Kernel, None),
+        Searched::Partly => {
+            let what = "not all sockets of the host were looked at, for there are too many: those \
+                        outside of folders that are replaced can be reached";
+            let note = Note { code: "many-sockets", message: what.into() };
+            (Strength::Partial(vec![what.into()]), Some(note))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -59,5 +73,19 @@ mod tests {
         let covered = ["/home/dev/.cargo/daemon", "/home/dev/app/server", "/srv/database"];
         let expected = Step::Mask(covered.map(PathBuf::from).into());
         assert_eq!(masks.collect::<Vec<_>>(), [&expected]);
+    }
+
+    #[test]
+    fn sockets_that_nobody_looked_at_are_told() {
+        use crate::plan::Layer;
+        let told = |doors| {
+            let facts = Facts { doors, ..facts(Privilege::Ordinary) };
+            let plan = build(&permit(), &order(), &facts).unwrap();
+            let is_noted = plan.notes().iter().any(|note| note.code == "many-sockets");
+            let files = plan.enforced().iter().find(|it| it.layer == Layer::Files).unwrap();
+            (is_noted, files.strength.word())
+        };
+        assert_eq!(told(Searched::Whole), (false, "kernel"));
+        assert_eq!(told(Searched::Partly), (true, "partial"));
     }
 }

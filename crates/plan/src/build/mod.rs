@@ -161,9 +161,10 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     }
     steps.push(inside::exec(order, files.environment));
 
+    let (written, uncovered) = doors::held(facts);
     let enforced = [
         (Layer::Namespaces, namespaces_hold(order)),
-        (Layer::Files, Strength::Kernel),
+        (Layer::Files, written),
         (Layer::Hide, files.hide),
         (Layer::Protect, files.protect),
         (Layer::Devices, Strength::Kernel),
@@ -175,7 +176,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
     let after = files.after.filter(|_| facts.searched == Searched::Whole);
-    let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).collect();
+    let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).chain(uncovered);
+    let notes = notes.collect();
     let level = match facts.kernel.landlock {
         0 if order.nesting == Nesting::Off => Level::Landlock,
         _ => Level::Full,

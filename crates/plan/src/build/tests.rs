@@ -116,6 +116,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         places,
         searched: Searched::Whole,
         sockets: vec![],
+        doors: Searched::Whole,
         delegated: None,
         scratch: None,
     }
