@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop at once")]
 use std::collections::BTreeMap;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,13 +27,24 @@ const HOST: [&str; 10] = [
     "e060-group",
 ];
 
-/// Builds the command of this tree, and returns where it is.
+/// Builds the command of this tree in the profile of these tests, which runner and probe have too, and
+/// returns where it is. What is published is tried by `cargo xtask conformance`.
 fn palisade() -> PathBuf {
-    let built =
-        Command::new(env!("CARGO")).args(["build", "--quiet", "-p", "palisade-cli"]).status();
-    assert!(built.unwrap().success(), "palisade does not build");
-    let folder = Path::new(RUNNER).parent().unwrap();
-    folder.join("palisade")
+    let folder = Path::new(RUNNER).parent().unwrap().file_name().unwrap().to_str().unwrap();
+    let profile = if folder == "debug" { "dev" } else { folder };
+    writeln!(std::io::stderr(), "palisade, runner and probe: profile `{profile}`").ok();
+    let built = Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "-p", "palisade-cli", "--bin", "palisade"])
+        .args(["--profile", profile, "--message-format", "json"])
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "palisade does not build: {told}");
+    let lines = String::from_utf8(built.stdout).unwrap();
+    let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    // Where cargo says that it is: one that lies beside the runner may be an older one.
+    let mut found = lines.filter_map(|line| line["executable"].as_str().map(PathBuf::from));
+    found.next_back().unwrap()
 }
 
 /// Runs the suite behind one engine; returns its verdicts and reasons by person and attack.
@@ -58,7 +70,11 @@ fn palisade_holds_what_gets_through_without_it() {
     let mut wrong = Vec::new();
     for ((engine, person, attack), (verdict, why)) in judged("palisade") {
         let fine = match engine.as_str() {
-            "none" => verdict == "let-through" || HOST.contains(&attack.as_str()),
+            // What was not tried without an engine proves nothing of any.
+            "none" => {
+                let may_refuse = HOST.contains(&attack.as_str()) && verdict != "failed";
+                verdict == "let-through" || may_refuse
+            }
             _ => verdict == "held" || verdict == "host",
         };
         if !fine {
@@ -124,4 +140,58 @@ fn wrong_usage_and_an_engine_that_is_absent_are_told() {
     if !Path::new("/usr/bin/srt").exists() && !Path::new("/usr/local/bin/srt").exists() {
         assert!(text.contains("SKIPPED srt: not installed"), "{text}");
     }
+}
+
+/// What stands in for the engine, and what it says of itself.
+const FAKES: [(&str, &str); 5] = [
+    ("is not there", ""),
+    ("ends well at once", "exit 0"),
+    ("fails in silence", "exit 1"),
+    ("crashes", "kill -SEGV $$"),
+    (
+        "says what another attack came to",
+        r#"echo '{"attack":"e036-read","verdict":"held","ways":[],"unlawful":null}'"#,
+    ),
+];
+
+#[test]
+fn an_engine_that_did_not_run_the_probe_never_counts_as_one_that_held() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = std::env::temp_dir().join(format!("conformance-fakes-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for (number, (what, does)) in FAKES.into_iter().enumerate() {
+        let engine = folder.join(format!("engine{number}"));
+        if !does.is_empty() {
+            let text =
+                format!("#!/bin/sh\n[ \"$1\" != --version ] || {{ echo 1; exit; }}\n{does}\n");
+            std::fs::write(&engine, text).unwrap();
+            let mode = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&engine, mode).unwrap();
+        }
+        let mut runner = Command::new(RUNNER);
+        runner.arg("--palisade").arg(&engine).args(["--probe", PROBE, "--json"]);
+        runner.args(["--engine", "palisade", "--engine", "palisade-landlock"]);
+        runner.args(["--attack", "e040", "--attack", "e048", "--attack", "e059-memory"]);
+        let output = runner.output().unwrap();
+        assert!(matches!(output.status.code(), Some(1 | 2)), "{what}: {:?}", output.status);
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let ours: Vec<Value> = lines.filter(|line| line["engine"] != "none").collect();
+        assert_eq!(ours.is_empty(), does.is_empty(), "{what}: {text}");
+        for line in ours {
+            assert_eq!(line["verdict"], "failed", "{what}: {line}");
+        }
+    }
+    // Nor one whose probe does not start, with or without an engine.
+    let mut runner = Command::new(RUNNER);
+    runner.arg("--palisade").arg(palisade()).args(["--probe", "/bin/false", "--json"]);
+    runner.args(["--engine", "palisade", "--attack", "e048", "--attack", "e040"]);
+    let output = runner.output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let text = String::from_utf8(output.stdout).unwrap();
+    for line in text.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["verdict"], "failed", "{line}");
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
 }

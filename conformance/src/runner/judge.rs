@@ -118,7 +118,8 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
     // Whatever else happened: what was seen outside has happened.
     let through =
         (attack.evidence == Evidence::Outside && !seen.is_empty()).then(|| seen.join("; "));
-    let Some(report) = report else {
+    // What is said of another attack is no answer.
+    let Some(report) = report.filter(|report| report.attack == attack.name) else {
         let said = ran.errors.lines().find(|line| !line.trim().is_empty()).unwrap_or("silent");
         let (verdict, why) = match (through, ran.in_time) {
             (Some(through), _) => (Verdict::LetThrough, through),
@@ -128,14 +129,17 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
             {
                 (Verdict::Held, "all of it was ended".to_owned())
             }
-            (None, true) => {
-                let code = ran.code.map_or("a signal".to_owned(), |code| code.to_string());
-                (Verdict::Failed, format!("it ended with {code}: {said}"))
-            }
+            (None, true) => (Verdict::Failed, format!("{}: {said}", ran.ended())),
             (None, false) => (Verdict::Failed, format!("no end after two minutes: {said}")),
         };
         return Told::new(verdict, why);
     };
+    // An engine that crashes or hangs once the probe has spoken holds nothing that can be relied on.
+    let is_whole = ran.in_time && (ran.code == Some(0) || BOUNDS.contains(&attack.name));
+    if through.is_none() && !is_whole {
+        let how = if ran.in_time { ran.ended() } else { "no end after two minutes".to_owned() };
+        return Told::new(Verdict::Failed, format!("{how}, after the probe had spoken"));
+    }
     let errno = report.ways.iter().filter_map(|way| way.errno).collect();
     let (verdict, why) = match (through, &report.unlawful, report.verdict.as_str()) {
         (Some(through), ..) => (Verdict::LetThrough, through),
@@ -144,7 +148,8 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
         (None, None, "escaped") if attack.evidence == Evidence::Word => {
             (Verdict::LetThrough, report.told())
         }
-        (None, None, _) => (Verdict::Held, report.told()),
+        (None, None, "held" | "escaped") => (Verdict::Held, report.told()),
+        (None, None, other) => (Verdict::Failed, format!("the probe says `{other}`")),
     };
     let seemed = verdict == Verdict::Held && report.verdict == "escaped";
     Told { verdict, why, errno, seemed }
@@ -185,6 +190,13 @@ struct Ran {
     code: Option<i32>,
     in_time: bool,
     was_lawful: bool,
+}
+
+impl Ran {
+    fn ended(&self) -> String {
+        let code = self.code.map_or("a signal".to_owned(), |code| code.to_string());
+        format!("it ended with {code}")
+    }
 }
 
 fn run(mut command: Command) -> io::Result<Ran> {
@@ -287,5 +299,38 @@ mod tests {
         // All of it was ended: the bound held, if anything lawful was done before.
         assert_eq!(told("e059-memory", ran(137, true)), Verdict::Held);
         assert_eq!(told("e059-memory", ran(137, false)), Verdict::Failed);
+    }
+
+    #[test]
+    fn a_report_of_a_run_that_did_not_end_well_proves_nothing() {
+        let way = Way { way: "x".to_owned(), done: false, errno: None, why: String::new() };
+        let told = |name: &str, said: &str, code, in_time, seen: &[&str]| {
+            let mut report = Report::new(said, vec![way.clone()], Ok(()));
+            if said == "odd" {
+                report = Report { attack: name.to_owned(), verdict: "fine".to_owned(), ..report };
+            }
+            let seen = seen.iter().map(|text| (*text).to_owned()).collect();
+            let (out, errors) = (String::new(), String::new());
+            let ran = Ran { out, errors, code, in_time, was_lawful: true };
+            weigh(attack(name).unwrap(), Some(report), seen, &ran).verdict
+        };
+        let good = Some(0);
+        #[rustfmt::skip]
+        let cases = [
+            ("e048-ring",   "e048-ring",   good,      true,  &[][..],     Verdict::Held),
+            ("e048-ring",   "e048-ring",   None,      true,  &[],         Verdict::Failed),
+            ("e048-ring",   "e048-ring",   Some(139), true,  &[],         Verdict::Failed),
+            ("e048-ring",   "e048-ring",   Some(125), true,  &[],         Verdict::Failed),
+            ("e048-ring",   "e048-ring",   None,      false, &[],         Verdict::Failed),
+            ("e048-ring",   "e031-made",   good,      true,  &[],         Verdict::Failed),
+            ("e048-ring",   "odd",         good,      true,  &[],         Verdict::Failed),
+            ("e059-memory", "e059-memory", Some(137), true,  &[],         Verdict::Held),
+            ("e059-memory", "e059-memory", None,      false, &[],         Verdict::Failed),
+            ("e031-made",   "e031-made",   None,      false, &["made"],   Verdict::LetThrough),
+        ];
+        for (name, said, code, in_time, seen, expected) in cases {
+            let verdict = told(name, said, code, in_time, seen);
+            assert_eq!(verdict, expected, "{name} {said} {code:?} {in_time} {seen:?}");
+        }
     }
 }

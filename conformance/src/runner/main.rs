@@ -38,8 +38,8 @@ succeeds nowhere proves nothing.
 for it: on a machine of its own. Where there is no such tree it says so and ends with 3.
 
 CONFORMANCE_PATH adds folders in which engines are looked for, CONFORMANCE_FOLDER says where
-worlds are made. Ends with 0 if palisade held everything and `none` nothing, else with 1, and with
-2 for wrong usage.
+worlds are made. Ends with 0 if palisade held everything, palisade-landlock ran everything and
+`none` held nothing, else with 1, and with 2 for wrong usage.
 ";
 
 /// How the results are printed.
@@ -186,11 +186,8 @@ fn carry_out(order: &Order) -> io::Result<u8> {
                 let mut judged = judge(attack, *engine, *person, programs);
                 // Whatever an engine lets through is its own, also where the control could not.
                 let is_held = [Verdict::Held, Verdict::Blunt, Verdict::Unsure];
-                if *engine != Engine::None
-                    && is_held.contains(&judged.verdict)
-                    && !is_possible(&all, &judged)
-                {
-                    judged.verdict = Verdict::Host;
+                if *engine != Engine::None && is_held.contains(&judged.verdict) {
+                    judged = beside(control(&all, &judged), judged);
                 }
                 match order.form {
                     Form::Json => writeln!(out, "{}", serde_json::to_string(&judged)?)?,
@@ -216,12 +213,26 @@ fn carry_out(order: &Order) -> io::Result<u8> {
     Ok(u8::from(!is_there || !table::as_it_should_be(&all)))
 }
 
-/// Whether an attack gets through where there is no engine.
-fn is_possible(all: &[Judged], judged: &Judged) -> bool {
+/// Returns what became of the same attack where there is no engine.
+fn control(all: &[Judged], judged: &Judged) -> Option<Verdict> {
     let control = all.iter().find(|other| {
         other.engine == Engine::None.name()
             && other.attack == judged.attack
             && other.person == judged.person
     });
-    control.is_some_and(|control| control.verdict == Verdict::LetThrough)
+    control.map(|control| control.verdict)
+}
+
+/// What an engine seems to hold counts only beside a control that was tried.
+fn beside(control: Option<Verdict>, judged: Judged) -> Judged {
+    match control {
+        Some(Verdict::LetThrough) => judged,
+        Some(Verdict::Held | Verdict::Blunt | Verdict::Unsure | Verdict::Host) => {
+            Judged { verdict: Verdict::Host, ..judged }
+        }
+        Some(Verdict::Failed) | None => {
+            let why = "without an engine it did not run either".to_owned();
+            Judged { verdict: Verdict::Failed, why, ..judged }
+        }
+    }
 }

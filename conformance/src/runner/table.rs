@@ -45,8 +45,12 @@ pub(crate) fn as_it_should_be(all: &[Judged]) -> bool {
     all.iter().all(|judged| match judged.engine {
         "palisade" => matches!(judged.verdict, Verdict::Held | Verdict::Unsure | Verdict::Host),
         "none" => {
-            judged.verdict == Verdict::LetThrough || REFUSED_BY_HOSTS.contains(&judged.attack)
+            let may_refuse = REFUSED_BY_HOSTS.contains(&judged.attack);
+            judged.verdict == Verdict::LetThrough
+                || (may_refuse && judged.verdict != Verdict::Failed)
         }
+        // It holds less, but it must have run.
+        "palisade-landlock" => judged.verdict != Verdict::Failed,
         // Others are compared, not judged.
         _ => true,
     })
@@ -235,6 +239,9 @@ mod tests {
             ("e031-made", "none",     Verdict::Held,       false),
             ("e031-made", "none",     Verdict::Failed,     false),
             ("e060-group", "none",    Verdict::Held,       true),
+            ("e060-group", "none",    Verdict::Failed,     false),
+            ("e031-made", "palisade-landlock", Verdict::Blunt,  true),
+            ("e031-made", "palisade-landlock", Verdict::Failed, false),
             ("e031-made", "bwrap",    Verdict::LetThrough, true),
         ];
         for (attack, engine, verdict, fine) in cases {
