@@ -140,7 +140,15 @@ impl Files {
         let names = Names::new(&order.protect, &[]);
         let after = After::new(names, facts, &trees, missing(order, facts, &trees));
         if after.is_some() {
-            let what = "names that do not exist yet can be made, and are set aside at the end";
+            let what = match facts.searched {
+                Searched::Whole => {
+                    "names that do not exist yet can be made, and are set aside at the end"
+                }
+                Searched::Partly => {
+                    "names that do not exist yet can be made, and stay: there is too much to look \
+                     over at the end"
+                }
+            };
             self.protect.lacks(what.into());
         }
         if !fixed.is_empty() {

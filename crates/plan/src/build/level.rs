@@ -4,6 +4,8 @@
 //! down the ladder may go before the command is refused. Nothing is weakened silently.
 
 #[cfg(test)]
+mod table;
+#[cfg(test)]
 mod tests;
 
 use palisade_policy::policy::Require;

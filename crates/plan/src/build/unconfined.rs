@@ -4,7 +4,7 @@
 //! It was decided on all the same, its bounds hold, and nothing it started outlives it.
 
 use super::{CannotPlan, inside};
-use crate::order::Order;
+use crate::order::{Order, Trace};
 use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
 use crate::step::{Limit, Step};
 
@@ -34,7 +34,11 @@ pub(super) fn plan(order: &Order, why: &Why) -> Result<Plan, CannotPlan> {
         let strength = if layer == Layer::Limits { limited.clone() } else { why.clone() };
         Enforced { layer, strength }
     });
-    let notes = order.notes.iter().cloned().chain([note]).collect();
+    let untraced = (order.trace == Trace::Writes).then(|| Note {
+        code: "not-traced",
+        message: "writes in vain are not told where nothing is confined".into(),
+    });
+    let notes = order.notes.iter().cloned().chain([note]).chain(untraced).collect();
     Ok(Plan { level, steps, enforced: enforced.into(), notes, bounds: order.bounds, after: None })
 }
 
