@@ -18,6 +18,7 @@ mod kit;
 mod levels;
 mod linking;
 mod picked;
+mod places;
 mod policy_check;
 mod policy_convert;
 mod policy_show;

@@ -11,6 +11,7 @@ use palisade_policy::text::visible;
 use palisade_policy::{Origin, key::Sourced};
 
 use crate::places::shown;
+use crate::workspaces::Unknown;
 
 /// Why a call that was permitted did not run. A refusal is not one of these: it is an outcome.
 #[derive(Debug, thiserror::Error)]
@@ -58,6 +59,9 @@ pub enum CannotRun {
     /// The streams could not be opened.
     #[error("cannot make a pipe")]
     Pipe(#[source] io::Error),
+    /// It cannot be told where other agents work, so that it cannot be hidden.
+    #[error("it is not known where other agents work: {0}")]
+    Workspaces(#[from] Unknown),
     /// An error of ours.
     #[error("an internal error: {0}")]
     Internal(String),
@@ -73,6 +77,7 @@ impl CannotRun {
             Self::Start(error) => error.code(),
             Self::Carried(_) => "carried",
             Self::Pipe(_) => "pipe",
+            Self::Workspaces(_) => "workspaces",
             Self::Internal(_) => "internal-error",
         }
     }
@@ -86,6 +91,7 @@ impl CannotRun {
                 return Some(format!("work elsewhere, or `palisade agents forget {root}`"));
             }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
+            Self::Workspaces(unknown) => return Some(unknown.hint()),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
             Self::Carried(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
         };

@@ -285,7 +285,7 @@ impl Sandbox {
         let mut ordered = self.order(job, &about.cwd, &cwd)?;
         let about = About { under: ordered.under.clone(), ..about.clone() };
         let caches = self.caches(&mut ordered.order);
-        let in_use = self.enter_workspace(&mut ordered.order);
+        let in_use = self.enter_workspace(&mut ordered.order)?;
         Ok(Ok(Ready { permit, ordered, about, name: run, caches, in_use }))
     }
 

@@ -154,10 +154,7 @@ impl Session {
         }
         let mut others = Vec::new();
         if let (Some(agent), Some(known)) = (&resolved.choice.agent, request.workspaces()) {
-            match known.of_others(agent) {
-                Ok(found) => others = found,
-                Err(error) => warnings.push(Warning::Workspaces(error.to_string())),
-            }
+            others = known.of_others(agent)?;
         }
         let apart = Apart::new(others, request, &root.path)?;
         warnings.extend(apart.hide(&mut resolved.policy, &root.path)?);

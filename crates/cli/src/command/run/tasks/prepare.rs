@@ -97,8 +97,10 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
     }
     others.extend(places.iter().cloned());
     // Whoever works in one of them now does not know of these tasks.
-    let known = request.workspaces().and_then(|known| known.list().ok()).into_iter().flatten();
-    let busy: Vec<PathBuf> = known.filter(Workspace::is_in_use).map(|it| it.root).collect();
+    let known = request.workspaces().map(|known| known.list()).transpose();
+    let known = known.map_err(OpenError::Workspaces)?.unwrap_or_default();
+    let busy: Vec<PathBuf> =
+        known.into_iter().filter(Workspace::is_in_use).map(|it| it.root).collect();
     let given = match args.commanding.is_given() {
         true => Some(args.commanding.command()?),
         false => None,
