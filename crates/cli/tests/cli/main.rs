@@ -31,6 +31,7 @@ mod run;
 mod running;
 mod schema;
 mod seen;
+mod still;
 mod surface;
 mod tasks;
 mod tool_calls;
