@@ -72,6 +72,31 @@ pub fn named(name: &str, anchors: &Anchors) -> Result<Option<AgentPreset>, Vec<D
     read(name, &Source::new(file, text), &anchors).map(Some)
 }
 
+/// Returns where all known agents but one keep their state, which is nobody else's to read: it holds
+/// what was said and read in other projects. What two of them share is left out.
+///
+/// # Errors
+///
+/// As [`named`].
+pub fn states_of_others(
+    name: &str,
+    anchors: &Anchors,
+) -> Result<Vec<(&'static str, Folder)>, Vec<Diagnostic>> {
+    let own = named(name, anchors)?.map(|own| own.state).unwrap_or_default();
+    let mut others = Vec::new();
+    for other in names().filter(|other| *other != name) {
+        let Some(preset) = named(other, anchors)? else { continue };
+        let folders = preset.state.into_iter().map(|folder| folder.value);
+        others.extend(folders.map(|folder| (other, folder)));
+    }
+    others.retain(|(_, folder)| {
+        let theirs = folder.as_pattern();
+        let own = own.iter().map(|own| own.value.as_pattern());
+        !own.into_iter().any(|own| own.covers(theirs) || theirs.covers(own))
+    });
+    Ok(others)
+}
+
 /// Returns the name that may have been meant: of an agent that is known, or one of `others`.
 pub fn meant<'n>(name: &str, others: &[&'n str]) -> Option<&'n str> {
     let mut known: Vec<&'n str> = TEXTS.iter().map(|(name, ..)| *name).collect();

@@ -92,3 +92,50 @@ fn a_place_that_was_moved_behind_a_link_is_hidden_under_both_names() {
         assert_eq!((ran.code, &*ran.stdout), (Some(0), "looked\n"), "{}", ran.stderr);
     });
 }
+
+/// What agents wrote down of other projects.
+const STATE: [(&str, &str); 4] = [
+    ("claude", ".claude/projects/p/talk.jsonl"),
+    ("codex", ".codex/sessions/2026/talk.jsonl"),
+    ("gemini", ".gemini/tmp/talk.json"),
+    ("opencode", ".local/share/opencode/storage/talk.json"),
+];
+
+/// Returns whose state can be read.
+fn read_by(world: &World, arguments: &[&str]) -> Vec<&'static str> {
+    let files = STATE.map(|(_, file)| file).join(" ");
+    let script = format!("for file in {files}; do cat ~/$file && echo; done; true\n");
+    fs::write(world.home.path("b/talk.sh"), script).unwrap();
+    let ran = run(world, "b", &[arguments, &["--", "sh", "talk.sh"]].concat());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let known = STATE.iter().map(|(agent, _)| *agent);
+    known.filter(|agent| ran.stdout.contains(&format!("said to {agent}"))).collect()
+}
+
+#[test]
+fn what_one_agent_wrote_down_no_other_reads() {
+    as_both(|from| {
+        let mut home = from.home.file("b/Cargo.toml", "[package]\n");
+        for (agent, file) in STATE {
+            home = home.file(file, format!("said to {agent}"));
+        }
+        let world = World { home, ..from };
+        for (agent, _) in STATE {
+            assert_eq!(read_by(&world, &["--agent", agent]), [agent]);
+        }
+        assert!(read_by(&world, &["--agent", "nobody"]).is_empty());
+        // Without an agent nothing is somebody else's.
+        assert_eq!(read_by(&world, &[]), STATE.map(|(agent, _)| agent));
+        let path = world.home.path(STATE[1].1);
+        let read = ["--agent", "claude", "--", "cat", path.to_str().unwrap()];
+        let denied = run(&world, "b", &read);
+        assert_eq!(denied.code, Some(126), "{}", denied.stderr);
+        assert!(denied.stderr.contains("state of another agent"), "{}", denied.stderr);
+        // A person can say otherwise, for all or for one.
+        let world = world.user_policy(
+            "files: { unhide: [~/.gemini] }\nagents: { bot: { files: { write: [., ~/.codex] } } }\n",
+        );
+        assert_eq!(read_by(&world, &["--agent", "claude"]), ["claude", "gemini"]);
+        assert_eq!(read_by(&world, &["--agent", "bot"]), ["codex", "gemini"]);
+    });
+}

@@ -258,6 +258,13 @@ pub enum Warning {
         /// Where it works.
         root: PathBuf,
     },
+    /// The project lies in a folder in which another agent keeps its state.
+    OthersState {
+        /// The other agent.
+        agent: &'static str,
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The project's files say things that were left out.
     Ignored {
         /// Whether the user agreed to another content before.
@@ -329,6 +336,9 @@ impl fmt::Display for Warning {
                 let (agent, root) = (visible(agent), shown(root));
                 write!(f, "`{agent}` works in `{root}` too: that is not hidden")
             }
+            Self::OthersState { agent, folder } => {
+                write!(f, "`{agent}` keeps its state in `{}`: that is not hidden", shown(folder))
+            }
             Self::NoSuchAgent { agent, known, meant } => {
                 let (agent, known) = (visible(agent), visible(&known.join(", ")));
                 write!(f, "no file says anything for the agent `{agent}`")?;
@@ -365,6 +375,7 @@ impl Warning {
         match self {
             Self::AgentOffline { .. } => "agent-offline",
             Self::SharedWorkspace { .. } => "shared-workspace",
+            Self::OthersState { .. } => "others-state",
             Self::Ignored { .. } => "not-trusted",
             Self::NoSuchAgent { .. } => "no-such-agent",
             Self::ProfileReplaced { .. } => "profile-replaced",
@@ -400,6 +411,7 @@ impl Warning {
                  profile's",
             ),
             Self::Ignored { .. }
+            | Self::OthersState { .. }
             | Self::NoSuchAgent { .. }
             | Self::Root(_)
             | Self::Text(_)

@@ -152,11 +152,7 @@ impl Session {
         {
             warnings.push(Warning::AgentOffline { agent: agent.name });
         }
-        let mut others = Vec::new();
-        if let (Some(agent), Some(known)) = (&resolved.choice.agent, request.workspaces()) {
-            others = known.of_others(agent)?;
-        }
-        let apart = Apart::new(others, request, &root.path)?;
+        let apart = Apart::new(resolved.choice.agent.as_deref(), request, &anchors)?;
         warnings.extend(apart.hide(&mut resolved.policy, &root.path)?);
         let own = ourselves(&files, &places);
         resolved.policy.files.protect.merge(own.clone());

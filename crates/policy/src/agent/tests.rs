@@ -73,6 +73,25 @@ fn what_one_agent_unhides_is_hidden_from_all_others() {
 }
 
 #[test]
+fn the_state_of_every_agent_is_somebody_elses_to_all_others() {
+    let all: usize = names().map(|name| preset(name).state.len()).sum();
+    for name in names() {
+        let own = shown(preset(name).state.iter().map(|folder| &folder.value));
+        let others = states_of_others(name, &anchors()).unwrap();
+        assert_eq!(others.len() + own.len(), all, "{name}");
+        for (other, folder) in others {
+            assert!(other != name && !own.contains(&folder.to_string()), "{name}: {folder}");
+        }
+    }
+    let nobody = states_of_others("nobody", &anchors()).unwrap();
+    assert_eq!(nobody.len(), all);
+    let has = |agent: &str, path: &str| {
+        nobody.iter().any(|(name, folder)| *name == agent && folder.to_string() == path)
+    };
+    assert!(has("claude", "/home/ann/.claude") && has("codex", "/home/ann/.codex"));
+}
+
+#[test]
 fn what_runs_at_the_next_start_stays_as_it_is() {
     let covered = |name: &str, path: &str| {
         let policy = resolved(name, &[], Trust::NotTrusted).policy;
