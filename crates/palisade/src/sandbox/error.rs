@@ -59,6 +59,15 @@ pub enum CannotRun {
     /// The streams could not be opened.
     #[error("cannot make a pipe")]
     Pipe(#[source] io::Error),
+    /// Our own state cannot be looked at, so that it cannot be hidden.
+    #[error("cannot read `{}`, which is to be hidden: {error}", shown(folder))]
+    OwnState {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
     /// It cannot be told where other agents work, so that it cannot be hidden.
     #[error("it is not known where other agents work: {0}")]
     Workspaces(#[from] Unknown),
@@ -77,6 +86,7 @@ impl CannotRun {
             Self::Start(error) => error.code(),
             Self::Carried(_) => "carried",
             Self::Pipe(_) => "pipe",
+            Self::OwnState { .. } => "own-state",
             Self::Workspaces(_) => "workspaces",
             Self::Internal(_) => "internal-error",
         }
@@ -91,6 +101,7 @@ impl CannotRun {
                 return Some(format!("work elsewhere, or `palisade agents forget {root}`"));
             }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
+            Self::OwnState { .. } => "make it readable for you",
             Self::Workspaces(unknown) => return Some(unknown.hint()),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
             Self::Carried(_) | Self::Start(_) | Self::Pipe(_) | Self::Internal(_) => return None,
