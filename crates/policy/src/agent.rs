@@ -132,6 +132,14 @@ impl AgentPreset {
         words
     }
 
+    /// Returns the names of the variables that switch the agent's own sandbox off.
+    pub fn switches(&self) -> impl Iterator<Item = &str> {
+        self.policy.env.set.iter().map(|(name, _)| name.as_str()).filter(|name| {
+            // Agents name them so.
+            name.ends_with("_SANDBOX")
+        })
+    }
+
     /// Returns the command that does one task.
     pub fn task(&self, instructions: &str) -> Vec<String> {
         let filled = |word: &String| match word.as_str() {

@@ -78,6 +78,7 @@ impl Place {
             .file(".config/other", "plain\n")
             .file("notes", "plain\n");
         let order = Order {
+            plain: None,
             root: project.root().into(),
             cwd: project.root().into(),
             home: Some(home.root().into()),

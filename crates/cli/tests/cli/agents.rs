@@ -346,6 +346,44 @@ fn that_there_is_no_network_is_said_where_something_closes_it() {
     assert!(!ran.stderr.contains(offline), "{}", ran.stderr);
 }
 
+/// Makes a stand-in for an agent, which tells how it was started.
+fn stand_in(world: &World, program: &str) {
+    let script = "#!/bin/sh\necho \"words $*\"\necho \"sandbox $GEMINI_SANDBOX\"\n";
+    world.write(program, script);
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(world.project.path(program), mode).unwrap();
+}
+
+#[test]
+fn the_sandbox_of_an_agent_stays_as_it_is_where_nothing_of_ours_stands() {
+    as_both(|world| {
+        let run = |world: &World, more: &[&str], program: &str| {
+            stand_in(world, program);
+            let path = format!("./{program}");
+            let words = [&["run", "--agent", program], more, &["--", &path, "x"]].concat();
+            let ran = world.run(&words);
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout
+        };
+        let off = "words -c sandbox_mode=danger-full-access x\nsandbox \n";
+        assert_eq!(run(&world, &[], "codex"), off);
+        assert_eq!(run(&world, &[], "gemini"), "words x\nsandbox false\n");
+        let set = ["--env", "GEMINI_SANDBOX=docker"];
+        assert_eq!(run(&world, &set, "gemini"), "words x\nsandbox docker\n");
+        let accepted = World { home: world.home, ..world }.user_policy("require: none\n");
+        assert_eq!(run(&accepted, &[], "codex"), off, "walls can be had here");
+        let world = accepted.user_policy("require: external\n");
+        assert_eq!(run(&world, &[], "codex"), "words x\nsandbox \n");
+        assert_eq!(run(&world, &[], "gemini"), "words x\nsandbox \n");
+        assert_eq!(run(&world, &set, "gemini"), "words x\nsandbox docker\n", "said by a person");
+        stand_in(&world, "codex");
+        let told = world.json(&["run", "--json", "--agent", "codex", "--", "./codex", "x"]);
+        assert_eq!(told["argv"], json!(["./codex", "x"]), "{told}");
+        let own = world.user_policy("require: external\nenv: { set: { GEMINI_SANDBOX: runsc } }\n");
+        assert_eq!(run(&own, &[], "gemini"), "words x\nsandbox runsc\n");
+    });
+}
+
 #[test]
 fn agents_are_listed_and_shown() {
     let world = World::new();

@@ -5,7 +5,9 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-use palisade_plan::{Note, Order};
+use palisade_plan::{Note, Order, Plain};
+use palisade_policy::Policy;
+use palisade_policy::layer::Layer;
 use palisade_policy::name::Folder;
 use palisade_policy::policy::Require;
 
@@ -91,6 +93,19 @@ impl Sandbox {
             Some(preset) => (preset.adapted(&argv), None),
             None => (argv, shell),
         }
+    }
+
+    /// Returns the same as it is where nothing of ours confines it: then the agent's own sandbox is
+    /// all there is, and stays as its user has it. Variables that somebody set stay.
+    pub(super) fn plain(&self, job: &Job, policy: &Policy) -> Option<Plain> {
+        let preset = self.0.session.agent_preset()?;
+        let ours = |name: &&str| {
+            let mut set = policy.env.set.iter().filter(|(known, _)| known.as_str() == *name);
+            set.all(|(_, value)| value.origin.layer <= Layer::Preset)
+                && !job.variables.iter().any(|(set, _)| set == name)
+        };
+        let without = preset.switches().filter(ours).map(str::to_owned).collect();
+        Some(Plain { argv: job.words.argv().0, without })
     }
 
     /// Makes the folders in which a known agent keeps its state: what is not there cannot be opened

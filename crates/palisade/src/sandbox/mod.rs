@@ -25,7 +25,7 @@ use palisade_apply::cache::{Held, Store};
 use palisade_apply::{Host, worktree};
 use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
-use palisade_plan::{Caches, Order, Plan, Walls};
+use palisade_plan::{Caches, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
 use palisade_policy::name::{Folder, Period};
 use palisade_policy::policy::Backend;
@@ -349,9 +349,12 @@ impl Sandbox {
         };
         let (argv, _) = self.argv(job);
         let wrapper = policy.wrapper.sourced().map(|wrapper| wrapper.value.0.clone());
-        let argv: Vec<String> = wrapper.into_iter().flatten().chain(argv).collect();
+        let wrapper: Vec<String> = wrapper.into_iter().flatten().collect();
+        let wrapped = |argv: Vec<String>| [wrapper.clone(), argv].concat();
+        let argv = wrapped(argv);
         let root = &session.root().path;
         let mut order = Order::new(policy, root, place, session.home(), &argv, environment);
+        order.plain = self.plain(job, policy).map(|it| Plain { argv: wrapped(it.argv), ..it });
         if let Some(state) = &self.0.state {
             own_state::hide(&mut order, state)?;
         }
