@@ -1,6 +1,7 @@
 //! `palisade run --tasks`: the tasks of a file, side by side, each kept from the others.
 
 mod board;
+mod fill;
 mod lines;
 mod prepare;
 mod printer;
@@ -21,6 +22,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 use board::{Board, News, Shared, Turn};
+pub(super) use fill::fill_one;
 use prepare::Prepared;
 use printer::{Piece, Printer};
 
