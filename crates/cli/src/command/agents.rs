@@ -55,6 +55,9 @@ struct ListArgs {
 
 /// Show what is known of one agent
 ///
+/// What is printed is a policy file: with it, or with a part of it in a policy of yours, the agent gets
+/// what it gets without, and you can change it.
+///
 /// Example: palisade agents show codex --json
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
@@ -157,13 +160,9 @@ impl AgentsArgs {
                 ui.json(&told)?;
             }
             Format::Human => {
-                ui.data(agent::text_of(name).unwrap_or_default())?;
+                ui.data(&agent::as_policy(name).unwrap_or_default())?;
                 if holds == Some(false) {
                     ui.say("note: a policy of yours speaks of this agent, and says all of it");
-                    ui.say(
-                        "hint: keep `.` in its `files.write`, and write the words of `flags` into \
-                         your command",
-                    );
                 }
             }
         }

@@ -253,7 +253,38 @@ fn a_known_agent_sees_its_own_login_and_keeps_its_state() {
         let world = World { home: world.home, ..world };
         let world = world.user_policy("agents: { claude: { limits: { processes: 99 } } }\n");
         let ran = world.run(&["run", "--agent", "claude", "--", "./claude"]);
-        assert_eq!(ran.stdout, "words \n", "{}", ran.stderr);
+        let off = "words --settings {\"sandbox\":{\"enabled\":false}}\n";
+        assert_eq!(ran.stdout, off, "but for how it is started: {}", ran.stderr);
+    });
+}
+
+#[test]
+fn what_is_shown_of_an_agent_does_the_same_in_a_policy() {
+    as_both(|world| {
+        let mut home = world.home.file(".codex/auth.json", "token");
+        for kept in [".codex/config.toml", ".codex/sessions/old", ".claude/projects/old"] {
+            home = home.file(kept, "old");
+        }
+        let world = World { home, ..world };
+        let script = "#!/bin/sh\ncat ~/.codex/auth.json ~/.claude/projects/old 2>/dev/null\necho\n\
+                      for file in ~/.codex/sessions/new ~/.codex/config.toml ~/.codex/rules/x made\n\
+                      do (echo x > $file) 2>/dev/null && echo \"writes ${file#$HOME/}\"; done\n\
+                      echo \"words $*\"\n";
+        stand_in(&world, "codex");
+        world.write("codex", script);
+        let run = |world: &World| {
+            let ran = world.run(&["run", "--agent", "codex", "--", "./codex", "exec", "hi"]);
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout
+        };
+        let first = run(&world);
+        let words = "words -c sandbox_mode=danger-full-access exec hi\n";
+        assert_eq!(first, format!("token\nwrites .codex/sessions/new\nwrites made\n{words}"));
+        let shown = world.run(&["agents", "show", "codex"]).stdout;
+        fs::remove_file(world.home.path(".codex/sessions/new")).unwrap();
+        let world = world.user_policy(&shown);
+        assert_eq!(world.json(&["agents", "show", "codex", "--json"])["holds"], false);
+        assert_eq!(run(&world), first, "{shown}");
     });
 }
 
@@ -408,7 +439,7 @@ fn agents_are_listed_and_shown() {
     let world = world.user_policy("agents: { codex: { profile: readonly } }\n");
     assert_eq!(world.json(&["agents", "show", "codex", "--json"])["holds"], false);
     let spoken = world.run(&["agents", "show", "codex"]).stderr;
-    assert!(spoken.contains("hint: keep `.` in its `files.write`"), "{spoken}");
+    assert!(spoken.contains("a policy of yours speaks of this agent"), "{spoken}");
     let plain = world.run(&["run", "--", "claude", "--version"]);
     assert!(plain.stderr.contains("--agent claude"), "{}", plain.stderr);
 }

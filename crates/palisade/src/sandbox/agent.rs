@@ -89,7 +89,7 @@ impl Sandbox {
     /// same would be a way to shake a guard off.
     pub(super) fn argv(&self, job: &Job) -> (Vec<String>, Option<&'static str>) {
         let (argv, shell) = job.words.argv();
-        match self.0.session.agent_preset().filter(|_| shell.is_none()) {
+        match self.0.session.known_agent().filter(|_| shell.is_none()) {
             Some(preset) => (preset.adapted(&argv), None),
             None => (argv, shell),
         }
@@ -98,7 +98,7 @@ impl Sandbox {
     /// Returns the same as it is where nothing of ours confines it: then the agent's own sandbox is
     /// all there is, and stays as its user has it. Variables that somebody set stay.
     pub(super) fn plain(&self, job: &Job, policy: &Policy) -> Option<Plain> {
-        let preset = self.0.session.agent_preset()?;
+        let preset = self.0.session.known_agent()?;
         let ours = |name: &&str| {
             let mut set = policy.env.set.iter().filter(|(known, _)| known.as_str() == *name);
             set.all(|(_, value)| value.origin.layer <= Layer::Preset)
@@ -112,7 +112,7 @@ impl Sandbox {
     /// for it, and what it wrote elsewhere would be lost.
     fn make_state(&self) {
         let session = &self.0.session;
-        let Some(preset) = session.agent_preset() else { return };
+        let Some(preset) = session.known_agent() else { return };
         let written: Vec<_> = session.policy().files.write.values().collect();
         for folder in preset.state.iter().filter(|folder| written.contains(&&folder.value)) {
             // Where it cannot be made, the plan says that it is not there.

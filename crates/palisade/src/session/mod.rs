@@ -245,6 +245,11 @@ impl Session {
         self.resolved.agent.as_deref()
     }
 
+    /// Returns what is known of that agent, whoever says what holds for it.
+    pub(crate) fn known_agent(&self) -> Option<&AgentPreset> {
+        self.resolved.agent.as_deref().or(self.resolved.spoken_of.as_deref())
+    }
+
     /// Returns the task the policy is for.
     pub fn task(&self) -> Option<&str> {
         self.resolved.choice.task.as_deref()

@@ -160,6 +160,56 @@ fn a_policy_that_speaks_of_the_agent_says_all_of_it() {
 }
 
 #[test]
+fn what_is_written_as_a_policy_does_the_same() {
+    for name in names() {
+        let text = as_policy(name).unwrap();
+        let known = resolved(name, &[], Trust::NotTrusted);
+        let written = resolved(name, &[(Layer::User, &text)], Trust::NotTrusted);
+        assert!(written.agent.is_none() && written.spoken_of.is_some(), "{name}");
+        // Each list as a set: who said it is another.
+        let rows = |policy: &Policy| {
+            let mut rows = Vec::new();
+            policy.rows("", &mut rows);
+            let values = |row: &crate::key::Row| {
+                let mut values: Vec<String> =
+                    row.values.iter().map(|value| value.value.to_string()).collect();
+                values.sort();
+                format!("{} {values:?}", row.key)
+            };
+            rows.iter().map(values).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&written.policy), rows(&known.policy), "{name}");
+        let others = resolved("other", &[(Layer::User, &text)], Trust::NotTrusted);
+        assert_eq!(shown(others.policy.files.write.values()), ["/home/ann/app"], "{name}");
+    }
+    assert!(as_policy("nobody").is_none());
+}
+
+#[test]
+fn only_who_opens_the_state_by_name_lifts_what_keeps_it() {
+    let protects = |text: &str, layer: Layer| {
+        let user = (Layer::User, "agents: { codex: { limits: { processes: 7 } } }");
+        let policy = resolved("codex", &[user, (layer, text)], Trust::NotTrusted).policy;
+        let covered = |path: &str| {
+            let wanted: PathPattern = path.parse().unwrap();
+            policy.files.protect.values().any(|it| it.covers(&wanted))
+        };
+        ["/home/ann/.codex/sessions", "/home/ann/.codex/config.toml"].map(covered)
+    };
+    let opens = "agents: { codex: { files: { write: [., ~/.codex] } } }";
+    assert_eq!(protects(opens, Layer::CommandLine), [false, true], "programs stay");
+    assert_eq!(protects(opens, Layer::Project), [true, true], "nobody trusts it");
+    assert_eq!(
+        protects("agents: { codex: { files: { write: [.] } } }", Layer::CommandLine),
+        [true; 2]
+    );
+    assert_eq!(
+        protects("agents: { other: { files: { write: [~/.codex] } } }", Layer::CommandLine),
+        [true; 2]
+    );
+}
+
+#[test]
 fn a_preset_stands_below_what_people_say() {
     let user = "files: { hide: [~/.claude] }\nenv: { set: { DISABLE_AUTOUPDATER: '0' } }\n\
                 network: { mode: deny-all }\n";

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use palisade::policy::dialect::bloom::{Work, work};
-use palisade::policy::name::Anchors;
+use palisade::policy::name::{Anchors, Folder};
 use palisade::policy::text::Source;
 use palisade::read::{Place, read_policy_file};
 use palisade::{OpenError, Request, Session};
@@ -40,7 +40,7 @@ pub(in super::super) fn fill_one(
         let tasks = work(&Source::new(file, &text), &anchors).map_err(OpenError::Text)?;
         if let Some(task) = tasks.iter().find(|task| &*task.name == name) {
             // One that names none works where the command runs.
-            let place = task.workspace.as_ref().map(|folder| folder.path());
+            let place = task.workspace.as_ref().map(Folder::path);
             let place = place.unwrap_or_else(|| session.root().path.clone());
             return Ok(Given::Argv(fill(argv, task, session.agent(), &place)));
         }
