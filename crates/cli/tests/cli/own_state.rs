@@ -2,7 +2,10 @@
 
 use std::fs;
 
+use palisade_testkit::hosts::{DROPPED, FILTERED};
+
 use crate::kit::{World, as_both};
+use crate::levels::prepared;
 
 const SECRETS: [&str; 5] = [
     "trust/pins",
@@ -65,4 +68,16 @@ fn it_is_hidden_where_a_variable_puts_it_and_behind_a_link() {
     std::os::unix::fs::symlink("../elsewhere", linked.home.path(".local/state")).unwrap();
     let ran = linked.run(&["run", "--", "sh", "look.sh"]);
     assert_eq!((ran.code, &*ran.stdout), (Some(0), "looked\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn without_namespaces_it_is_hidden_as_well() {
+    as_both(|from| {
+        let world = world(from, ".local/state/palisade").user_policy("require: landlock\n");
+        let shell = format!("{DROPPED}{FILTERED}");
+        let ran = prepared(&world, &shell, &["run", "--", "sh", "look.sh"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!ran.stdout.contains("secret"), "{}", ran.stdout);
+        assert!(ran.stdout.ends_with("looked\n"), "{}", ran.stdout);
+    });
 }
