@@ -76,6 +76,7 @@ fn median(times: &mut [Duration]) -> Duration {
 
 fn order(project: &Project, home: &Project) -> Order {
     Order {
+        plain: None,
         root: project.root().into(),
         cwd: project.root().into(),
         home: Some(home.root().into()),

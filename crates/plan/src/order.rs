@@ -29,6 +29,8 @@ pub struct Order {
     pub home: Option<PathBuf>,
     /// The program and its arguments.
     pub argv: Vec<String>,
+    /// What is executed where nothing confines it, if that is something else.
+    pub plain: Option<Plain>,
     /// The environment of the command, complete.
     pub environment: Vec<(String, String)>,
     /// Folders and files that may be written.
@@ -55,6 +57,15 @@ pub struct Order {
     pub trace: Trace,
     /// What a person should know of it.
     pub notes: Vec<Note>,
+}
+
+/// A command as it is without what was added to it because it is confined.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Plain {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Variables that are not set for it.
+    pub without: Vec<String>,
 }
 
 /// Whether a command is confined.
@@ -166,6 +177,7 @@ impl Order {
             cwd: cwd.into(),
             home: home.map(Into::into),
             argv: argv.to_vec(),
+            plain: None,
             environment: environment(policy, outside),
             write: files.write.values().map(Folder::path).collect(),
             protect: files.protect.values().cloned().collect(),

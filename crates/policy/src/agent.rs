@@ -4,6 +4,7 @@
 //! below everything that people say, opens the agent's own state and login, and no other's. What in
 //! that state is read as a program at the next start stays as it is.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::key::{Field as _, Refusals, Sourced, nearest};
@@ -33,6 +34,8 @@ pub struct AgentPreset {
     pub state: Vec<Sourced<Folder>>,
     /// What else it needs: its login, its hosts, its variables.
     pub policy: Policy,
+    /// Built-in entries of what is protected that would keep it from its state.
+    lifts: Vec<Sourced<PathPattern>>,
 }
 
 macro_rules! texts {
@@ -58,6 +61,35 @@ pub fn text_of(name: &str) -> Option<&'static str> {
     TEXTS.iter().find(|(known, ..)| *known == name).map(|(.., text)| *text)
 }
 
+/// Writes what is known of an agent as a policy file that does the same: the text of the file about
+/// it, in which what is no policy is a comment.
+pub fn as_policy(name: &str) -> Option<String> {
+    let text = text_of(name)?;
+    let (facts, policy) = text.split_once("\npolicy:\n")?;
+    let mut written = String::new();
+    for line in facts.lines() {
+        let mark = if line.starts_with('#') { "" } else { "# " };
+        written.push_str(&format!("{mark}{line}\n"));
+    }
+    written.push_str(&format!("agents:\n  {name}:\n"));
+    let (mut section, mut done) = ("", false);
+    for line in policy.lines() {
+        if !line.starts_with("   ") {
+            section = line.trim();
+        }
+        // Of everybody's list, which an entry replaces, it keeps the project.
+        let opens = section == "files:" && !done;
+        let line = match line.trim_start().strip_prefix("write:").filter(|_| opens) {
+            Some("") => format!("{line}\n      - \".\""),
+            Some(_) => line.replacen("write: [", "write: [\".\", ", 1),
+            None => line.to_owned(),
+        };
+        done |= line.contains("\".\"");
+        written.extend(line.lines().map(|line| format!("  {line}\n")));
+    }
+    Some(written)
+}
+
 /// Reads what is known of an agent; nothing if none of that name is.
 ///
 /// # Errors
@@ -70,6 +102,31 @@ pub fn named(name: &str, anchors: &Anchors) -> Result<Option<AgentPreset>, Vec<D
     let home = anchors.home.clone().unwrap_or_else(|| "/nonexistent".into());
     let anchors = Anchors { root: anchors.root.clone(), home: Some(home) };
     read(name, &Source::new(file, text), &anchors).map(Some)
+}
+
+/// Returns where all known agents but one keep their state, which is nobody else's to read: it holds
+/// what was said and read in other projects. What two of them share is left out.
+///
+/// # Errors
+///
+/// As [`named`].
+pub fn states_of_others(
+    name: &str,
+    anchors: &Anchors,
+) -> Result<Vec<(&'static str, Folder)>, Vec<Diagnostic>> {
+    let own = named(name, anchors)?.map(|own| own.state).unwrap_or_default();
+    let mut others = Vec::new();
+    for other in names().filter(|other| *other != name) {
+        let Some(preset) = named(other, anchors)? else { continue };
+        let folders = preset.state.into_iter().map(|folder| folder.value);
+        others.extend(folders.map(|folder| (other, folder)));
+    }
+    others.retain(|(_, folder)| {
+        let theirs = folder.as_pattern();
+        let own = own.iter().map(|own| own.value.as_pattern());
+        !own.into_iter().any(|own| own.covers(theirs) || theirs.covers(own))
+    });
+    Ok(others)
 }
 
 /// Returns the name that may have been meant: of an agent that is known, or one of `others`.
@@ -107,6 +164,14 @@ impl AgentPreset {
         words
     }
 
+    /// Returns the names of the variables that switch the agent's own sandbox off.
+    pub fn switches(&self) -> impl Iterator<Item = &str> {
+        self.policy.env.set.iter().map(|(name, _)| name.as_str()).filter(|name| {
+            // Agents name them so.
+            name.ends_with("_SANDBOX")
+        })
+    }
+
     /// Returns the command that does one task.
     pub fn task(&self, instructions: &str) -> Vec<String> {
         let filled = |word: &String| match word.as_str() {
@@ -126,6 +191,22 @@ impl AgentPreset {
         let open = policy.files.write.entries().iter().chain(&self.state);
         let open = open.cloned().collect();
         policy.files.write.replace(open);
+    }
+}
+
+impl AgentPreset {
+    /// Whether a policy names a folder of the agent's state among what may be written.
+    pub(crate) fn is_opened_by(&self, policy: &Policy, root: &Path) -> bool {
+        let mut named = policy.files.write.values().filter(|folder| folder.path() != root);
+        named.any(|folder| self.state.iter().any(|state| state.value == *folder))
+    }
+
+    /// Keeps, in a policy that opens the agent's state by name, what is read as a program at its next
+    /// start, one by one, and lifts what would keep all of the state from being written.
+    pub(crate) fn keep_programs(&self, policy: &mut Policy) {
+        let mut own = self.policy.files.protect.entries().to_vec();
+        own.retain(|entry| !policy.files.protect.values().any(|known| *known == entry.value));
+        policy.files.protect.merge(Refusals::new(own).lifting(self.lifts.clone()));
     }
 }
 
@@ -158,7 +239,7 @@ fn read(
         let value = value.map_err(|_| missing("lifts"))?;
         lifted.push(Sourced { value, origin: origin.clone() });
     }
-    policy.files.protect.merge(Refusals::new(Vec::new()).lifting(lifted));
+    policy.files.protect.merge(Refusals::new(Vec::new()).lifting(lifted.clone()));
     Ok(AgentPreset {
         name,
         about: word("about")?,
@@ -169,6 +250,7 @@ fn read(
         unless: words(&tree, "unless"),
         state,
         policy,
+        lifts: lifted,
     })
 }
 

@@ -117,7 +117,7 @@ impl<'q> Found<'q> {
         let mut beside = self.beside.into_iter().peekable();
         for place in self.asked {
             let is_before = |other: &Place| by_bytes(&other.path, &place.path).is_lt();
-            while let Some(other) = beside.next_if(&is_before) {
+            while let Some(other) = beside.next_if(is_before) {
                 places.push(other);
             }
             places.push(place);

@@ -79,6 +79,7 @@ impl Place {
             .file(".config/other", "plain\n")
             .file("notes", "plain\n");
         let order = Order {
+            plain: None,
             root: project.root().into(),
             cwd: project.root().into(),
             home: Some(home.root().into()),

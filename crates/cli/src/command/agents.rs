@@ -6,7 +6,7 @@ use palisade::Session;
 use palisade::policy::agent::{self, AgentPreset};
 use palisade::policy::name::Anchors;
 use palisade::policy::text::visible;
-use palisade::workspaces::Workspaces;
+use palisade::workspaces::{Unknown, Workspaces};
 use palisade::{OpenError, Request};
 use serde_json::{Value as Json, json};
 
@@ -55,6 +55,9 @@ struct ListArgs {
 
 /// Show what is known of one agent
 ///
+/// What is printed is a policy file: with it, or with a part of it in a policy of yours, the agent gets
+/// what it gets without, and you can change it.
+///
 /// Example: palisade agents show codex --json
 #[derive(Debug, clap::Args)]
 struct ShowArgs {
@@ -76,11 +79,17 @@ struct WorkspacesArgs {
 
 /// Forget that agents worked in a folder: it is hidden from nobody then
 ///
+/// An entry that cannot be read, of which `palisade agents workspaces` tells, is not touched.
+///
 /// Example: palisade agents forget ~/code/app
 #[derive(Debug, clap::Args)]
 struct ForgetArgs {
     /// The folder, as `palisade agents workspaces` lists it; the project, if none is given
     folder: Option<PathBuf>,
+
+    /// Forget every folder that is not there any more
+    #[arg(long, conflicts_with = "folder")]
+    gone: bool,
 
     #[command(flatten)]
     output: Output,
@@ -151,13 +160,9 @@ impl AgentsArgs {
                 ui.json(&told)?;
             }
             Format::Human => {
-                ui.data(agent::text_of(name).unwrap_or_default())?;
+                ui.data(&agent::as_policy(name).unwrap_or_default())?;
                 if holds == Some(false) {
                     ui.say("note: a policy of yours speaks of this agent, and says all of it");
-                    ui.say(
-                        "hint: keep `.` in its `files.write`, and write the words of `flags` into \
-                         your command",
-                    );
                 }
             }
         }
@@ -165,7 +170,12 @@ impl AgentsArgs {
     }
 
     fn workspaces(&self, ui: &Ui, request: &Request) -> Result<Exit, Failure> {
-        let found = store(request)?.list().map_err(|error| failed("read", &error))?;
+        let found = store(request)?.look()?;
+        if let Some(unknown) = found.unknown.into_iter().next() {
+            // Runs for agents are refused: what is seen here must not look whole.
+            return Err(unknown.into());
+        }
+        let found = found.places;
         match self.format() {
             Format::Json => {
                 let one = |it: &palisade::workspaces::Workspace| {
@@ -191,6 +201,14 @@ impl AgentsArgs {
     }
 
     fn forget(&self, ui: &Ui, request: &Request, args: &ForgetArgs) -> Result<Exit, Failure> {
+        if args.gone {
+            let forgotten = store(request)?.forget_gone()?;
+            match self.format() {
+                Format::Json => ui.json(&json!({ "forgotten": forgotten }))?,
+                Format::Human => ui.data(&format!("forgotten: {forgotten}\n"))?,
+            }
+            return Ok(Exit::Success);
+        }
         let root = match &args.folder {
             Some(folder) => {
                 let folder = request.cwd.join(folder);
@@ -198,7 +216,7 @@ impl AgentsArgs {
             }
             None => request.project()?.path,
         };
-        let forgotten = store(request)?.forget(&root).map_err(|error| failed("change", &error))?;
+        let forgotten = store(request)?.forget(&root)?;
         match self.format() {
             Format::Json => ui.json(&json!({ "forgotten": forgotten }))?,
             Format::Human if forgotten == 0 => ui.say("no agent has worked there"),
@@ -249,6 +267,8 @@ fn store(request: &Request) -> Result<Workspaces, Failure> {
     })
 }
 
-fn failed(doing: &str, error: &std::io::Error) -> Failure {
-    Failure::io("workspaces", format!("cannot {doing} where agents work"), error)
+impl From<Unknown> for Failure {
+    fn from(unknown: Unknown) -> Self {
+        OpenError::Workspaces(unknown).into()
+    }
 }

@@ -54,7 +54,7 @@ pub(crate) struct RunArgs {
     /// `depends_on`, and are skipped if one of these fails.
     ///
     /// With --task and a command it is `--policy bloom:FILE`: the command runs once, where you are,
-    /// under what the file says for the task, and nothing is filled in.
+    /// under what the file says for the task, and is filled in as well.
     ///
     /// Exit codes: 0 if every task ended with 0; otherwise that of the first that did not, in the
     /// order in which they run; 128+n if signal n ended all; 125 if nothing was run.
@@ -166,6 +166,7 @@ impl RunArgs {
         }
         let warnings = super::warnings_running(sandbox.session());
         let command = self.commanding.command()?;
+        let command = tasks::fill_one(command, &self.tasks, &request, sandbox.session())?;
         if self.format() == Format::Human && sandbox.session().agent().is_none() {
             command.known_agent().iter().for_each(|name| {
                 ui.say(&format!("note: `{name}` is an agent, and its login is hidden"));

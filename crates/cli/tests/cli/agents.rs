@@ -253,7 +253,38 @@ fn a_known_agent_sees_its_own_login_and_keeps_its_state() {
         let world = World { home: world.home, ..world };
         let world = world.user_policy("agents: { claude: { limits: { processes: 99 } } }\n");
         let ran = world.run(&["run", "--agent", "claude", "--", "./claude"]);
-        assert_eq!(ran.stdout, "words \n", "{}", ran.stderr);
+        let off = "words --settings {\"sandbox\":{\"enabled\":false}}\n";
+        assert_eq!(ran.stdout, off, "but for how it is started: {}", ran.stderr);
+    });
+}
+
+#[test]
+fn what_is_shown_of_an_agent_does_the_same_in_a_policy() {
+    as_both(|world| {
+        let mut home = world.home.file(".codex/auth.json", "token");
+        for kept in [".codex/config.toml", ".codex/sessions/old", ".claude/projects/old"] {
+            home = home.file(kept, "old");
+        }
+        let world = World { home, ..world };
+        let script = "#!/bin/sh\ncat ~/.codex/auth.json ~/.claude/projects/old 2>/dev/null\necho\n\
+                      for file in ~/.codex/sessions/new ~/.codex/config.toml ~/.codex/rules/x made\n\
+                      do (echo x > $file) 2>/dev/null && echo \"writes ${file#$HOME/}\"; done\n\
+                      echo \"words $*\"\n";
+        stand_in(&world, "codex");
+        world.write("codex", script);
+        let run = |world: &World| {
+            let ran = world.run(&["run", "--agent", "codex", "--", "./codex", "exec", "hi"]);
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout
+        };
+        let first = run(&world);
+        let words = "words -c sandbox_mode=danger-full-access exec hi\n";
+        assert_eq!(first, format!("token\nwrites .codex/sessions/new\nwrites made\n{words}"));
+        let shown = world.run(&["agents", "show", "codex"]).stdout;
+        fs::remove_file(world.home.path(".codex/sessions/new")).unwrap();
+        let world = world.user_policy(&shown);
+        assert_eq!(world.json(&["agents", "show", "codex", "--json"])["holds"], false);
+        assert_eq!(run(&world), first, "{shown}");
     });
 }
 
@@ -346,6 +377,44 @@ fn that_there_is_no_network_is_said_where_something_closes_it() {
     assert!(!ran.stderr.contains(offline), "{}", ran.stderr);
 }
 
+/// Makes a stand-in for an agent, which tells how it was started.
+fn stand_in(world: &World, program: &str) {
+    let script = "#!/bin/sh\necho \"words $*\"\necho \"sandbox $GEMINI_SANDBOX\"\n";
+    world.write(program, script);
+    let mode = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(world.project.path(program), mode).unwrap();
+}
+
+#[test]
+fn the_sandbox_of_an_agent_stays_as_it_is_where_nothing_of_ours_stands() {
+    as_both(|world| {
+        let run = |world: &World, more: &[&str], program: &str| {
+            stand_in(world, program);
+            let path = format!("./{program}");
+            let words = [&["run", "--agent", program], more, &["--", &path, "x"]].concat();
+            let ran = world.run(&words);
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout
+        };
+        let off = "words -c sandbox_mode=danger-full-access x\nsandbox \n";
+        assert_eq!(run(&world, &[], "codex"), off);
+        assert_eq!(run(&world, &[], "gemini"), "words x\nsandbox false\n");
+        let set = ["--env", "GEMINI_SANDBOX=docker"];
+        assert_eq!(run(&world, &set, "gemini"), "words x\nsandbox docker\n");
+        let accepted = World { home: world.home, ..world }.user_policy("require: none\n");
+        assert_eq!(run(&accepted, &[], "codex"), off, "walls can be had here");
+        let world = accepted.user_policy("require: external\n");
+        assert_eq!(run(&world, &[], "codex"), "words x\nsandbox \n");
+        assert_eq!(run(&world, &[], "gemini"), "words x\nsandbox \n");
+        assert_eq!(run(&world, &set, "gemini"), "words x\nsandbox docker\n", "said by a person");
+        stand_in(&world, "codex");
+        let told = world.json(&["run", "--json", "--agent", "codex", "--", "./codex", "x"]);
+        assert_eq!(told["argv"], json!(["./codex", "x"]), "{told}");
+        let own = world.user_policy("require: external\nenv: { set: { GEMINI_SANDBOX: runsc } }\n");
+        assert_eq!(run(&own, &[], "gemini"), "words x\nsandbox runsc\n");
+    });
+}
+
 #[test]
 fn agents_are_listed_and_shown() {
     let world = World::new();
@@ -370,7 +439,7 @@ fn agents_are_listed_and_shown() {
     let world = world.user_policy("agents: { codex: { profile: readonly } }\n");
     assert_eq!(world.json(&["agents", "show", "codex", "--json"])["holds"], false);
     let spoken = world.run(&["agents", "show", "codex"]).stderr;
-    assert!(spoken.contains("hint: keep `.` in its `files.write`"), "{spoken}");
+    assert!(spoken.contains("a policy of yours speaks of this agent"), "{spoken}");
     let plain = world.run(&["run", "--", "claude", "--version"]);
     assert!(plain.stderr.contains("--agent claude"), "{}", plain.stderr);
 }

@@ -138,6 +138,14 @@ fn who_requires_nothing_gets_what_there_is_and_nothing_is_told_loudly() {
         let ran = prepared(&world, &shell, &["run", "--", "sh", "out.sh"]);
         assert!(ran.stderr.contains("NOTHING WAS CONFINED"), "{}", ran.stderr);
         assert!(got_out(&world));
+        // Then an agent's own sandbox is all there is, and is not switched off.
+        world.write("codex", "#!/bin/sh\necho \"words $*\"\n");
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(world.project.path("codex"), mode).unwrap();
+        let agent = ["run", "--agent", "codex", "--", "./codex", "x"];
+        assert_eq!(prepared(&world, &shell, &agent).stdout, "words x\n");
+        let walled = prepared(&world, &format!("{DROPPED}{FILTERED}"), &agent).stdout;
+        assert_eq!(walled, "words -c sandbox_mode=danger-full-access x\n");
         let refused = world.user_policy("require: landlock\n");
         let ran = prepared(&refused, &shell, &["run", "--", "sh", "out.sh"]);
         assert_eq!(ran.code, Some(125), "{}", ran.stderr);

@@ -292,6 +292,32 @@ fn a_command_or_an_agent_does_what_a_task_says() {
 }
 
 #[test]
+fn a_command_that_is_run_once_for_a_task_is_filled_in_too() {
+    let world = world(
+        Person::Ours,
+        "tasks:\n  - { id: one, agent_name: beta, workspace: one, instructions: 'say $(hi); {task}' }\n  \
+         - { id: two }\n",
+    );
+    let once = |task: &str, command: &[&str]| {
+        let ran = run(&world, &[&["--task", task], command].concat());
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.stdout
+    };
+    let words = ["--", "echo", "{task}", "{agent}:{instructions}", "{workspace}", "{other}"];
+    assert_eq!(
+        once("one", &words),
+        "one beta:say $(hi); {task} /home/dev/t/one {other}\n",
+        "no shell reads it, and it is filled once"
+    );
+    assert_eq!(once("two", &words), "two : /home/dev/t {other}\n");
+    assert_eq!(once("one", &["--shell", "echo '{task}'"]), "{task}\n", "a shell reads it");
+    let mut policy = world.command(PALISADE);
+    policy.args(["run", "--policy", "bloom:tasks.yaml", "--task", "one", "--", "echo", "{task}"]);
+    let policy = world.finish(policy.current_dir(world.home.path("t")));
+    assert_eq!(policy.stdout, "{task}\n", "a policy fills nothing in: {}", policy.stderr);
+}
+
+#[test]
 fn a_signal_ends_all_tasks_and_the_rest_are_not_begun() {
     as_both(|from| {
         let task = |name: &str| {

@@ -88,6 +88,7 @@ fn order(folder: &Path, home: Option<PathBuf>, require: Require) -> Order {
     let secret = home.as_ref().map(|home| home.join(".ssh"));
     let secret = secret.and_then(|path| path.to_str()?.parse::<PathPattern>().ok());
     Order {
+        plain: None,
         root: folder.into(),
         cwd: folder.into(),
         home,

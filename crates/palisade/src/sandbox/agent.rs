@@ -5,28 +5,37 @@ use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 
-use palisade_plan::{Note, Order};
+use palisade_plan::{Note, Order, Plain};
+use palisade_policy::Policy;
+use palisade_policy::layer::Layer;
 use palisade_policy::name::Folder;
 use palisade_policy::policy::Require;
 
 use super::{CannotRun, Job, Sandbox};
 use crate::places::shown;
-use crate::workspaces::{InUse, Workspace, Workspaces};
+use crate::workspaces::{InUse, Unknown, Workspace};
 
 impl Sandbox {
-    /// Says where the agent works, and hides where others do. What cannot be done is noted.
-    pub(super) fn enter_workspace(&self, order: &mut Order) -> Option<InUse> {
+    /// Says where the agent works, and hides where others do. That the first cannot be remembered is
+    /// noted; nothing runs while the second is not known.
+    pub(super) fn enter_workspace(&self, order: &mut Order) -> Result<Option<InUse>, CannotRun> {
         let session = &self.0.session;
-        let (agent, known) = (session.agent()?, self.0.workspaces.as_ref()?);
+        let (Some(agent), Some(known)) = (session.agent(), self.0.workspaces.as_ref()) else {
+            return Ok(None);
+        };
         self.make_state();
-        match self.entered(agent, known, order) {
+        let in_use = match known.enter(agent, &session.root().path) {
             Ok(in_use) => Some(in_use),
-            Err(error) => {
+            Err(error @ Unknown::Unwritable { .. }) => {
                 let message = format!("other agents are not kept from this workspace: {error}");
                 order.notes.push(Note { code: "workspaces", message });
                 None
             }
-        }
+            Err(unknown) => return Err(unknown.into()),
+        };
+        self.tell_of_running(agent, in_use.as_ref(), order);
+        self.hide_newcomers(&known.of_others(agent)?, order)?;
+        Ok(in_use)
     }
 
     /// Refuses a folder that does not exist behind the walls, because another agent works there.
@@ -41,35 +50,38 @@ impl Sandbox {
         Err(CannotRun::Others { folder: folder.to_owned(), agent, root })
     }
 
-    fn entered(
-        &self,
-        agent: &str,
-        known: &Workspaces,
-        order: &mut Order,
-    ) -> std::io::Result<InUse> {
-        let root = &self.0.session.root().path;
-        let in_use = known.enter(agent, root)?;
+    /// Notes who can read this place, because they began before it was known.
+    fn tell_of_running(&self, agent: &str, in_use: Option<&InUse>, order: &mut Order) {
+        let here = shown(&self.0.session.root().path);
         // Tasks of one file know each other before the first begins.
-        let before = in_use.before.iter().filter(|it| !self.0.beside.contains(&it.root));
-        for Workspace { agent: other, root: there, .. } in before {
-            let (here, there) = (shown(root), shown(there));
+        let before = in_use.iter().flat_map(|it| &it.before);
+        for Workspace { agent: other, root: there, .. } in
+            before.filter(|it| !self.0.beside.contains(&it.root))
+        {
+            let there = shown(there);
             let message = format!(
                 "`{other}` was running in `{there}` before `{here}` was known as a workspace of \
                  `{agent}`, and can read it until it ends"
             );
             order.notes.push(Note { code: "agent-running", message });
         }
-        // Whoever came since the session was opened.
-        let lifted = self.0.session.policy().files.unhide.entries();
-        for other in known.of_others(agent)? {
-            let Ok(folder) = Folder::literal(&other.root) else { continue };
+    }
+
+    /// Hides the places of those who came since the session was opened.
+    fn hide_newcomers(&self, others: &[Workspace], order: &mut Order) -> Result<(), CannotRun> {
+        let session = &self.0.session;
+        let lifted = session.policy().files.unhide.entries();
+        for other in others {
+            let unnamed = |_| CannotRun::NoText { folder: other.root.clone() };
+            let folder = Folder::literal(&other.root).map_err(unnamed)?;
             let pattern = folder.as_pattern();
             let open = lifted.iter().any(|open| open.value.covers(pattern));
-            if !open && !root.starts_with(&other.root) && !order.hide.contains(pattern) {
+            let around = session.root().path.starts_with(&other.root);
+            if !open && !around && !order.hide.contains(pattern) {
                 order.hide.push(pattern.clone());
             }
         }
-        Ok(in_use)
+        Ok(())
     }
 
     /// Returns what is executed for a job, and the shell that reads it, if one does. To a known agent
@@ -77,17 +89,30 @@ impl Sandbox {
     /// same would be a way to shake a guard off.
     pub(super) fn argv(&self, job: &Job) -> (Vec<String>, Option<&'static str>) {
         let (argv, shell) = job.words.argv();
-        match self.0.session.agent_preset().filter(|_| shell.is_none()) {
+        match self.0.session.known_agent().filter(|_| shell.is_none()) {
             Some(preset) => (preset.adapted(&argv), None),
             None => (argv, shell),
         }
+    }
+
+    /// Returns the same as it is where nothing of ours confines it: then the agent's own sandbox is
+    /// all there is, and stays as its user has it. Variables that somebody set stay.
+    pub(super) fn plain(&self, job: &Job, policy: &Policy) -> Option<Plain> {
+        let preset = self.0.session.known_agent()?;
+        let ours = |name: &&str| {
+            let mut set = policy.env.set.iter().filter(|(known, _)| known.as_str() == *name);
+            set.all(|(_, value)| value.origin.layer <= Layer::Preset)
+                && !job.variables.iter().any(|(set, _)| set == name)
+        };
+        let without = preset.switches().filter(ours).map(str::to_owned).collect();
+        Some(Plain { argv: job.words.argv().0, without })
     }
 
     /// Makes the folders in which a known agent keeps its state: what is not there cannot be opened
     /// for it, and what it wrote elsewhere would be lost.
     fn make_state(&self) {
         let session = &self.0.session;
-        let Some(preset) = session.agent_preset() else { return };
+        let Some(preset) = session.known_agent() else { return };
         let written: Vec<_> = session.policy().files.write.values().collect();
         for folder in preset.state.iter().filter(|folder| written.contains(&&folder.value)) {
             // Where it cannot be made, the plan says that it is not there.

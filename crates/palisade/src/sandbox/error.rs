@@ -11,6 +11,7 @@ use palisade_policy::text::visible;
 use palisade_policy::{Origin, key::Sourced};
 
 use crate::places::shown;
+use crate::workspaces::Unknown;
 
 /// Why a call that was permitted did not run. A refusal is not one of these: it is an outcome.
 #[derive(Debug, thiserror::Error)]
@@ -61,6 +62,18 @@ pub enum CannotRun {
     /// A trial failed, which is no run of anybody's.
     #[error("{0}")]
     Trial(String),
+    /// Our own state cannot be looked at, so that it cannot be hidden.
+    #[error("cannot read `{}`, which is to be hidden: {error}", shown(folder))]
+    OwnState {
+        /// The folder.
+        folder: PathBuf,
+        /// Why.
+        #[source]
+        error: io::Error,
+    },
+    /// It cannot be told where other agents work, so that it cannot be hidden.
+    #[error("it is not known where other agents work: {0}")]
+    Workspaces(#[from] Unknown),
     /// An error of ours.
     #[error("an internal error: {0}")]
     Internal(String),
@@ -77,6 +90,8 @@ impl CannotRun {
             Self::Carried(_) => "carried",
             Self::Pipe(_) => "pipe",
             Self::Trial(_) => "trial",
+            Self::OwnState { .. } => "own-state",
+            Self::Workspaces(_) => "workspaces",
             Self::Internal(_) => "internal-error",
         }
     }
@@ -90,6 +105,8 @@ impl CannotRun {
                 return Some(format!("work elsewhere, or `palisade agents forget {root}`"));
             }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
+            Self::OwnState { .. } => "make it readable for you",
+            Self::Workspaces(unknown) => return Some(unknown.hint()),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
             Self::Carried(_)
             | Self::Start(_)

@@ -9,6 +9,7 @@ mod homes;
 mod job;
 mod json;
 mod outcome;
+mod own_state;
 mod pending;
 mod planned;
 mod record;
@@ -24,7 +25,7 @@ use palisade_apply::cache::{Held, Store};
 use palisade_apply::{Host, worktree};
 use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
-use palisade_plan::{Caches, Order, Plan, Walls};
+use palisade_plan::{Caches, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
 use palisade_policy::name::{Folder, Period};
 use palisade_policy::policy::Backend;
@@ -76,6 +77,8 @@ struct Inner {
     recorder: Arc<Recorder>,
     store: Option<Store>,
     workspaces: Option<Workspaces>,
+    /// The folder of our own state.
+    state: Option<PathBuf>,
     /// Where others work that know of this project.
     beside: Vec<PathBuf>,
     /// The user's home, as the user table has it.
@@ -131,6 +134,7 @@ impl Sandbox {
             recorder: Arc::new(Recorder::new(path.map(|path| JsonlSink::open(&path)))),
             store: request.cache_store(),
             workspaces: request.workspaces(),
+            state: request.places().state,
             beside: request.beside.clone(),
             real_home: request.real_home().map(Path::to_owned),
             session,
@@ -219,7 +223,8 @@ impl Sandbox {
         let Some(permit) = verdict.confirmed() else {
             return Ok(Planned::Denied(verdict.reasons().to_vec()));
         };
-        let ordered = self.order(&job, &place, &cwd)?;
+        let mut ordered = self.order(&job, &place, &cwd)?;
+        self.hide_other_caches(&mut ordered.order, None)?;
         let plan = self.planned(&permit, &ordered, &Host::probe())?;
         Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
     }
@@ -285,7 +290,8 @@ impl Sandbox {
         let mut ordered = self.order(job, &about.cwd, &cwd)?;
         let about = About { under: ordered.under.clone(), ..about.clone() };
         let caches = self.caches(&mut ordered.order);
-        let in_use = self.enter_workspace(&mut ordered.order);
+        self.hide_other_caches(&mut ordered.order, caches.as_ref())?;
+        let in_use = self.enter_workspace(&mut ordered.order)?;
         Ok(Ok(Ready { permit, ordered, about, name: run, caches, in_use }))
     }
 
@@ -343,9 +349,15 @@ impl Sandbox {
         };
         let (argv, _) = self.argv(job);
         let wrapper = policy.wrapper.sourced().map(|wrapper| wrapper.value.0.clone());
-        let argv: Vec<String> = wrapper.into_iter().flatten().chain(argv).collect();
+        let wrapper: Vec<String> = wrapper.into_iter().flatten().collect();
+        let wrapped = |argv: Vec<String>| [wrapper.clone(), argv].concat();
+        let argv = wrapped(argv);
         let root = &session.root().path;
         let mut order = Order::new(policy, root, place, session.home(), &argv, environment);
+        order.plain = self.plain(job, policy).map(|it| Plain { argv: wrapped(it.argv), ..it });
+        if let Some(state) = &self.0.state {
+            own_state::hide(&mut order, state)?;
+        }
         homes::hide_in_both(&mut order, self.0.real_home.as_deref());
         for (name, value) in &job.variables {
             order.environment.retain(|(had, _)| had != name);
@@ -388,6 +400,14 @@ impl Sandbox {
         let held = self.0.store.as_ref()?.take(&order.root).ok().flatten()?;
         order.caches = Caches::Private { store: Some(held.folder().into()) };
         Some(held)
+    }
+
+    /// Hides what other projects have built.
+    fn hide_other_caches(&self, order: &mut Order, held: Option<&Held>) -> Result<(), CannotRun> {
+        match &self.0.state {
+            Some(state) => own_state::hide_caches(order, state, held.map(Held::folder)),
+            None => Ok(()),
+        }
     }
 
     /// Returns what says that nothing is confined, if something does.

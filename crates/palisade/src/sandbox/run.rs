@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 pub use palisade_apply::Stop;
 use palisade_apply::cache::Held;
 use palisade_apply::{CannotStart, Running, Streams, Survivors};
-use palisade_plan::{CannotPlan, Kept, Kernel, Note, Order, Plan, build};
+use palisade_plan::{CannotPlan, Kept, Kernel, Level, Note, Order, Plan, build};
 use palisade_policy::decide::Permit;
 
 use super::error::CannotRun;
@@ -155,9 +155,12 @@ pub(super) fn start(
     job: Job,
     awaited: Awaited,
 ) -> Result<Run, CannotRun> {
-    let Ready { permit, ordered, about, name, caches, in_use } = ready;
+    let Ready { permit, ordered, mut about, name, caches, in_use } = ready;
     let host = &sandbox.0.host;
     let plan = sandbox.planned(&permit, &ordered, host)?;
+    if matches!(plan.level(), Level::External | Level::None) {
+        (about.argv, about.shell) = job.words.argv();
+    }
     let order = ordered.order;
     let mut readers = Vec::new();
     let streams = Streams {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use palisade_policy::Policy;
 use palisade_policy::key::{Field as _, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Origin, Scope};
-use palisade_policy::name::{Folder, PathPattern};
+use palisade_policy::name::{Anchors, Folder, PathPattern};
+use palisade_policy::{Policy, agent};
 
 use super::error::{OpenError, Warning};
 use super::request::Request;
@@ -17,31 +17,41 @@ use crate::workspaces::Workspace;
 pub(super) struct Apart {
     /// Where other agents work.
     others: Vec<Workspace>,
+    /// Where other agents keep what they wrote down, wherever they worked.
+    states: Vec<(&'static str, Folder)>,
     /// What the caller keeps apart.
     kept: Vec<Sourced<PathPattern>>,
 }
 
 impl Apart {
-    /// Works out what the caller keeps apart, beside where other agents work.
+    /// Works out what the caller keeps apart, and what is other agents'.
     pub(super) fn new(
-        others: Vec<Workspace>,
+        agent: Option<&str>,
         request: &Request,
-        root: &Path,
+        anchors: &Anchors,
     ) -> Result<Self, OpenError> {
+        let root = &anchors.root;
+        let (mut others, mut states) = (Vec::new(), Vec::new());
+        if let Some(agent) = agent {
+            states = agent::states_of_others(agent, anchors).map_err(OpenError::Text)?;
+            if let Some(known) = request.workspaces() {
+                others = known.of_others(agent)?;
+            }
+        }
         let mut kept = Vec::new();
         for folder in &request.apart {
             let folder = request.cwd.join(folder);
             // By what it is, too: a link beside it must lead no further.
             let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
             if root.starts_with(&real) || real.starts_with(root) {
-                return Err(OpenError::Apart { own: root.into(), other: real });
+                return Err(OpenError::Apart { own: root.clone(), other: real });
             }
             for path in [&real, &folder] {
                 let value = Folder::literal(path)?.as_pattern().clone();
                 kept.push(Sourced { value, origin: said_by(request.layer()) });
             }
         }
-        Ok(Self { others, kept })
+        Ok(Self { others, states, kept })
     }
 
     /// Returns whose workspace a folder is that is hidden here, if it is one.
@@ -55,7 +65,8 @@ impl Apart {
 
     /// Hides all of them; what cannot be hidden is told of.
     pub(super) fn hide(&self, policy: &mut Policy, root: &Path) -> Result<Vec<Warning>, OpenError> {
-        let warnings = hide_others(policy, &self.others, root)?;
+        let mut warnings = hide_others(policy, &self.others, root)?;
+        warnings.extend(hide_states(policy, &self.states, root));
         self.kept.iter().for_each(|entry| policy.hide_for_good(entry.clone()));
         Ok(warnings)
     }
@@ -83,19 +94,44 @@ fn hide_others(
             let (agent, root) = (agent.clone(), other.clone());
             warnings.push(Warning::SharedWorkspace { agent, root });
         } else {
-            add(policy, &folder, agent);
+            add(policy, &folder, agent, "workspace of another agent");
         }
     }
     Ok(warnings)
 }
 
-fn add(policy: &mut Policy, folder: &Folder, agent: &str) {
+/// Hides where other agents keep their state, unless a policy opens it by name.
+fn hide_states(
+    policy: &mut Policy,
+    states: &[(&'static str, Folder)],
+    root: &Path,
+) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for (agent, folder) in states {
+        let path = folder.path();
+        let written = policy.files.write.values().any(|open| {
+            let open = open.path();
+            open != *root && open.starts_with(&path)
+        });
+        if is_lifted(policy, folder) || written {
+            continue; // somebody who may say so has opened it
+        }
+        if root.starts_with(&path) {
+            warnings.push(Warning::OthersState { agent, folder: path });
+        } else {
+            add(policy, folder, agent, "state of another agent");
+        }
+    }
+    warnings
+}
+
+fn add(policy: &mut Policy, folder: &Folder, agent: &str, what: &str) {
     let value = folder.as_pattern().clone();
     if !policy.files.hide.values().any(|hidden| *hidden == value) {
         // Whoever is refused something there is told why.
         let origin = Origin {
             scope: Scope::Agent(agent.into()),
-            file: Some("workspace of another agent".into()),
+            file: Some(what.into()),
             ..said_by(Layer::BuiltIn)
         };
         let entry = Sourced { value, origin };

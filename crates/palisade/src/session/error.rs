@@ -15,6 +15,7 @@ use crate::places::shown;
 use crate::read::ReadError;
 use crate::root::{RootError, RootWarning};
 use crate::trust::TrustError;
+use crate::workspaces::Unknown;
 
 /// Why a session could not be opened. When one of these is returned, nothing has run.
 #[derive(Debug, thiserror::Error)]
@@ -102,6 +103,9 @@ pub enum OpenError {
     /// Trust could not be remembered or forgotten.
     #[error(transparent)]
     Trust(TrustError),
+    /// It cannot be told where other agents work, so that it cannot be hidden.
+    #[error("it is not known where other agents work: {0}")]
+    Workspaces(#[from] Unknown),
 }
 
 impl OpenError {
@@ -123,6 +127,7 @@ impl OpenError {
             Self::Root(error) => error.code(),
             Self::Text(problems) => problems.first().map_or("text", Diagnostic::code),
             Self::Trust(error) => error.code(),
+            Self::Workspaces(_) => "workspaces",
         }
     }
 
@@ -162,6 +167,7 @@ impl OpenError {
             Self::Root(error) => error.hint().map(str::to_owned),
             Self::Text(_) => None,
             Self::Trust(error) => error.hint().map(str::to_owned),
+            Self::Workspaces(unknown) => Some(unknown.hint()),
         }
     }
 
@@ -182,6 +188,7 @@ impl OpenError {
             Self::ProfileInProject { file } | Self::ProfileKind { file } => {
                 Some((file.clone(), None))
             }
+            Self::Workspaces(unknown) => Some((unknown.path().to_string_lossy().into(), None)),
             Self::Apart { .. }
             | Self::Dialect { .. }
             | Self::NamedIn { .. }
@@ -223,7 +230,8 @@ impl OpenError {
             | Self::Read(_)
             | Self::Resolve(_)
             | Self::Root(_)
-            | Self::Trust(_) => &[],
+            | Self::Trust(_)
+            | Self::Workspaces(_) => &[],
         }
     }
 }
@@ -243,14 +251,19 @@ pub enum Warning {
         /// The agent.
         agent: &'static str,
     },
-    /// It cannot be told where other agents work.
-    Workspaces(String),
     /// Another agent works in this project's root too, or in a folder around it.
     SharedWorkspace {
         /// The other agent.
         agent: String,
         /// Where it works.
         root: PathBuf,
+    },
+    /// The project lies in a folder in which another agent keeps its state.
+    OthersState {
+        /// The other agent.
+        agent: &'static str,
+        /// The folder.
+        folder: PathBuf,
     },
     /// The project's files say things that were left out.
     Ignored {
@@ -319,12 +332,12 @@ impl fmt::Display for Warning {
             Self::AgentOffline { agent } => {
                 write!(f, "there is no network: `{agent}` does not reach its model")
             }
-            Self::Workspaces(why) => {
-                write!(f, "other agents' workspaces are not hidden: {}", visible(why))
-            }
             Self::SharedWorkspace { agent, root } => {
                 let (agent, root) = (visible(agent), shown(root));
                 write!(f, "`{agent}` works in `{root}` too: that is not hidden")
+            }
+            Self::OthersState { agent, folder } => {
+                write!(f, "`{agent}` keeps its state in `{}`: that is not hidden", shown(folder))
             }
             Self::NoSuchAgent { agent, known, meant } => {
                 let (agent, known) = (visible(agent), visible(&known.join(", ")));
@@ -362,7 +375,7 @@ impl Warning {
         match self {
             Self::AgentOffline { .. } => "agent-offline",
             Self::SharedWorkspace { .. } => "shared-workspace",
-            Self::Workspaces(_) => "workspaces",
+            Self::OthersState { .. } => "others-state",
             Self::Ignored { .. } => "not-trusted",
             Self::NoSuchAgent { .. } => "no-such-agent",
             Self::ProfileReplaced { .. } => "profile-replaced",
@@ -397,8 +410,8 @@ impl Warning {
                 "a profile only supplies defaults: take the key out of the file to have the \
                  profile's",
             ),
-            Self::Workspaces(_)
-            | Self::Ignored { .. }
+            Self::Ignored { .. }
+            | Self::OthersState { .. }
             | Self::NoSuchAgent { .. }
             | Self::Root(_)
             | Self::Text(_)

@@ -152,14 +152,7 @@ impl Session {
         {
             warnings.push(Warning::AgentOffline { agent: agent.name });
         }
-        let mut others = Vec::new();
-        if let (Some(agent), Some(known)) = (&resolved.choice.agent, request.workspaces()) {
-            match known.of_others(agent) {
-                Ok(found) => others = found,
-                Err(error) => warnings.push(Warning::Workspaces(error.to_string())),
-            }
-        }
-        let apart = Apart::new(others, request, &root.path)?;
+        let apart = Apart::new(resolved.choice.agent.as_deref(), request, &anchors)?;
         warnings.extend(apart.hide(&mut resolved.policy, &root.path)?);
         let own = ourselves(&files, &places);
         resolved.policy.files.protect.merge(own.clone());
@@ -250,6 +243,11 @@ impl Session {
     /// Returns what is known of that agent, where no policy speaks of it and this holds instead.
     pub fn agent_preset(&self) -> Option<&AgentPreset> {
         self.resolved.agent.as_deref()
+    }
+
+    /// Returns what is known of that agent, whoever says what holds for it.
+    pub(crate) fn known_agent(&self) -> Option<&AgentPreset> {
+        self.resolved.agent.as_deref().or(self.resolved.spoken_of.as_deref())
     }
 
     /// Returns the task the policy is for.

@@ -109,14 +109,14 @@ pub(super) fn exec(order: &Order, caches: Vec<(String, String)>) -> Step {
     let tmp = ("TMPDIR".to_owned(), "/tmp".to_owned());
     environment.retain(|(name, _)| *name != tmp.0);
     environment.push(tmp);
-    program(order, environment)
+    program(&order.argv, environment)
 }
 
 /// Returns the command with this environment.
-pub(super) fn program(order: &Order, environment: Vec<(String, String)>) -> Step {
+pub(super) fn program(argv: &[String], environment: Vec<(String, String)>) -> Step {
     let path = environment.iter().find(|(name, _)| name == "PATH");
     let path = path.map_or(PATH, |(_, value)| value.as_str());
-    let program = order.argv.first().map(String::as_str).unwrap_or_default();
+    let program = argv.first().map(String::as_str).unwrap_or_default();
     let paths = if program.contains('/') {
         vec![PathBuf::from(program)]
     } else {
@@ -125,5 +125,5 @@ pub(super) fn program(order: &Order, environment: Vec<(String, String)>) -> Step
         let folders = path.split(':').filter(|folder| folder.starts_with('/'));
         folders.map(|folder| Path::new(folder).join(program)).collect()
     };
-    Step::Exec { argv: order.argv.clone(), paths, environment }
+    Step::Exec { argv: argv.to_vec(), paths, environment }
 }

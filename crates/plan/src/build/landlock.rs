@@ -261,7 +261,7 @@ fn program(order: &Order, facts: &Facts) -> Step {
         environment.extend(caches::cold(order, facts, scratch));
         environment.push(("TMPDIR".into(), scratch.to_string_lossy().into_owned()));
     }
-    inside::program(order, environment)
+    inside::program(&order.argv, environment)
 }
 
 fn namespaces(around: Around) -> Strength {

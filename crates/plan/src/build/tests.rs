@@ -34,6 +34,7 @@ pub(crate) fn order() -> Order {
         root: "/home/dev/app".into(),
         cwd: "/home/dev/app".into(),
         home: Some("/home/dev".into()),
+        plain: None,
         argv: vec!["cargo".into(), "test".into()],
         environment: vec![("PATH".into(), "/usr/bin:/bin".into()), ("K".into(), "secret".into())],
         write: vec!["/home/dev/app".into()],

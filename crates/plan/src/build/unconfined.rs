@@ -26,7 +26,13 @@ pub(super) fn plan(order: &Order, why: &Why) -> Result<Plan, CannotPlan> {
     let (limits, limited) = limits(order);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(order.cwd.clone()));
-    steps.push(inside::program(order, order.environment.clone()));
+    let mut environment = order.environment.clone();
+    let mut argv = &order.argv;
+    if let Some(plain) = &order.plain {
+        environment.retain(|(name, _)| !plain.without.contains(name));
+        argv = &plain.argv;
+    }
+    steps.push(inside::program(argv, environment));
 
     let (level, absent, note) = why.told();
     let why = Strength::Absent(absent);
@@ -88,4 +94,36 @@ fn limits(order: &Order) -> (Vec<Limit>, Strength) {
         strength.lacks("tmp: the folder is the host's".into());
     }
     (limits, strength)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::order;
+    use super::*;
+    use crate::order::Plain;
+
+    fn executed(plan: &Plan) -> (Vec<String>, Vec<String>) {
+        let Some(Step::Exec { argv, environment, .. }) = plan.steps.last() else {
+            panic!("a plan ends with its command")
+        };
+        (argv.clone(), environment.iter().map(|(name, _)| name.clone()).collect())
+    }
+
+    #[test]
+    fn what_was_added_for_a_command_behind_walls_is_not_there_without_them() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let mut order = order();
+        order.argv = words("agent --own-sandbox off x");
+        order.environment.push(("AGENT_SANDBOX".into(), "false".into()));
+        let plain = Plain { argv: words("agent x"), without: vec!["AGENT_SANDBOX".into()] };
+        for why in [Why::External, Why::Said("a file".into()), Why::Accepted("nothing".into())] {
+            let with = executed(&plan(&order, &why).unwrap());
+            assert!(with.0 == order.argv && with.1.contains(&"AGENT_SANDBOX".to_owned()));
+            let without = Order { plain: Some(plain.clone()), ..order.clone() };
+            let without = executed(&plan(&without, &why).unwrap());
+            assert_eq!(without.0, plain.argv);
+            assert_eq!(without.1.len() + 1, with.1.len());
+            assert!(!without.1.contains(&"AGENT_SANDBOX".to_owned()));
+        }
+    }
 }

@@ -73,6 +73,25 @@ fn what_one_agent_unhides_is_hidden_from_all_others() {
 }
 
 #[test]
+fn the_state_of_every_agent_is_somebody_elses_to_all_others() {
+    let all: usize = names().map(|name| preset(name).state.len()).sum();
+    for name in names() {
+        let own = shown(preset(name).state.iter().map(|folder| &folder.value));
+        let others = states_of_others(name, &anchors()).unwrap();
+        assert_eq!(others.len() + own.len(), all, "{name}");
+        for (other, folder) in others {
+            assert!(other != name && !own.contains(&folder.to_string()), "{name}: {folder}");
+        }
+    }
+    let nobody = states_of_others("nobody", &anchors()).unwrap();
+    assert_eq!(nobody.len(), all);
+    let has = |agent: &str, path: &str| {
+        nobody.iter().any(|(name, folder)| *name == agent && folder.to_string() == path)
+    };
+    assert!(has("claude", "/home/ann/.claude") && has("codex", "/home/ann/.codex"));
+}
+
+#[test]
 fn what_runs_at_the_next_start_stays_as_it_is() {
     let covered = |name: &str, path: &str| {
         let policy = resolved(name, &[], Trust::NotTrusted).policy;
@@ -138,6 +157,56 @@ fn a_policy_that_speaks_of_the_agent_says_all_of_it() {
     assert_eq!(project.policy.files.write.values().count(), 2);
     let trusted = resolved("claude", &[(Layer::Project, own)], Trust::Trusted);
     assert!(trusted.agent.is_none());
+}
+
+#[test]
+fn what_is_written_as_a_policy_does_the_same() {
+    for name in names() {
+        let text = as_policy(name).unwrap();
+        let known = resolved(name, &[], Trust::NotTrusted);
+        let written = resolved(name, &[(Layer::User, &text)], Trust::NotTrusted);
+        assert!(written.agent.is_none() && written.spoken_of.is_some(), "{name}");
+        // Each list as a set: who said it is another.
+        let rows = |policy: &Policy| {
+            let mut rows = Vec::new();
+            policy.rows("", &mut rows);
+            let values = |row: &crate::key::Row| {
+                let mut values: Vec<String> =
+                    row.values.iter().map(|value| value.value.to_string()).collect();
+                values.sort();
+                format!("{} {values:?}", row.key)
+            };
+            rows.iter().map(values).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(&written.policy), rows(&known.policy), "{name}");
+        let others = resolved("other", &[(Layer::User, &text)], Trust::NotTrusted);
+        assert_eq!(shown(others.policy.files.write.values()), ["/home/ann/app"], "{name}");
+    }
+    assert!(as_policy("nobody").is_none());
+}
+
+#[test]
+fn only_who_opens_the_state_by_name_lifts_what_keeps_it() {
+    let protects = |text: &str, layer: Layer| {
+        let user = (Layer::User, "agents: { codex: { limits: { processes: 7 } } }");
+        let policy = resolved("codex", &[user, (layer, text)], Trust::NotTrusted).policy;
+        let covered = |path: &str| {
+            let wanted: PathPattern = path.parse().unwrap();
+            policy.files.protect.values().any(|it| it.covers(&wanted))
+        };
+        ["/home/ann/.codex/sessions", "/home/ann/.codex/config.toml"].map(covered)
+    };
+    let opens = "agents: { codex: { files: { write: [., ~/.codex] } } }";
+    assert_eq!(protects(opens, Layer::CommandLine), [false, true], "programs stay");
+    assert_eq!(protects(opens, Layer::Project), [true, true], "nobody trusts it");
+    assert_eq!(
+        protects("agents: { codex: { files: { write: [.] } } }", Layer::CommandLine),
+        [true; 2]
+    );
+    assert_eq!(
+        protects("agents: { other: { files: { write: [~/.codex] } } }", Layer::CommandLine),
+        [true; 2]
+    );
 }
 
 #[test]

@@ -16,6 +16,7 @@ use crate::policy::{Document, Policy, Preset, Profile, Require, Task};
 use crate::text::Diagnostic;
 use between::Statement;
 pub use error::CannotResolve;
+use known::Known;
 
 /// The texts that were loaded, each with its layer, on top of the built-in ones.
 #[derive(Clone, Debug)]
@@ -168,6 +169,8 @@ pub struct Resolved {
     pub choice: Choice,
     /// What is known of the agent, where no policy speaks of it.
     pub agent: Option<Box<AgentPreset>>,
+    /// What is known of it, where a policy says what holds instead.
+    pub spoken_of: Option<Box<AgentPreset>>,
     /// The file that says that nothing is confined, where that holds.
     pub unconfined: Option<Origin>,
 }
@@ -186,16 +189,20 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
     }
     let said = stack.between(said)?;
     let preset = chosen_preset(&said);
-    let agent = stack.agent_preset(&choice, trust)?;
+    let known = stack.agent_preset(&choice, trust)?;
     let narrowing = trust == Trust::NotTrusted
         && stack.documents.iter().any(|(layer, _)| *layer == Layer::Project);
     let policy = if narrowing {
         let without = stack.between(statements(stack, &choice, |layer| layer != Layer::Project))?;
         // The preset brings statements of its own, so it is settled before anything is merged.
         let allowed = chosen_preset(&without);
-        let base = stack.fold(without, allowed, agent.as_ref())?;
+        let base = stack.fold(without, allowed, &known)?;
         let narrower = if preset.within(&allowed) { preset } else { allowed };
-        let mut policy = stack.fold(said, narrower, agent.as_ref())?;
+        // Whether the agent's state is opened is for the others to say.
+        let root = &stack.builtin.anchors().root;
+        let opened = known.spoken_of.clone().filter(|agent| agent.is_opened_by(&base, root));
+        let heard = Known { holds: known.holds.clone(), spoken_of: opened };
+        let mut policy = stack.fold(said, narrower, &heard)?;
         let asked = policy.network.ask.clone();
         let lifts = policy.lifts(&base);
         policy.clamp(&base, "", &mut ignored);
@@ -207,7 +214,7 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
         policy.ask_for_allowed(&asked, &base, &mut ignored);
         policy
     } else {
-        stack.fold(said, preset, agent.as_ref())?
+        stack.fold(said, preset, &known)?
     };
     let unheard = stack.documents.iter().filter(|(layer, _)| !trust.hears(*layer));
     ignored.extend(unheard.filter_map(|(_, document)| {
@@ -215,8 +222,8 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
         Some(Ignored { key: "enabled".into(), value: "false".into(), origin })
     }));
     ignored.retain(|part| part.origin.layer == Layer::Project);
-    let agent = agent.map(Box::new);
-    let mut resolved = Resolved { policy, ignored, choice, agent, unconfined: None };
+    let Known { holds: agent, spoken_of } = known;
+    let mut resolved = Resolved { policy, ignored, choice, agent, spoken_of, unconfined: None };
     // A file that lets everyone out but some agents must not let a task out whose agent we do not
     // believe.
     if !resolved.ignored.iter().any(|part| part.key.starts_with("tasks.")) {
@@ -303,8 +310,9 @@ impl Stack {
         &self,
         statements: Vec<Policy>,
         preset: Preset,
-        agent: Option<&AgentPreset>,
+        known: &Known,
     ) -> Result<Policy, CannotResolve> {
+        let agent = known.holds.as_deref();
         let floor: Vec<Sourced<Require>> = statements
             .iter()
             .filter_map(|said| said.require.sourced())
@@ -327,6 +335,11 @@ impl Stack {
         }
         if let Some(agent) = agent {
             agent.open_state(&mut policy);
+        }
+        let root = &self.builtin.anchors().root;
+        let opened = known.spoken_of.as_ref().filter(|agent| agent.is_opened_by(&policy, root));
+        if let Some(agent) = opened {
+            agent.keep_programs(&mut policy);
         }
         policy.apply_unhide();
         Ok(policy)

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::io::{self, Write as _};
 use std::time::{Duration, Instant};
 
 use palisade::policy::text::visible;
@@ -133,14 +132,8 @@ impl Table {
         Self { lines: 0 }
     }
 
-    /// Draws the table over what it drew before.
-    pub(super) fn draw(&mut self, rows: &[Row]) {
-        let text = self.drawn(rows);
-        // Where standard error is gone, there is nobody left to tell.
-        io::stderr().write_all(text.as_bytes()).ok();
-    }
-
-    fn drawn(&mut self, rows: &[Row]) -> String {
+    /// Returns the table, to be written over what was written of it before.
+    pub(super) fn drawn(&mut self, rows: &[Row]) -> String {
         let widest = |part: fn(&Row) -> &str| {
             rows.iter().map(|row| part(row).chars().count()).max().unwrap_or_default().min(30)
         };

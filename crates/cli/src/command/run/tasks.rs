@@ -1,15 +1,19 @@
 //! `palisade run --tasks`: the tasks of a file, side by side, each kept from the others.
 
+mod board;
+mod fill;
 mod lines;
 mod prepare;
+mod printer;
 
+use std::fs::File;
 use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
 use palisade::policy::text::visible;
-use palisade::{CannotRun, CaughtSignals, Job, Outcome, Stop};
+use palisade::{CannotRun, CaughtSignals, Job, Outcome};
 use serde_json::{Value as Json, json};
 
 use super::table::{Row, State, Table};
@@ -17,13 +21,21 @@ use super::{RunArgs, status, told};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
+use board::{Board, News, Shared, Turn};
+pub(super) use fill::fill_one;
 use prepare::Prepared;
+use printer::{Piece, Printer};
 
 /// Most tasks that run at the same time, if nobody says otherwise.
 const JOBS: u16 = 8;
 
-/// How often a terminal is drawn anew, and signals are looked for.
+/// How often a terminal is drawn anew, and signals are looked for; and how often when only the last
+/// of the output is waited for.
 const TICK: Duration = Duration::from_millis(100);
+const LAST: Duration = Duration::from_millis(5);
+
+/// How long somebody who wants us to end waits until the outcome is written.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What became of a task.
 pub(super) enum Ended {
@@ -35,57 +47,56 @@ pub(super) enum Ended {
     Skipped(&'static str),
 }
 
-/// What all threads know.
-struct Shared<'a> {
+/// The tasks, and those who attend them.
+struct Crew<'a> {
     tasks: &'a [Prepared],
-    board: Mutex<Board>,
-    changed: Condvar,
+    shared: Shared,
     format: Format,
     /// Whether lines are passed on as they come.
     streams: bool,
 }
 
-struct Board {
-    rows: Vec<Row>,
-    ended: Vec<Option<Ended>>,
-    stops: Vec<Option<Stop>>,
-    signal: Option<i32>,
+/// Whether everything was told when all tasks had ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Attended {
+    ToTheEnd,
+    /// Whoever reads stands still, and somebody asked a second time for the end.
+    InAHurry,
 }
 
 pub(super) fn run(args: &RunArgs, ui: &Ui) -> Result<Exit, Failure> {
     let mut status = args.status_fd.map(status).transpose()?;
     let tasks = prepare::prepare(args, ui)?;
+    let printer = Printer::new()?;
     // Before the first begins: what comes from now on ends all of them.
     let signals = CaughtSignals::catch_ending();
     let row = |task: &Prepared| Row::new(&task.work.name, task.agent.as_deref().unwrap_or(""));
-    let board = Board {
-        rows: tasks.iter().map(row).collect(),
-        ended: tasks.iter().map(|_| None).collect(),
-        stops: tasks.iter().map(|_| None).collect(),
-        signal: None,
-    };
+    let turn = |task: &Prepared| Turn { after: task.after.clone(), done: task.work.done };
     let live = args.format() == Format::Human && io::stderr().is_terminal();
-    let shared = Shared {
+    let crew = Crew {
         tasks: &tasks,
-        board: Mutex::new(board),
-        changed: Condvar::new(),
+        shared: Shared::new(tasks.iter().map(turn).collect(), tasks.iter().map(row).collect()),
         format: args.format(),
         streams: !(live && io::stdout().is_terminal()),
     };
     let jobs = usize::from(args.jobs.unwrap_or(JOBS)).min(tasks.len());
-    thread::scope(|scope| {
+    let attended = thread::scope(|scope| {
         for _ in 0..jobs {
-            scope.spawn(|| shared.work());
+            scope.spawn(|| crew.shared.work(&|at| crew.done(at)));
         }
-        shared.attend(signals.as_ref(), live.then(Table::new));
+        crew.attend(signals.as_ref(), &printer, live.then(Table::new))
     });
     drop(signals);
-    let Board { rows, ended, signal, .. } =
-        shared.board.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let streams = crew.streams;
+    let Board { rows, ended, signal, .. } = crew.shared.into_board();
     let ended: Vec<Ended> =
         ended.into_iter().map(|it| it.unwrap_or(Ended::Skipped("lost"))).collect();
     let exit = code(&ended, signal);
     let told = json(&tasks, &ended, exit);
+    if attended == Attended::InAHurry {
+        status.into_iter().for_each(|status| write_in_a_hurry(status, format!("{told}\n")));
+        return Ok(Exit::Ran(exit));
+    }
     if let Some(status) = &mut status {
         writeln!(status, "{told}").map_err(|error| {
             Failure::io("status-fd", "cannot write the outcome to the descriptor", &error)
@@ -93,66 +104,30 @@ pub(super) fn run(args: &RunArgs, ui: &Ui) -> Result<Exit, Failure> {
     }
     match args.format() {
         Format::Json => ui.json(&told)?,
-        Format::Human => tell(ui, &tasks, &ended, &rows, !shared.streams),
+        Format::Human => tell(ui, &tasks, &ended, &rows, !streams),
     }
     Ok(Exit::Ran(exit))
 }
 
-impl Shared<'_> {
-    fn board(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Writes the outcome, should somebody read it.
+fn write_in_a_hurry(mut status: File, text: String) {
+    let (done, is_done) = mpsc::channel();
+    thread::spawn(move || {
+        status.write_all(text.as_bytes()).ok();
+        done.send(()).ok();
+    });
+    is_done.recv_timeout(PATIENCE).ok();
+}
 
-    /// Does tasks until none is left that may begin.
-    fn work(&self) {
-        while let Some(at) = self.next() {
-            let Some(task) = self.tasks.get(at) else { return };
-            let ended = self.done(at, task);
-            let mut board = self.board();
-            let state = State::of(&ended);
-            if let Some(row) = board.rows.get_mut(at) {
-                row.end(state);
-            }
-            self.line(task, &format!("ended: {state}"));
-            if let Some(slot) = board.ended.get_mut(at) {
-                *slot = Some(ended);
-            }
-            if let Some(stop) = board.stops.get_mut(at) {
-                *stop = None;
-            }
-            drop(board);
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits for a task that may begin; none if no more will.
-    fn next(&self) -> Option<usize> {
-        let mut board = self.board();
-        loop {
-            board.skip(self.tasks);
-            let may = |at: &usize| board.may_begin(*at, self.tasks);
-            if let Some(at) = (0..self.tasks.len()).find(may) {
-                if let Some(row) = board.rows.get_mut(at) {
-                    row.begin();
-                }
-                return Some(at);
-            }
-            if board.rows.iter().all(|row| row.state != State::Waiting) {
-                self.changed.notify_all();
-                return None;
-            }
-            board = self.changed.wait(board).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
+impl Crew<'_> {
     /// Runs one task to its end.
-    fn done(&self, at: usize, task: &Prepared) -> Ended {
-        self.line(task, &format!("begun in {}", visible(&task.workspace.to_string_lossy())));
+    fn done(&self, at: usize) -> Ended {
+        let Some(task) = self.tasks.get(at) else { return Ended::Skipped("lost") };
         let run = match task.sandbox.start(self.job(at, task)) {
             Ok(run) => run,
             Err(error) => return failed(error),
         };
-        let mut board = self.board();
+        let mut board = self.shared.board();
         if let Some(stop) = board.stops.get_mut(at) {
             *stop = run.stop();
         }
@@ -176,91 +151,100 @@ impl Shared<'_> {
         }
     }
 
-    /// Says something of a task, where nobody looks at a table.
-    fn line(&self, task: &Prepared, text: &str) {
-        if self.streams && self.format == Format::Human {
-            writeln!(io::stderr(), "{}: {text}", visible(&task.work.name)).ok();
-        }
-    }
-
-    /// Shows how things stand, and ends everything when a signal says so.
-    fn attend(&self, signals: Option<&CaughtSignals>, mut table: Option<Table>) {
+    /// Shows how things stand, and ends everything when a signal says so. Nothing here waits for
+    /// whoever reads: a second signal, or one when all tasks have ended, ends us without them.
+    fn attend(
+        &self,
+        signals: Option<&CaughtSignals>,
+        printer: &Printer,
+        mut table: Option<Table>,
+    ) -> Attended {
+        let _closing = Closing(self.tasks);
+        let (mut hurried, mut all_handed_over, mut tick) = (false, false, TICK);
         loop {
             let came = match signals {
-                Some(signals) => signals.next_within(TICK),
+                Some(signals) => signals.next_within(tick),
                 None => {
-                    thread::sleep(TICK);
+                    thread::sleep(tick);
                     None
                 }
             };
-            let mut board = self.board();
+            let mut board = self.shared.board();
             // What ended tasks have printed is there when it is seen that they have ended.
-            let over = board.ended.iter().all(Option::is_some);
-            let printed: Vec<_> = self.tasks.iter().flat_map(Prepared::printed).collect();
-            for ((at, _), line) in &printed {
-                if let Some(row) = board.rows.get_mut(*at) {
-                    row.hear(line);
-                }
-            }
+            let over = board.is_over();
             if let Some(number) = came {
-                board.signal.get_or_insert(number);
-                board.stops.iter().flatten().for_each(Stop::now);
-                self.changed.notify_all();
+                if over || board.signal.is_some() {
+                    hurried = true;
+                    self.tasks.iter().for_each(|task| task.lines.close());
+                }
+                board.stop(number);
+                self.shared.wake();
             }
-            if let Some(table) = &mut table {
-                table.draw(&board.rows);
+            if hurried && over {
+                return Attended::InAHurry;
             }
-            // Whoever reads may stand still, and must not keep tasks from going on.
+            if !printer.is_idle() {
+                continue; // what is not taken keeps who prints it waiting
+            }
+            if all_handed_over {
+                return Attended::ToTheEnd;
+            }
+            let pieces = self.pieces(&mut board, table.as_mut());
             drop(board);
-            for ((at, errors), line) in printed.iter().filter(|_| self.streams) {
-                self.pass_on(*at, *errors, line);
-            }
+            printer.print(pieces);
             if over {
-                return;
+                (all_handed_over, tick) = (true, LAST);
             }
         }
     }
 
-    fn pass_on(&self, at: usize, errors: bool, line: &str) {
-        let name = self.tasks.get(at).map(|task| visible(&task.work.name)).unwrap_or_default();
-        let text = format!("{name}| {line}\n");
-        // A reader that has seen enough is no failure.
-        match errors {
-            true => io::stderr().write_all(text.as_bytes()).ok(),
-            false => io::stdout().write_all(text.as_bytes()).ok(),
-        };
+    /// Takes what there is to be shown now.
+    fn pieces(&self, board: &mut Board, table: Option<&mut Table>) -> Vec<Piece> {
+        let printed: Vec<_> = self.tasks.iter().flat_map(Prepared::printed).collect();
+        for ((at, _), line) in &printed {
+            if let Some(row) = board.rows.get_mut(*at) {
+                row.hear(line);
+            }
+        }
+        let news = std::mem::take(&mut board.news);
+        let mut pieces = Vec::new();
+        if self.streams && self.format == Format::Human {
+            let (begun, ended): (Vec<_>, Vec<_>) =
+                news.into_iter().partition(|(_, news)| *news == News::Begun);
+            pieces.extend(begun.into_iter().map(|(at, news)| self.told(at, news)));
+            pieces.extend(printed.iter().map(|((at, errors), line)| {
+                let text = format!("{}| {line}\n", self.name(*at));
+                if *errors { Piece::Error(text) } else { Piece::Out(text) }
+            }));
+            pieces.extend(ended.into_iter().map(|(at, news)| self.told(at, news)));
+        }
+        pieces.extend(table.map(|table| Piece::Error(table.drawn(&board.rows))));
+        pieces
+    }
+
+    fn told(&self, at: usize, news: News) -> Piece {
+        let name = self.name(at);
+        Piece::Error(match (news, self.tasks.get(at)) {
+            (News::Begun, Some(task)) => {
+                let place = visible(&task.workspace.to_string_lossy());
+                format!("{name}: begun in {place}\n")
+            }
+            (News::Begun, None) => format!("{name}: begun\n"),
+            (News::Ended(state), _) => format!("{name}: ended: {state}\n"),
+        })
+    }
+
+    fn name(&self, at: usize) -> String {
+        self.tasks.get(at).map(|task| visible(&task.work.name)).unwrap_or_default()
     }
 }
 
-impl Board {
-    fn may_begin(&self, at: usize, tasks: &[Prepared]) -> bool {
-        let waits = self.rows.get(at).is_some_and(|row| row.state == State::Waiting);
-        let done =
-            |other: &usize| matches!(self.rows.get(*other), Some(row) if row.state.is_good());
-        waits && tasks.get(at).is_some_and(|task| task.after.iter().all(done))
-    }
+/// Lets tasks end whose output nobody takes any more, however that came to be.
+struct Closing<'a>(&'a [Prepared]);
 
-    /// Gives up on tasks whose turn never comes.
-    fn skip(&mut self, tasks: &[Prepared]) {
-        for (at, task) in tasks.iter().enumerate() {
-            let bad = |other: &usize| matches!(self.rows.get(*other), Some(row) if row.state.is_over() && !row.state.is_good());
-            let why = if self.signal.is_some() {
-                "everything was ended"
-            } else if task.after.iter().any(bad) {
-                "a task before it failed"
-            } else if task.work.done {
-                "it was done before"
-            } else {
-                continue;
-            };
-            let Some(row) = self.rows.get_mut(at).filter(|row| row.state == State::Waiting) else {
-                continue;
-            };
-            row.state = if task.work.done { State::Done } else { State::Skipped };
-            if let Some(slot) = self.ended.get_mut(at) {
-                *slot = Some(Ended::Skipped(why));
-            }
-        }
+impl Drop for Closing<'_> {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|task| task.lines.close());
     }
 }
 

@@ -5,6 +5,15 @@ use crate::agent::{self, AgentPreset};
 use crate::dialect;
 use crate::policy::{Document, Policy};
 
+/// What is known of the agent that was chosen.
+#[derive(Default)]
+pub(super) struct Known {
+    /// It holds, because no policy that counts speaks of the agent.
+    pub(super) holds: Option<Box<AgentPreset>>,
+    /// A policy says what holds instead.
+    pub(super) spoken_of: Option<Box<AgentPreset>>,
+}
+
 impl Stack {
     /// Returns what is known of the agent that was chosen, unless a policy that counts speaks of it:
     /// whoever writes one says all of it. A file of another system that confines says what may be
@@ -13,8 +22,8 @@ impl Stack {
         &self,
         choice: &Choice,
         trust: Trust,
-    ) -> Result<Option<AgentPreset>, CannotResolve> {
-        let Some(name) = &choice.agent else { return Ok(None) };
+    ) -> Result<Known, CannotResolve> {
+        let Some(name) = &choice.agent else { return Ok(Known::default()) };
         let says_all = |document: &Document| {
             // Native files have no switch.
             let foreign = document.dialect.is_some_and(|dialect| dialect != dialect::native())
@@ -26,9 +35,12 @@ impl Stack {
             document.agents.contains_key(name) || foreign && confines && speaks
         };
         let mut heard = self.documents.iter().filter(|(layer, _)| trust.hears(*layer));
-        if heard.any(|(_, document)| says_all(document)) {
-            return Ok(None);
+        if !heard.clone().any(|(_, document)| says_all(document)) {
+            let holds = agent::named(name, self.builtin.anchors())?;
+            return Ok(Known { holds: holds.map(Box::new), spoken_of: None });
         }
-        Ok(agent::named(name, self.builtin.anchors())?)
+        let spoken = heard.any(|(_, document)| document.agents.contains_key(name));
+        let known = spoken.then(|| agent::named(name, self.builtin.anchors())).transpose()?;
+        Ok(Known { holds: None, spoken_of: known.flatten().map(Box::new) })
     }
 }

@@ -14,8 +14,16 @@ pub(super) struct Lines(Arc<Pending>);
 
 #[derive(Debug, Default)]
 struct Pending {
-    lines: Mutex<(Vec<Line>, usize)>,
+    kept: Mutex<Kept>,
     taken: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    lines: Vec<Line>,
+    bytes: usize,
+    /// Whether nobody will look any more.
+    closed: bool,
 }
 
 /// Longest line that is kept together.
@@ -27,7 +35,10 @@ const MOST: usize = 1 << 20;
 impl Lines {
     /// Takes the lines that were printed since the last time.
     pub(super) fn take(&self) -> Vec<Line> {
-        let (lines, _) = mem::take(&mut *self.pending());
+        let mut kept = self.kept();
+        let lines = mem::take(&mut kept.lines);
+        kept.bytes = 0;
+        drop(kept);
         self.0.taken.notify_all();
         lines
     }
@@ -38,18 +49,25 @@ impl Lines {
         Output::Each(Box::new(move |piece| done.take(piece)))
     }
 
-    fn push(&self, line: Line) {
-        let pending = self.pending();
-        let is_full = |(_, bytes): &mut (Vec<Line>, usize)| *bytes >= MOST;
-        let waited = self.0.taken.wait_while(pending, is_full);
-        let mut pending = waited.unwrap_or_else(PoisonError::into_inner);
-        // One of no length takes room, too.
-        pending.1 += line.1.len() + size_of::<Line>();
-        pending.0.push(line);
+    /// Says that nobody will look any more: what comes is thrown away, and who waits goes on.
+    pub(super) fn close(&self) {
+        self.kept().closed = true;
+        self.0.taken.notify_all();
     }
 
-    fn pending(&self) -> MutexGuard<'_, (Vec<Line>, usize)> {
-        self.0.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    fn push(&self, line: Line) {
+        let is_full = |kept: &mut Kept| kept.bytes >= MOST && !kept.closed;
+        let waited = self.0.taken.wait_while(self.kept(), is_full);
+        let mut kept = waited.unwrap_or_else(PoisonError::into_inner);
+        if !kept.closed {
+            // One of no length takes room, too.
+            kept.bytes += line.1.len() + size_of::<Line>();
+            kept.lines.push(line);
+        }
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -122,5 +140,22 @@ mod tests {
             count += taken.len();
         }
         assert_eq!(count + lines.take().len(), MOST);
+    }
+
+    #[test]
+    fn when_nobody_will_look_any_more_nobody_waits() {
+        let lines = Lines::default();
+        let Output::Each(mut each) = lines.collect((0, false)) else { unreachable!("collected") };
+        let (done, is_done) = mpsc::channel();
+        thread::spawn(move || {
+            each(&b"0123456789abcde\n".repeat(MOST));
+            done.send(()).unwrap();
+        });
+        assert!(is_done.recv_timeout(Duration::from_millis(200)).is_err(), "it is full");
+        lines.close();
+        is_done.recv_timeout(Duration::from_secs(60)).unwrap();
+        lines.take();
+        lines.push(((0, false), "more".into()));
+        assert!(lines.take().is_empty(), "and nothing is kept");
     }
 }

@@ -15,6 +15,7 @@ use palisade::{Job, OpenError, Request, Sandbox, Session, Warning};
 use serde_json::Value as Json;
 
 use super::super::{RunArgs, variable};
+use super::fill::fill;
 use super::lines::{Line, Lines};
 use crate::asking::Given;
 use crate::command::{screens_running, warnings_running};
@@ -97,8 +98,10 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
     }
     others.extend(places.iter().cloned());
     // Whoever works in one of them now does not know of these tasks.
-    let known = request.workspaces().and_then(|known| known.list().ok()).into_iter().flatten();
-    let busy: Vec<PathBuf> = known.filter(Workspace::is_in_use).map(|it| it.root).collect();
+    let known = request.workspaces().map(|known| known.list()).transpose();
+    let known = known.map_err(OpenError::Workspaces)?.unwrap_or_default();
+    let busy: Vec<PathBuf> =
+        known.into_iter().filter(Workspace::is_in_use).map(|it| it.root).collect();
     let given = match args.commanding.is_given() {
         true => Some(args.commanding.command()?),
         false => None,
@@ -263,16 +266,7 @@ fn command(
     match given {
         // Text for a shell is left as it is: what is put into it would be read as shell.
         Some(Given::Shell(text)) => return Ok(WorkCommand::Shell(text.clone())),
-        Some(Given::Argv(argv)) => {
-            let place = place.to_string_lossy();
-            let parts = [
-                ("{task}", &*work.name),
-                ("{agent}", agent.unwrap_or_default()),
-                ("{workspace}", &place),
-                ("{instructions}", instructions),
-            ];
-            return Ok(WorkCommand::Argv(argv.iter().map(|word| filled(word, &parts)).collect()));
-        }
+        Some(Given::Argv(argv)) => return Ok(WorkCommand::Argv(fill(argv, work, agent, place))),
         None => {}
     }
     let known = agent.map(|agent| agent::named(agent, anchors)).transpose();
@@ -289,51 +283,9 @@ fn command(
     }
 }
 
-/// Fills a word in, once: what is put in is not looked at again.
-fn filled(word: &str, parts: &[(&str, &str)]) -> String {
-    let mut rest = word;
-    let mut done = String::new();
-    while let Some(at) = rest.find('{') {
-        let (before, from) = rest.split_at(at);
-        done.push_str(before);
-        let found = parts.iter().find_map(|(name, value)| Some((from.strip_prefix(name)?, value)));
-        match found {
-            Some((after, value)) => {
-                done.push_str(value);
-                rest = after;
-            }
-            None => {
-                done.push('{');
-                rest = from.strip_prefix('{').unwrap_or_default();
-            }
-        }
-    }
-    done.push_str(rest);
-    done
-}
-
 fn given(command: &WorkCommand) -> Given {
     match command {
         WorkCommand::Argv(argv) => Given::Argv(argv.clone()),
         WorkCommand::Shell(text) => Given::Shell(text.clone()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_word_is_filled_in_once() {
-        let parts = [("{task}", "{agent}"), ("{agent}", "x;y $(z)")];
-        for (word, expected) in [
-            ("{task}", "{agent}"),
-            ("a {agent} b", "a x;y $(z) b"),
-            ("{{task}}", "{{agent}}"),
-            ("{other} {", "{other} {"),
-            ("", ""),
-        ] {
-            assert_eq!(filled(word, &parts), expected, "{word}");
-        }
     }
 }

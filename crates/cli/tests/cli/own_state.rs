@@ -1,0 +1,83 @@
+//! What Palisade keeps for itself is nobody's to read behind the walls.
+
+use std::fs;
+
+use palisade_testkit::hosts::{DROPPED, FILTERED};
+
+use crate::kit::{World, as_both};
+use crate::levels::prepared;
+
+const SECRETS: [&str; 5] = [
+    "trust/pins",
+    "workspaces/list.txt",
+    "placeholders/journal",
+    "caches/other-0123456789abcdef-0/cache/upper/object",
+    "later/unheard-of",
+];
+
+const LOOK: &str = "for file in $(cat files); do cat $file; done 2>/dev/null\n\
+    ls -R ~/.local/state/palisade 2>/dev/null | grep -e other -e pins -e journal -e list.txt\n\
+    test -n \"$XDG_CACHE_HOME\" && at=$XDG_CACHE_HOME || at=~/.cache\n\
+    cat $at/kept; mkdir -p $at; echo warm > $at/kept; echo looked\n";
+
+fn world(from: World, state: &str) -> World {
+    let mut home = from.home;
+    let mut files = String::new();
+    for secret in SECRETS {
+        home = home.file(format!("{state}/{secret}"), format!("secret of {secret}\n"));
+        files += &format!("{}\n", home.path(format!("{state}/{secret}")).display());
+    }
+    let world = World { home, ..from };
+    world.write("look.sh", LOOK);
+    world.write("files", files);
+    world
+}
+
+#[test]
+fn what_is_kept_for_all_projects_is_hidden_and_this_ones_caches_are_not() {
+    as_both(|from| {
+        let world = world(from, ".local/state/palisade");
+        let run = |arguments: &[&str]| {
+            let ran = world.run(&[&["run"], arguments, &["--", "sh", "look.sh"]].concat());
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout
+        };
+        // There is no `~/.cache`: the project's own lies in the folder.
+        assert_eq!(run(&[]), "looked\n");
+        assert_eq!(run(&[]), "warm\nlooked\n", "what was written is there at the next run");
+        fs::create_dir(world.home.path(".cache")).unwrap();
+        assert!(run(&[]).ends_with("looked\n"));
+        assert_eq!(run(&[]), "warm\nlooked\n", "over the real one, too");
+        fs::remove_file(world.home.path(".local/state/palisade/workspaces/list.txt")).unwrap();
+        assert_eq!(run(&["--agent", "claude"]), "warm\nlooked\n");
+        // The probe works: outside all of it is read.
+        let outside = world.finish(world.command("sh").arg("look.sh"));
+        assert_eq!(outside.stdout.matches("secret of").count(), 4, "{}", outside.stdout);
+    });
+}
+
+#[test]
+fn it_is_hidden_where_a_variable_puts_it_and_behind_a_link() {
+    let moved = world(World::new(), "else/where/palisade");
+    let mut run = moved.command(crate::kit::PALISADE);
+    run.env("XDG_STATE_HOME", moved.home.path("else/where")).args(["run", "--", "sh", "look.sh"]);
+    let ran = moved.finish(&mut run);
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "looked\n"), "{}", ran.stderr);
+    let linked = world(World::new(), "elsewhere/palisade");
+    fs::create_dir_all(linked.home.path(".local")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", linked.home.path(".local/state")).unwrap();
+    let ran = linked.run(&["run", "--", "sh", "look.sh"]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), "looked\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn without_namespaces_it_is_hidden_as_well() {
+    as_both(|from| {
+        let world = world(from, ".local/state/palisade").user_policy("require: landlock\n");
+        let shell = format!("{DROPPED}{FILTERED}");
+        let ran = prepared(&world, &shell, &["run", "--", "sh", "look.sh"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!ran.stdout.contains("secret"), "{}", ran.stdout);
+        assert!(ran.stdout.ends_with("looked\n"), "{}", ran.stdout);
+    });
+}

@@ -1,0 +1,69 @@
+//! Our own state: what runs left behind is nobody's to read inside. It tells which projects there are
+//! and what was agreed to for them, and holds what they have built.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use palisade_plan::Order;
+use palisade_policy::name::Folder;
+
+use super::CannotRun;
+
+/// What is there, or may be before the command has ended.
+const KNOWN: [&str; 3] = ["placeholders", "trust", "workspaces"];
+
+/// The folder of all projects' caches.
+const CACHES: &str = "caches";
+
+/// Hides everything in the state folder but the caches.
+pub(super) fn hide(order: &mut Order, state: &Path) -> Result<(), CannotRun> {
+    let state = real(state);
+    let known = KNOWN.iter().map(|name| state.join(name));
+    let found = names(&state)?.into_iter().filter(|path| path.file_name() != Some(CACHES.as_ref()));
+    add(order, known.chain(found))
+}
+
+/// Hides the caches of all projects but those of this one, which lie at `own` and are used from
+/// there: the folder itself cannot be hidden then.
+pub(super) fn hide_caches(
+    order: &mut Order,
+    state: &Path,
+    own: Option<&Path>,
+) -> Result<(), CannotRun> {
+    let caches = real(state).join(CACHES);
+    let Some(own) = own.map(real) else { return add(order, [caches].into_iter()) };
+    let others = names(&caches)?.into_iter().filter(|other| !own.starts_with(other));
+    add(order, others)
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// Lists what lies in a folder, if there is one.
+fn names(folder: &Path) -> Result<Vec<PathBuf>, CannotRun> {
+    let listed = fs::read_dir(folder).and_then(|entries| {
+        entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()
+    });
+    match listed {
+        Ok(paths) => Ok(paths),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(CannotRun::OwnState { folder: folder.to_owned(), error }),
+    }
+}
+
+fn add(order: &mut Order, paths: impl Iterator<Item = PathBuf>) -> Result<(), CannotRun> {
+    for path in paths {
+        // Whoever works in there means to.
+        if order.root.starts_with(&path) {
+            continue;
+        }
+        let unnamed = |_| CannotRun::NoText { folder: path.clone() };
+        let pattern = Folder::literal(&path).map_err(unnamed)?.as_pattern().clone();
+        if !order.hide.contains(&pattern) {
+            order.hide.push(pattern);
+        }
+    }
+    Ok(())
+}
