@@ -14,3 +14,6 @@
 //! - Every byte from either side is hostile: lengths are bounded, names are parsed before they
 //!   are compared, and a door that fails is closed.
 #![forbid(unsafe_code)]
+
+mod bytes;
+pub mod dns;
