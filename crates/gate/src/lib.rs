@@ -15,5 +15,6 @@
 //!   are compared, and a door that fails is closed.
 #![forbid(unsafe_code)]
 
+pub mod address;
 mod bytes;
 pub mod dns;
