@@ -18,3 +18,4 @@
 pub mod address;
 mod bytes;
 pub mod dns;
+pub mod packet;
