@@ -19,3 +19,4 @@ pub mod address;
 mod bytes;
 pub mod dns;
 pub mod packet;
+pub mod socks;
