@@ -18,5 +18,6 @@
 pub mod address;
 mod bytes;
 pub mod dns;
+pub mod hello;
 pub mod packet;
 pub mod socks;
