@@ -19,5 +19,6 @@ pub mod address;
 mod bytes;
 pub mod dns;
 pub mod hello;
+pub mod http;
 pub mod packet;
 pub mod socks;
