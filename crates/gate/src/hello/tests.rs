@@ -154,6 +154,14 @@ fn what_servers_could_read_differently_is_refused() {
 }
 
 #[test]
+fn a_record_that_goes_on_behind_the_message_is_waited_for() {
+    let bytes = record(&[&message(&body(&[servers(&[b"example.com"])]))[..], b"xy"].concat());
+    assert_eq!(read(&bytes[..bytes.len() - 2]), Ok(Reading::NeedMore), "the message is whole");
+    assert_eq!(read(&bytes[..bytes.len() - 1]), Err(Fault::Malformed));
+    assert_eq!(read(&bytes), Err(Fault::Malformed));
+}
+
+#[test]
 fn what_is_no_name_of_a_host_is_refused() {
     let long = [b'a'; 254];
     let names: [&[u8]; 17] = [
