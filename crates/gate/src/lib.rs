@@ -2,7 +2,17 @@
 //!
 //! This room will hold the name server that answers for allowed names only, the relay that
 //! carries their connections, the HTTP CONNECT and SOCKS5 proxies, the streaming readers of model
-//! APIs that hold back a refused tool call, and the MCP gate.
+//! APIs that hold back a refused tool call, and the MCP gate. What is here reads bytes into values
+//! and writes small answers (docs/adr/0032); nothing of it opens a socket:
+//!
+//! | Module | Question it answers |
+//! | --- | --- |
+//! | `dns` | What was asked, what is the answer, and which address stands for which name? |
+//! | `hello` | Which server does a TLS client name? |
+//! | `http` | For whom is an HTTP request, where does it end, and how is it passed on? |
+//! | `socks` | Whom does a client of SOCKS want to reach? |
+//! | `packet` | Who wants to reach whom, by the first bytes of a packet? |
+//! | `address` | May the address that a name leads to be dialled? |
 //!
 //! Rules that hold here:
 //!
@@ -14,3 +24,11 @@
 //! - Every byte from either side is hostile: lengths are bounded, names are parsed before they
 //!   are compared, and a door that fails is closed.
 #![forbid(unsafe_code)]
+
+pub mod address;
+mod bytes;
+pub mod dns;
+pub mod hello;
+pub mod http;
+pub mod packet;
+pub mod socks;

@@ -1,0 +1,27 @@
+//! The head of an HTTP/1 request, as far as a proxy has to understand it.
+//!
+//! Two programs that read one request differently are how requests are smuggled. So whatever has
+//! two readings is refused, and what is passed on is written anew from what was understood.
+//!
+//! | Module | What it knows |
+//! | --- | --- |
+//! | `head` | lines, headers, and how long the body is |
+//! | `target` | for whom a request is |
+//! | `forward` | how a request for a proxy becomes one for a server |
+//! | `answer` | what a proxy says itself |
+//! | `fault` | what is wrong with a request |
+
+mod answer;
+mod fault;
+mod forward;
+mod head;
+mod target;
+
+#[cfg(test)]
+mod tests;
+
+pub use answer::{ESTABLISHED, Status, refuse};
+pub use fault::Fault;
+pub use forward::to_server;
+pub use head::{Body, Head, Header, LONGEST, MOST_HEADERS, Reader, Reading, Version};
+pub use target::{Authority, Target};
