@@ -29,10 +29,17 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
     }
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
     let mut barred: Vec<PathBuf> = Vec::new();
+    let mut unseen = false;
     let open = |folder: &Path| match listed(folder) {
         Ok(open) => Some(open),
         Err(errno) => {
-            barred.extend((errno == Errno::ACCESS).then(|| folder.to_owned()));
+            match errno {
+                Errno::ACCESS => barred.push(folder.to_owned()),
+                // It is gone, or was never a folder.
+                Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {}
+                // It is there, and nobody knows what is in it.
+                _ => unseen = true,
+            }
             None
         }
     };
@@ -57,7 +64,7 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
     });
     barred.extend(std::mem::take(&mut found.folders.barred));
     found.bar(&barred, &trees);
-    Surveyed { places: found.in_order(), searched: searched == Extent::Whole }
+    Surveyed { places: found.in_order(), searched: searched == Extent::Whole && !unseen }
 }
 
 /// What is known so far.

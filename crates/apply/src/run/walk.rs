@@ -112,7 +112,9 @@ impl NamesIn {
     ) -> ControlFlow<()> {
         self.room.resize(ROOM, MaybeUninit::uninit());
         let mut entries = RawDir::new(folder, &mut self.room);
-        while let Some(Ok(entry)) = entries.next() {
+        while let Some(entry) = entries.next() {
+            // What cannot be told to the end was not seen to the end.
+            let Ok(entry) = entry else { return ControlFlow::Break(()) };
             tell(entry.file_name(), entry.file_type())?;
         }
         ControlFlow::Continue(())

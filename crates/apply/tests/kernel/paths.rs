@@ -202,3 +202,40 @@ fn hosts_are_the_sandboxs_own_unless_the_network_is_the_hosts() {
         assert_eq!(out(&place.sh("cat /etc/hosts")), host);
     });
 }
+
+#[test]
+fn what_is_hidden_stays_hidden_when_a_folder_above_it_would_be_moved() {
+    as_both("paths::what_is_hidden_stays_hidden_when_a_folder_above_it_would_be_moved", || {
+        let mut place =
+            Place::with(Project::new().file("sub/in/key", "secret").file("plain/file", "x"));
+        let root = place.project.root().to_owned();
+        place.order.hide = vec![pattern(&root, "sub/in/key")];
+        let moved = place.sh("mv sub s2; mv sub/in sub/i2; mv plain p2 && echo moved");
+        assert_eq!(out(&moved), "moved\n", "{}", all(&moved));
+        assert!(root.join("sub/in/key").exists());
+        let read = place.sh("cat s2/in/key sub/i2/key sub/in/key");
+        assert!(!all(&read).contains("secret"), "{}", all(&read));
+    });
+}
+
+#[test]
+fn what_lies_too_deep_to_be_looked_at_is_told() {
+    as_both("paths::what_lies_too_deep_to_be_looked_at_is_told", || {
+        let mut place = Place::new();
+        let root = place.project.root().to_owned();
+        let name = "d".repeat(200);
+        let script = format!(
+            "import os\nos.chdir({root:?})\n\
+             for _ in range(24): os.mkdir('{name}'); os.chdir('{name}')\n\
+             open('secret.key', 'w').write('x')\n"
+        );
+        let made = std::process::Command::new("/usr/bin/python3").args(["-c", &script]).status();
+        assert!(made.unwrap().success());
+        place.order.hide = vec![pattern(&root, "**/secret.key")];
+        let outcome = place.sh("true");
+        let hide = outcome.enforced.iter().find(|it| it.layer == palisade_plan::Layer::Hide);
+        let strength = &hide.unwrap().strength;
+        assert_ne!(*strength, palisade_plan::Strength::Kernel, "{strength:?}");
+        std::process::Command::new("rm").args(["-rf", &name]).current_dir(&root).status().unwrap();
+    });
+}

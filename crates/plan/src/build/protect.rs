@@ -28,6 +28,13 @@ impl Files {
         let mut absent = reserved(&exactly, facts, trees);
         absent.retain(|path| !below_any(hidden, path));
         let mut held = Held::default();
+        // A folder that is moved away takes what is hidden in it to a name that nobody hides.
+        let is_top = |place: &&&Place| {
+            !hidden.iter().any(|it| it.real != place.real && place.real.starts_with(&it.real))
+        };
+        for place in hidden.iter().filter(is_top).filter(|place| place.leads_to != Kind::Absent) {
+            held.pin_above(&place.real, trees);
+        }
         let mut replaceable = false;
         for place in protected(&names, &exactly, facts) {
             let mut paths = vec![place.at.clone()];
@@ -96,8 +103,23 @@ impl Held {
         if path.ancestors().any(|above| self.protected.contains(above.as_os_str())) {
             return false;
         }
+        self.pin(path, &tree.real);
+        self.steps.push(Step::Protect(path.into()));
+        self.protected.insert(path.into());
+        true
+    }
+
+    /// Pins the folders above a path, if it lies in one of the trees.
+    fn pin_above(&mut self, path: &Path, trees: &[&Place]) {
+        if let Some(tree) = trees.iter().find(|tree| path.starts_with(&tree.real)) {
+            self.pin(path, &tree.real);
+        }
+    }
+
+    /// Pins the folders of a tree above a path.
+    fn pin(&mut self, path: &Path, tree: &Path) {
         // Those in the tree have longer paths than it has.
-        let shortest = tree.real.as_os_str().len();
+        let shortest = tree.as_os_str().len();
         let above = path.ancestors().skip(1).take_while(|at| at.as_os_str().len() > shortest);
         let above: Vec<&Path> = above.collect();
         for folder in above.into_iter().rev() {
@@ -105,9 +127,6 @@ impl Held {
                 self.steps.push(Step::Pin(folder.into()));
             }
         }
-        self.steps.push(Step::Protect(path.into()));
-        self.protected.insert(path.into());
-        true
     }
 }
 
