@@ -30,5 +30,6 @@ mod bytes;
 pub mod dns;
 pub mod hello;
 pub mod http;
+pub mod net;
 pub mod packet;
 pub mod socks;

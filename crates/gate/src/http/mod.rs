@@ -6,12 +6,14 @@
 //! | Module | What it knows |
 //! | --- | --- |
 //! | `head` | lines, headers, and how long the body is |
+//! | `chunks` | where a body ends that comes in pieces |
 //! | `target` | for whom a request is |
 //! | `forward` | how a request for a proxy becomes one for a server |
 //! | `answer` | what a proxy says itself |
 //! | `fault` | what is wrong with a request |
 
 mod answer;
+mod chunks;
 mod fault;
 mod forward;
 mod head;
@@ -21,6 +23,7 @@ mod target;
 mod tests;
 
 pub use answer::{ESTABLISHED, Status, refuse};
+pub use chunks::Chunks;
 pub use fault::Fault;
 pub use forward::to_server;
 pub use head::{Body, Head, Header, LONGEST, MOST_HEADERS, Reader, Reading, Version};

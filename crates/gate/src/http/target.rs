@@ -29,6 +29,17 @@ pub enum Target {
     Origin(Vec<u8>),
 }
 
+impl Target {
+    /// Returns the path and query, for people.
+    pub fn path(&self) -> String {
+        match self {
+            Self::Absolute(path) | Self::Origin(path) => String::from_utf8_lossy(path).into_owned(),
+            Self::Asterisk => "*".into(),
+            Self::Connect => String::new(),
+        }
+    }
+}
+
 impl Authority {
     /// Reads `example.com`, `example.com:8080`, `[2001:db8::1]:80`.
     pub(super) fn read(text: &[u8]) -> Result<Self, Fault> {

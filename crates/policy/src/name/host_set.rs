@@ -53,6 +53,29 @@ impl HostSet {
         any.into_iter().chain(specific).min()
     }
 
+    /// Returns whether some pattern matches at some port.
+    pub fn has_any_port(&self, host: &Host) -> bool {
+        self.at_ports(host, |_| true)
+    }
+
+    /// Returns whether some pattern matches at every port.
+    pub fn has_every_port(&self, host: &Host) -> bool {
+        self.at_ports(host, |entry| entry.port.is_none())
+    }
+
+    fn at_ports(&self, host: &Host, wanted: impl Fn(&Entry) -> bool) -> bool {
+        self.any.iter().any(&wanted)
+            || match host {
+                Host::Name(name) => self.names.iter().any(|names| {
+                    let hits = |scope: Scope| names.reaches(scope, name);
+                    names.entries.iter().any(|(scope, entry)| wanted(entry) && hits(*scope))
+                }),
+                Host::Ip(address) => {
+                    self.nets.iter().any(|(net, entry)| wanted(entry) && net.contains(*address))
+                }
+            }
+    }
+
     fn of_shapes<'a>(shapes: impl Iterator<Item = &'a Shape>) -> Self {
         let mut set = Self::default();
         let mut names: Vec<(Box<[u8]>, Scope, Entry)> = Vec::new();
@@ -122,6 +145,21 @@ impl HostSet {
             known = end;
         }
         best
+    }
+}
+
+impl Names {
+    /// Returns whether patterns of this base and scope match a name.
+    fn reaches(&self, scope: Scope, name: &HostName) -> bool {
+        let name = name.as_str().as_bytes();
+        let ends = self.reversed.iter().eq(name.iter().rev().take(self.reversed.len()));
+        let rest = name.len().saturating_sub(self.reversed.len());
+        let below = rest > 0 && name.get(rest - 1) == Some(&b'.');
+        ends && match scope {
+            Scope::Exact => rest == 0,
+            Scope::Below => below,
+            Scope::Tree => rest == 0 || below,
+        }
     }
 }
 

@@ -1,0 +1,136 @@
+//! From a host to a connection: resolved once, judged, and that very address dialled.
+
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use palisade_policy::name::{Host, HostName};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use super::Shared;
+use super::book::Connection;
+use super::rules::{Judged, is_host};
+
+/// How long a resolver may take.
+const RESOLVING: Duration = Duration::from_secs(15);
+
+/// How long a connection may take to be made, if there is another address to try.
+const NEXT: Duration = Duration::from_secs(10);
+
+/// The same for the last one: as long as kernels wait by themselves.
+const LAST: Duration = Duration::from_secs(130);
+
+/// Most addresses of one name that are tried.
+const TRIED: usize = 8;
+
+/// Why there is no connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Failed {
+    /// It may not be made; a name that never changes.
+    Refused(&'static str),
+    /// The name leads nowhere.
+    NoName,
+    /// The other side refuses.
+    Closed,
+    /// There is no way, or no answer.
+    Unreachable,
+}
+
+impl Failed {
+    /// Returns a name that never changes, for logs, tests and the manual.
+    pub(super) fn code(self) -> &'static str {
+        match self {
+            Self::Refused(code) => code,
+            Self::NoName => "name-unknown",
+            Self::Closed => "connection-refused",
+            Self::Unreachable => "unreachable",
+        }
+    }
+}
+
+/// Judges a connection and makes it; what it finds out goes into the entry.
+pub(super) async fn dial(
+    shared: &Shared,
+    host: &Host,
+    port: u16,
+    entry: &mut Connection,
+) -> Result<(TcpStream, SocketAddr), Failed> {
+    let dialled = try_dial(shared, host, port, entry).await;
+    match &dialled {
+        Ok((_, address)) => entry.address = Some(*address),
+        Err(failed) => entry.refused = Some(failed.code()),
+    }
+    dialled
+}
+
+async fn try_dial(
+    shared: &Shared,
+    host: &Host,
+    port: u16,
+    entry: &mut Connection,
+) -> Result<(TcpStream, SocketAddr), Failed> {
+    match shared.rules.judge(host, port) {
+        Judged::Allowed(rule) => entry.rule = rule,
+        Judged::Refused { code, rule } => {
+            entry.rule = rule;
+            return Err(Failed::Refused(code));
+        }
+    }
+    let addresses = addresses(shared, host, port).await?;
+    let mut failed = Failed::Unreachable;
+    let mut left = addresses.into_iter().peekable();
+    while let Some(address) = left.next() {
+        let patience = if left.peek().is_some() { NEXT } else { LAST };
+        match timeout(patience, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => {
+                // Whoever speaks does it with small words, too.
+                stream.set_nodelay(true).ok();
+                return Ok((stream, address));
+            }
+            Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => {
+                failed = Failed::Closed;
+            }
+            Ok(Err(_)) | Err(_) => {}
+        }
+    }
+    Err(failed)
+}
+
+/// Returns the addresses that may be dialled for a host.
+async fn addresses(shared: &Shared, host: &Host, port: u16) -> Result<Vec<SocketAddr>, Failed> {
+    if is_host(host) {
+        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into()]);
+    }
+    let found = match host {
+        Host::Ip(address) => vec![*address],
+        Host::Name(name) => resolved(shared, name).await?,
+    };
+    let mut refused = None;
+    let mut allowed = Vec::new();
+    for address in found {
+        match shared.rules.addresses.judge(address, port) {
+            Ok(address) => allowed.push(SocketAddr::from((address, port))),
+            Err(refusal) => refused = refused.or(Some(refusal.code())),
+        }
+    }
+    allowed.truncate(TRIED);
+    match (allowed.is_empty(), refused) {
+        (false, _) => Ok(allowed),
+        (true, Some(code)) => Err(Failed::Refused(code)),
+        (true, None) => Err(Failed::NoName),
+    }
+}
+
+/// Asks the host's own table, and then its resolver for the name as it is: no other is tried.
+async fn resolved(shared: &Shared, name: &HostName) -> Result<Vec<IpAddr>, Failed> {
+    if let Some(known) = shared.hosts.get(name) {
+        return Ok(known.clone());
+    }
+    let asked: io::Result<Vec<IpAddr>> =
+        match timeout(RESOLVING, tokio::net::lookup_host(format!("{name}.:0"))).await {
+            Ok(found) => found.map(|found| found.map(|address| address.ip()).collect()),
+            Err(_) => return Err(Failed::Unreachable),
+        };
+    asked.map_err(|_| Failed::NoName)
+}
