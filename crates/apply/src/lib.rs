@@ -33,6 +33,6 @@ pub use listing::Listing;
 pub use lookup::HostLookup;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use run::{
-    Bound, CannotStart, End, Host, Input, Other, Outcome, Output, Probe, Running, Signals, Stop,
-    Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,
+    Bound, CannotStart, End, Host, Inlets, Input, Other, Outcome, Output, Probe, Running, Signals,
+    Stop, Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,
 };

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use crate::block::Block;
+use crate::network::Rung;
 use crate::paths::by_bytes;
 use crate::seccomp::Arch;
 
@@ -88,6 +89,8 @@ pub struct Kernel {
     pub blocks: Vec<Block>,
     /// The version of Landlock; 0 is none.
     pub landlock: u32,
+    /// The best way to filter a network that is worth trying.
+    pub network: Rung,
 }
 
 /// The outcome of trying something on the host.

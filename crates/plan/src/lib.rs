@@ -25,6 +25,7 @@ pub mod export;
 mod facts;
 mod macos;
 mod names;
+pub mod network;
 mod order;
 mod paths;
 mod plan;

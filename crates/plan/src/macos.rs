@@ -117,6 +117,7 @@ fn layer_of(lack: Lack) -> Option<Layer> {
         | Lack::Reaper
         | Lack::SelfTest => Some(Layer::Privileges),
         Lack::Memory | Lack::Processes => Some(Layer::Limits),
+        Lack::Hosts => Some(Layer::Network),
         Lack::CallArguments
         | Lack::Confirmation
         | Lack::Devices

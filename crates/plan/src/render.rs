@@ -137,6 +137,7 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
             ("seatbelt", given.chain([quoted(text)]).collect())
         }
         Step::LoopbackUp => ("loopback", Vec::new()),
+        Step::Inlets(best) => ("inlets", words([best.word()])),
         Step::Undumpable => ("undumpable", Vec::new()),
         Step::NoCapabilities => ("no-capabilities", Vec::new()),
         Step::NoNewPrivileges => ("no-new-privs", Vec::new()),
@@ -169,7 +170,11 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         Step::Prove { sealed, network, nesting } => {
             let mut list: Vec<String> = vec!["no-write".into()];
             list.extend(sealed.iter().map(|path| shown(path)));
-            list.extend((*network == Reached::Nothing).then(|| "no-network".into()));
+            list.extend(match network {
+                Reached::Nothing => Some("no-network".into()),
+                Reached::Inlets => Some("no-way-out".into()),
+                Reached::World => None,
+            });
             list.extend((*nesting == Nesting::Off).then(|| "no-namespaces".into()));
             ("prove", list)
         }

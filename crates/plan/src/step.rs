@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::network::Rung;
 use crate::seccomp::{Arch, Nesting, Sockets};
 
 /// One act, in the words of whoever reads a plan. They are done in the order of the list.
@@ -103,6 +104,9 @@ pub enum Step {
     Protect(PathBuf),
     /// Brings up the loopback of the empty network.
     LoopbackUp,
+    /// Makes every address of that network lead to sockets that the supervisor gets: this is the best
+    /// way that is tried.
+    Inlets(Rung),
     /// Nobody inside may look into the first process.
     Undumpable,
     /// Gives up every capability, in every set.
@@ -197,6 +201,8 @@ pub struct Alone {
 pub enum Reached {
     /// Nothing outside.
     Nothing,
+    /// Nothing either, but for what the supervisor does on its behalf.
+    Inlets,
     /// What the host's reaches.
     World,
 }

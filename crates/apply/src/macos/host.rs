@@ -36,6 +36,7 @@ impl Host {
             unaided: Trial::untried(),
             around: Trial::untried(),
             blocks: Vec::new(),
+            network: palisade_plan::network::Rung::None,
             landlock: 1,
         };
         Self { kernel }

@@ -8,6 +8,7 @@ use palisade_plan::seccomp::Nesting;
 use rustix::mount::MountFlags;
 use rustix::process::Resource;
 
+use super::inlet;
 use crate::sys::landlock::Handled;
 use crate::sys::mount::Reach;
 use crate::sys::process::Strings;
@@ -64,6 +65,8 @@ pub(super) enum Act {
     Rebind { at: CString, attributes: u64 },
     /// Brings the loopback up.
     Loopback,
+    /// Leads every connection to sockets that the supervisor gets.
+    Inlets(inlet::Ready),
     /// Nobody may look into this process.
     Undumpable,
     /// The same, once the supervisor has looked.

@@ -27,7 +27,7 @@ use super::terminal::{self, Fresh};
 use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
 use crate::sys::process::{LeaveOnDrop, execute, fork_onto, leave};
-use crate::sys::{environment, landlock, network, notify, restrict, signal};
+use crate::sys::{environment, inlet, landlock, network, notify, restrict, signal};
 
 /// Rights of Landlock that a file can have: execute, write, read, truncate, ioctl.
 pub(super) const ON_FILES: u64 = 1 | 1 << 1 | 1 << 2 | 1 << 14 | 1 << 15;
@@ -145,6 +145,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Show { at, made, text } => show(at, made, text),
         Act::Rebind { at, attributes } => mount::rebind(at, *attributes),
         Act::Loopback => network::loopback_up(),
+        Act::Inlets(ready) => ready.open(*control),
         Act::Adopt => family::adopt(),
         Act::Undumpable => restrict::undumpable(),
         Act::UndumpableOnGo => {
@@ -220,7 +221,8 @@ fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
                     | Message::Started
                     | Message::Ended(_)
                     | Message::Terminal
-                    | Message::Listener,
+                    | Message::Listener
+                    | Message::Inlets(_),
                 )
                 | None => Err(Errno::CONNRESET),
             };
@@ -237,7 +239,12 @@ fn prove(sealed: &[CString], network: Reached, nesting: Nesting) -> Result<()> {
             return Err(Errno::NOTRECOVERABLE);
         }
     }
-    if network == Reached::Nothing && network::reaches_world() {
+    let leaves = match network {
+        Reached::Nothing => network::reaches_world(),
+        Reached::Inlets => !inlet::ends_here(),
+        Reached::World => false,
+    };
+    if leaves {
         return Err(Errno::ISCONN);
     }
     if nesting == Nesting::Off && restrict::new_user_namespace().is_ok() {

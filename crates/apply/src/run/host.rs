@@ -9,6 +9,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+use palisade_plan::network::Rung;
 use palisade_plan::seccomp::Arch;
 use palisade_plan::{
     Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial, UNPRIVILEGED,
@@ -28,9 +29,10 @@ use super::message::{Message, send};
 use super::needed::{Heaps, Needed};
 use super::prepare::{Prepared, prepare};
 use super::reserve::Reserved;
+use super::sandbox::Sandbox;
 use super::scratch::Scratch;
 use super::streams::{self, Opened};
-use super::supervise::{Running, Sandbox};
+use super::supervise::Running;
 use super::{ahead, doors, group, mounts, shortage, survey, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
@@ -98,6 +100,7 @@ impl Host {
             around: Trial::untried(),
             blocks: Vec::new(),
             landlock: landlock::version(),
+            network: Rung::Queue,
         };
         let mut host = Self {
             kernel,
@@ -325,6 +328,7 @@ impl Host {
             clock,
             stop: Arc::new(AtomicBool::new(false)),
             brief: false,
+            inlets: None,
         })
     }
 

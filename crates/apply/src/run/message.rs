@@ -30,6 +30,8 @@ pub(super) enum Message {
     Terminal,
     /// Sandbox: where the calls that are traced arrive comes along.
     Listener,
+    /// Sandbox: the sockets that all connections are led to come along, and this is how they are.
+    Inlets(i32),
 }
 
 const SIZE: usize = 12;
@@ -40,18 +42,31 @@ pub(super) fn send(socket: BorrowedFd<'_>, message: Message) -> Result<()> {
     again(|| rustix::net::send(socket, &packet, SendFlags::NOSIGNAL)).map(drop)
 }
 
+/// Most descriptors that come with one message.
+const ALONG: usize = 8;
+
 /// Sends a message and a descriptor with it. It allocates nothing.
 pub(super) fn send_with(
     socket: BorrowedFd<'_>,
     message: Message,
     along: BorrowedFd<'_>,
 ) -> Result<()> {
+    send_all(socket, message, &[along])
+}
+
+/// Sends a message and some descriptors with it, at most eight. It allocates nothing.
+pub(super) fn send_all(
+    socket: BorrowedFd<'_>,
+    message: Message,
+    along: &[BorrowedFd<'_>],
+) -> Result<()> {
     let packet = packet(message);
-    let along = [along];
     again(|| {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ALONG))];
         let mut rights = SendAncillaryBuffer::new(&mut space);
-        rights.push(SendAncillaryMessage::ScmRights(&along));
+        if !rights.push(SendAncillaryMessage::ScmRights(along)) {
+            return Err(Errno::TOOBIG);
+        }
         let bytes = [IoSlice::new(&packet)];
         rustix::net::sendmsg(socket, &bytes, &mut rights, SendFlags::NOSIGNAL)
     })
@@ -66,19 +81,19 @@ pub(super) fn receive(socket: BorrowedFd<'_>) -> Result<Option<Message>> {
     if length < SIZE { Ok(None) } else { read(packet).map(Some) }
 }
 
-/// Receives a message, and the descriptor that came along.
-pub(super) fn receive_with(socket: BorrowedFd<'_>) -> (Result<Option<Message>>, Option<OwnedFd>) {
+/// Receives a message, and the descriptors that came along.
+pub(super) fn receive_with(socket: BorrowedFd<'_>) -> (Result<Option<Message>>, Vec<OwnedFd>) {
     let mut packet = [0; SIZE];
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(ALONG))];
     let mut rights = RecvAncillaryBuffer::new(&mut space);
     let received = again(|| {
         let flags = rustix::net::RecvFlags::CMSG_CLOEXEC;
         rustix::net::recvmsg(socket, &mut [IoSliceMut::new(&mut packet)], &mut rights, flags)
     });
-    let mut along = None;
+    let mut along = Vec::new();
     for message in rights.drain() {
         if let RecvAncillaryMessage::ScmRights(descriptors) = message {
-            along = descriptors.into_iter().last().or(along);
+            along.extend(descriptors);
         }
     }
     let heard = match received {
@@ -142,6 +157,7 @@ fn packet(message: Message) -> [u8; SIZE] {
         Message::Terminal => (5, 0, 0),
         Message::Listener => (6, 0, 0),
         Message::Started => (7, 0, 0),
+        Message::Inlets(rung) => (8, 0, rung),
     };
     let mut packet = [0; SIZE];
     let bytes = kind.to_ne_bytes().into_iter().chain(step.to_ne_bytes()).chain(value.to_ne_bytes());
@@ -161,6 +177,7 @@ fn read(packet: [u8; SIZE]) -> Result<Message> {
         5 => Ok(Message::Terminal),
         6 => Ok(Message::Listener),
         7 => Ok(Message::Started),
+        8 => Ok(Message::Inlets(value)),
         _ => Err(Errno::BADMSG),
     }
 }

@@ -5,10 +5,10 @@
 //! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `mounts`, `doors` | in the supervisor: what there is |
 //! | `prepare`, `needed`, `streams`, `reserve`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
-//! | `enter`, `overlay` | in the new process: a straight line |
+//! | `enter`, `overlay`, `inlet` | in the new process: a straight line |
 //! | `reaper`, `family` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `lent`, `remove` | in the supervisor, until its end |
+//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `lent`, `remove` | in the supervisor, until its end |
 
 mod act;
 mod after;
@@ -29,6 +29,7 @@ mod group;
 mod guard;
 mod handed;
 mod host;
+mod inlet;
 mod janitor;
 mod journal;
 mod kept;
@@ -49,6 +50,7 @@ mod remove;
 mod reserve;
 mod said;
 mod sample;
+mod sandbox;
 mod scratch;
 mod shortage;
 mod spare;
@@ -66,6 +68,7 @@ pub use attend::Signals;
 pub use error::CannotStart;
 pub use handed::{Input, Output, Streams};
 pub use host::{Host, Other};
+pub use inlet::Inlets;
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
 pub use probe::Probe;
 pub use supervise::{Running, Stop};

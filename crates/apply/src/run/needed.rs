@@ -152,6 +152,11 @@ impl Memory {
                 self.slice(text);
             }
             Act::Filter(program) | Act::Trace(program) => self.slice(program),
+            Act::Inlets(ready) => {
+                let (list, messages) = ready.memory();
+                self.slice(list);
+                messages.for_each(|bytes| self.slice(bytes));
+            }
             Act::Execute { paths, arguments, environment } => {
                 self.texts(paths);
                 [arguments, environment].into_iter().for_each(|strings| self.strings(strings));

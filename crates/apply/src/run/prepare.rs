@@ -21,6 +21,7 @@ use super::furnish;
 use super::group::Group;
 use super::guard::Watched;
 use super::host::Host;
+use super::inlet;
 use super::message;
 use super::reserve::{Reserved, can_be_made};
 use super::scratch::Scratch;
@@ -284,6 +285,7 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             Act::Rebind { at: text(path)?, attributes: READ_ONLY | NO_SUID | NO_DEVICES }
         }
         Step::LoopbackUp => Act::Loopback,
+        Step::Inlets(best) => Act::Inlets(inlet::Ready::new(*best)),
         Step::Undumpable if ours.watched.is_some() => Act::UndumpableOnGo,
         Step::Undumpable => Act::Undumpable,
         Step::NoCapabilities if ours.namespaces == 0 => Act::NoCapabilities(Bounding::MayStay),

@@ -69,7 +69,8 @@ fn attend(command: Pid, family: Family, top: usize) -> ! {
                     | Message::Started
                     | Message::Ended(_)
                     | Message::Terminal
-                    | Message::Listener,
+                    | Message::Listener
+                    | Message::Inlets(_),
                 )) => {}
                 // The other side is gone, or has lost interest.
                 Ok(None) | Err(_) => family.end(command, 0),

@@ -31,7 +31,13 @@ impl Said {
             }
             Ok(Some(Message::Started)) => self.started = true,
             Ok(Some(Message::Ended(status))) => self.ended = Some(status),
-            Ok(Some(Message::Go | Message::Signal(_) | Message::Terminal | Message::Listener))
+            Ok(Some(
+                Message::Go
+                | Message::Signal(_)
+                | Message::Terminal
+                | Message::Listener
+                | Message::Inlets(_),
+            ))
             | Err(Errno::AGAIN) => {}
             // It went without having heard all of us. What it said before comes next.
             Err(Errno::CONNRESET) => {}

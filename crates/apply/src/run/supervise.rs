@@ -1,5 +1,6 @@
 //! Outside a running sandbox: its streams, its time, its end.
 
+use std::fmt;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use palisade_plan::{Plan, Step};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, Signal};
+use rustix::process::Signal;
 
 use super::after;
 use super::attend::{Signals, Told};
@@ -16,6 +17,7 @@ use super::error::CannotStart;
 use super::family::Family;
 use super::group::Group;
 use super::guard::Guard;
+use super::inlet::Inlets;
 use super::kept::Buffer;
 use super::leftover::Leftover;
 use super::message::{Message, receive_with, send};
@@ -24,13 +26,14 @@ use super::quiet::Quiet;
 use super::reserve::Reserved;
 use super::said::Said;
 use super::sample::{Counts, Sampler};
+use super::sandbox::Sandbox;
 use super::scratch::Scratch;
 use super::streams::{Drain, Feed};
 use super::terminal::{Asked, Patience, Terminal};
 use super::touched;
 use super::trace::Tracer;
 use crate::sys::idle;
-use crate::sys::process::{Ended, Made, await_end};
+use crate::sys::process::Ended;
 
 /// Bytes kept of a captured stream when nobody says (Ruling 13).
 const OUTPUT: u64 = 64 << 10;
@@ -55,15 +58,16 @@ pub struct Running {
     pub(super) clock: Timespec,
     pub(super) stop: Arc<AtomicBool>,
     pub(super) brief: bool,
+    pub(super) inlets: Option<Keeper>,
 }
 
-/// The first process of a sandbox. Dropping it ends the sandbox.
-#[derive(Debug)]
-pub(super) struct Sandbox {
-    pid: Pid,
-    pidfd: Arc<OwnedFd>,
-    family: Family,
-    ended: Option<Ended>,
+/// Who gets the sockets of a filtered network.
+pub(super) struct Keeper(Box<dyn FnOnce(Inlets) + Send>);
+
+impl fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keeper")
+    }
 }
 
 /// Stops a running command from anywhere.
@@ -82,41 +86,6 @@ impl Stop {
     }
 }
 
-impl Sandbox {
-    pub(super) fn new(made: Made, family: Family) -> Self {
-        Self { pid: made.pid, pidfd: Arc::new(made.pidfd), family, ended: None }
-    }
-
-    pub(super) fn pid(&self) -> Pid {
-        self.pid
-    }
-
-    pub(super) fn pidfd(&self) -> BorrowedFd<'_> {
-        self.pidfd.as_fd()
-    }
-
-    fn kill(&self) {
-        self.family.kill(self.pidfd.as_fd());
-    }
-
-    /// Waits until the last process in it is gone.
-    pub(super) fn end(&mut self) -> Option<Ended> {
-        if self.ended.is_none() {
-            self.ended = await_end(self.pid).ok();
-        }
-        self.ended
-    }
-}
-
-impl Drop for Sandbox {
-    fn drop(&mut self) {
-        if self.ended.is_none() {
-            self.kill();
-            self.end();
-        }
-    }
-}
-
 impl Running {
     /// Returns something that stops it from another thread.
     pub fn stop(&self) -> Stop {
@@ -128,6 +97,14 @@ impl Running {
     #[must_use]
     pub fn brief(self) -> Self {
         Self { brief: true, ..self }
+    }
+
+    /// Hands the sockets of a filtered network to `keeper`, once there are some: it must come back at
+    /// once, and what it does with them ends when the sandbox does. Without one they are closed, and
+    /// nothing is reached.
+    #[must_use]
+    pub fn with_inlets(self, keeper: impl FnOnce(Inlets) + Send + 'static) -> Self {
+        Self { inlets: Some(Keeper(Box::new(keeper))), ..self }
     }
 
     /// Sends a signal to the command.
@@ -221,7 +198,7 @@ impl Running {
             let is = |what| ready.contains(&what);
             if is(Watched::Control) {
                 let (heard, along) = receive_with(self.control.as_fd());
-                if let (Ok(Some(message)), Some(along)) = (&heard, along) {
+                if let Ok(Some(message)) = &heard {
                     self.take(*message, along, &mut said);
                 }
                 said.hear(heard);
@@ -287,16 +264,25 @@ impl Running {
         Ok(outcome)
     }
 
-    /// Takes a descriptor that came with a message.
-    fn take(&mut self, message: Message, along: OwnedFd, said: &mut Said) {
+    /// Takes the descriptors that came with a message.
+    fn take(&mut self, message: Message, mut along: Vec<OwnedFd>, said: &mut Said) {
         match message {
+            Message::Inlets(rung) => {
+                let inlets = Inlets::new(rung, along);
+                inlets
+                    .zip(self.inlets.take())
+                    .into_iter()
+                    .for_each(|(inlets, keeper)| (keeper.0)(inlets));
+            }
             Message::Terminal => {
-                if let Some(terminal) = &mut self.terminal {
+                if let Some((terminal, along)) = self.terminal.as_mut().zip(along.pop()) {
                     terminal.begin(along);
                 }
             }
-            Message::Listener => said.tracer = Tracer::start(along, &self.plan),
-            Message::Ended(_) => said.tmp = Some(along),
+            Message::Listener => {
+                said.tracer = along.pop().and_then(|along| Tracer::start(along, &self.plan));
+            }
+            Message::Ended(_) => said.tmp = along.pop(),
             Message::Go | Message::Signal(_) | Message::Failed { .. } | Message::Started => {}
         }
     }

@@ -147,7 +147,7 @@ fn tried(host: &Host, users: Users) -> rustix::io::Result<Option<(usize, i32)>> 
         }
     };
     drop(prepared);
-    let mut sandbox = super::supervise::Sandbox::new(made, Family::Namespace);
+    let mut sandbox = super::sandbox::Sandbox::new(made, Family::Namespace);
     if let (Privilege::Root { .. }, libc::CLONE_NEWUSER) = (privilege, users) {
         if let Err(errno) = write_maps(sandbox.pid(), &uids, &gids) {
             return Ok(Some((1, errno.raw_os_error())));
@@ -167,7 +167,8 @@ fn tried(host: &Host, users: Users) -> rustix::io::Result<Option<(usize, i32)>> 
             | Message::Started
             | Message::Ended(_)
             | Message::Terminal
-            | Message::Listener,
+            | Message::Listener
+            | Message::Inlets(_),
         )
         | None => None,
     })

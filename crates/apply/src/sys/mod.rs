@@ -22,6 +22,8 @@ pub(crate) mod heap;
 #[cfg(target_os = "linux")]
 pub(crate) mod idle;
 #[cfg(target_os = "linux")]
+pub(crate) mod inlet;
+#[cfg(target_os = "linux")]
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
 pub(crate) mod lock;

@@ -18,6 +18,7 @@ mod fallback_paths;
 mod files;
 mod first;
 mod hostile;
+mod inlets;
 mod killed;
 mod launch;
 mod limits;

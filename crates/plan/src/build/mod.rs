@@ -64,7 +64,7 @@ pub enum CannotPlan {
         why: String,
     },
     /// A mode of the network that cannot be planned.
-    #[error("network mode `{0}` cannot be enforced yet")]
+    #[error("network mode `{0}` needs namespaces, which cannot be had here")]
     Network(NetworkMode),
     /// The folder to start in is outside the project.
     #[error("`{}` is not a folder in the project `{}`", cwd.display(), root.display())]
@@ -130,7 +130,7 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let owners = owners(facts, users);
     let files = Files::plan(order, facts, owners)?;
 
-    let mut steps = vec![Step::Namespaces(namespaces(order.network, users)?)];
+    let mut steps = vec![Step::Namespaces(namespaces(order.network, users))];
     steps.push(Step::Identity(identity(facts, owners, users)));
     let group = group(order, facts);
     let grouped = group.as_ref().map(|(_, note)| note.clone());
@@ -140,6 +140,9 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     steps.extend(files.steps);
     if order.network != NetworkMode::Disabled {
         steps.push(Step::LoopbackUp);
+    }
+    if is_filtered(order.network) {
+        steps.push(Step::Inlets(facts.kernel.network));
     }
     steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
     let landlock = second::wall(order, facts);
@@ -190,19 +193,20 @@ pub fn cache_names() -> Vec<String> {
     caches::names().collect()
 }
 
-fn namespaces(network: NetworkMode, users: Users) -> Result<Vec<Namespace>, CannotPlan> {
-    let mut kinds = all_namespaces(network)?;
-    kinds.retain(|kind| users == Users::Own || *kind != Namespace::User);
-    Ok(kinds)
+fn namespaces(network: NetworkMode, users: Users) -> Vec<Namespace> {
+    use Namespace::{Cgroup, Ipc, Mount, Name, Network, Process, User};
+    let mut kinds = vec![User, Mount, Process, Network, Ipc, Name, Cgroup];
+    kinds.retain(|kind| match kind {
+        User => users == Users::Own,
+        Network => network != NetworkMode::Disabled,
+        Mount | Process | Ipc | Name | Cgroup => true,
+    });
+    kinds
 }
 
-fn all_namespaces(network: NetworkMode) -> Result<Vec<Namespace>, CannotPlan> {
-    use Namespace::{Cgroup, Ipc, Mount, Name, Network, Process, User};
-    match network {
-        NetworkMode::DenyAll => Ok(vec![User, Mount, Process, Network, Ipc, Name, Cgroup]),
-        NetworkMode::Disabled => Ok(vec![User, Mount, Process, Ipc, Name, Cgroup]),
-        NetworkMode::AllowList | NetworkMode::Monitor => Err(CannotPlan::Network(network)),
-    }
+/// Whether connections leave through the supervisor.
+fn is_filtered(mode: NetworkMode) -> bool {
+    matches!(mode, NetworkMode::AllowList | NetworkMode::Monitor)
 }
 
 /// Whether trees get other owners.
@@ -279,7 +283,8 @@ fn system_calls(nesting: Nesting) -> Strength {
 fn reached(mode: NetworkMode) -> Reached {
     match mode {
         NetworkMode::Disabled => Reached::World,
-        NetworkMode::DenyAll | NetworkMode::AllowList | NetworkMode::Monitor => Reached::Nothing,
+        NetworkMode::DenyAll => Reached::Nothing,
+        NetworkMode::AllowList | NetworkMode::Monitor => Reached::Inlets,
     }
 }
 

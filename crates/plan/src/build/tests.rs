@@ -111,6 +111,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
             unaided: Trial::untried(),
             around: Trial::untried(),
             blocks: Vec::new(),
+            network: crate::network::Rung::Queue,
             landlock: 7,
         },
         mounts: vec![mount("/", "8:1", "ext4"), mount("/proc", "0:21", "proc")],
@@ -177,7 +178,10 @@ fn a114_what_cannot_be_confined_is_not_planned() {
         (&|_, facts| facts.kernel.namespaces = refused(),            "missing-wall", "no namespaces"),
         (&|_, facts| facts.kernel.landlock = 0,                      "missing-wall", "no second wall"),
         (&|_, facts| facts.kernel.arch = None,                       "missing-wall", "no filter"),
-        (&|order, _| order.network = NetworkMode::AllowList,         "network-mode", "not yet"),
+        (&|order, facts| {
+            (order.network, order.require) = (NetworkMode::AllowList, Require::Landlock);
+            facts.kernel.namespaces = refused();
+        },                                                           "network-mode", "no network of its own"),
         (&|order, _| order.cwd = "/etc".into(),                      "cwd-outside",  "outside"),
         (&|order, _| order.write = vec!["/dev/shm".into()],          "not-writable", "devices"),
         (&|order, facts| {

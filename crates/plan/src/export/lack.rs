@@ -23,6 +23,8 @@ pub enum Lack {
     FileSize,
     /// Nobody can look into the first process.
     FirstProcess,
+    /// Hosts that are named can be reached; elsewhere none can.
+    Hosts,
     /// Root inside is an ordinary user outside.
     Identity,
     /// Without output for too long, a command is ended.
@@ -81,7 +83,7 @@ pub struct Missing {
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Absence,
         Self::Caches,
         Self::CallArguments,
@@ -90,6 +92,7 @@ impl Lack {
         Self::Devices,
         Self::FileSize,
         Self::FirstProcess,
+        Self::Hosts,
         Self::Identity,
         Self::Idle,
         Self::Landlock,
@@ -125,6 +128,7 @@ impl Lack {
             Self::Devices => "devices",
             Self::FileSize => "file-size",
             Self::FirstProcess => "first-process",
+            Self::Hosts => "hosts",
             Self::Identity => "identity",
             Self::Idle => "idle",
             Self::Landlock => "landlock",

@@ -163,6 +163,7 @@ impl<'p> Scene<'p> {
                 let what = "nothing tries the walls before the command starts";
                 self.missed.add(Lack::SelfTest, what);
             }
+            Step::Inlets(_) => self.missed.add(Lack::Hosts, "no host can be reached"),
             Step::TraceWrites(_) => self.missed.add(Lack::Trace, "writes in vain are not told"),
             // What engines do by themselves, or name as missing.
             Step::Keep(_)

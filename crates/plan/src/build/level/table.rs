@@ -200,13 +200,13 @@ fn others() -> Vec<Feature> {
         Feature {
             name: "network: allow-list",
             ask: |order, _| order.network = NetworkMode::AllowList,
-            step: |_| false,
+            step: |step| matches!(step, Step::Inlets(_)),
             told: By(Layer::Network, "hosts"),
         },
         Feature {
             name: "network: monitor",
             ask: |order, _| order.network = NetworkMode::Monitor,
-            step: |_| false,
+            step: |step| matches!(step, Step::Inlets(_)),
             told: By(Layer::Network, "hosts"),
         },
         Feature {
