@@ -102,7 +102,7 @@ pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
     Answered, CannotRun, Confirm, Done, Each, Input, Job, Nobody, Outcome, Output, Pending,
-    Planned, Question, Run, Sandbox, Signals, Stop, Unconfirmed, Under, export_folder,
+    Planned, Question, Run, Sandbox, Signals, Stop, Traffic, Unconfirmed, Under, export_folder,
     write_export,
 };
 pub use session::{

@@ -17,6 +17,7 @@ mod idle;
 mod kit;
 mod levels;
 mod linking;
+mod network;
 mod own_state;
 mod picked;
 mod places;

@@ -270,11 +270,12 @@ fn a066_what_is_misconfigured_runs_nothing_and_says_so() {
         assert_eq!(told["executed"], false);
         assert_eq!((&told["error"]["code"], &told["error"]["line"]), (&json!("period"), &json!(1)));
         assert!(!world.project.path("made").exists());
-        for mode in ["allow-list", "monitor"] {
-            world.write("net.yaml", format!("network: {{ mode: {mode} }}\n"));
-            let ran = world.run(&["run", "--policy", "net.yaml", "--", "touch", "made"]);
-            assert_eq!(ran.code, Some(125), "{mode}");
-            assert!(ran.stderr.contains("error[network-mode]"), "{}", ran.stderr);
+        for (text, code) in [("network: { mode: open }", "unknown-word"), ("profile: ./no.sb", "")]
+        {
+            world.write("wrong.yaml", format!("{text}\n"));
+            let ran = world.run(&["run", "--policy", "wrong.yaml", "--", "touch", "made"]);
+            assert_eq!(ran.code, Some(125), "{text}");
+            assert!(ran.stderr.contains(&format!("error[{code}")), "{}", ran.stderr);
             assert!(!world.project.path("made").exists());
         }
     });

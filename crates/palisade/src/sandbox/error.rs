@@ -74,6 +74,9 @@ pub enum CannotRun {
     /// It cannot be told where other agents work, so that it cannot be hidden.
     #[error("it is not known where other agents work: {0}")]
     Workspaces(#[from] Unknown),
+    /// Rules for requests cannot be held yet, and nothing weaker is run instead.
+    #[error("`network.http_rules` cannot be enforced yet")]
+    HttpRules,
     /// An error of ours.
     #[error("an internal error: {0}")]
     Internal(String),
@@ -92,6 +95,7 @@ impl CannotRun {
             Self::Trial(_) => "trial",
             Self::OwnState { .. } => "own-state",
             Self::Workspaces(_) => "workspaces",
+            Self::HttpRules => "http-rules",
             Self::Internal(_) => "internal-error",
         }
     }
@@ -112,6 +116,7 @@ impl CannotRun {
             | Self::Start(_)
             | Self::Pipe(_)
             | Self::Trial(_)
+            | Self::HttpRules
             | Self::Internal(_) => return None,
         };
         Some(hint.to_owned())

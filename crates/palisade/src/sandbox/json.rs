@@ -8,6 +8,7 @@ use palisade_policy::decide::{Axis, Reason};
 use serde_json::{Map, Value, json};
 
 use super::hint::Under;
+use super::network::Traffic;
 use super::outcome::{Outcome, marked, whole};
 
 impl Outcome {
@@ -66,6 +67,7 @@ impl Outcome {
             "left_in_tmp",
             left.map(|left| left.iter().map(|path| shown(path)).collect::<Vec<_>>()).into(),
         );
+        put("network", self.traffic.as_ref().map_or(Value::Null, Traffic::json));
         put("survivors", self.seen().map_or("none", |seen| seen.survivors.word()).into());
         put("usage", self.seen().map_or(Value::Null, |seen| usage(&seen.usage)));
         let notes = self.notes.iter();

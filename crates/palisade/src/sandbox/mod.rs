@@ -8,6 +8,7 @@ mod hint;
 mod homes;
 mod job;
 mod json;
+mod network;
 mod outcome;
 mod own_state;
 mod pending;
@@ -35,6 +36,7 @@ pub use error::CannotRun;
 pub use export::{export_folder, write_export};
 pub use hint::Under;
 pub use job::{Each, Input, Job, Output, Signals};
+pub use network::Traffic;
 pub use outcome::{Done, Outcome};
 pub use pending::Pending;
 pub use reply::Unconfirmed;
@@ -359,6 +361,7 @@ impl Sandbox {
             own_state::hide(&mut order, state)?;
         }
         homes::hide_in_both(&mut order, self.0.real_home.as_deref());
+        network::name_proxy(&mut order, &policy.network)?;
         for (name, value) in &job.variables {
             order.environment.retain(|(had, _)| had != name);
             order.environment.push((name.clone(), value.clone()));
@@ -385,7 +388,8 @@ impl Sandbox {
         order.protect.extend(log);
         let under = self.unconfined().is_none().then(|| Under::of(policy, picked.as_ref()));
         let workspace = session.workspace(policy);
-        Ok(Ordered { order, under, profile: policy.profile.value(), workspace })
+        let network = policy.network.clone();
+        Ok(Ordered { order, under, profile: policy.profile.value(), workspace, network })
     }
 
     /// Takes the project's own caches, where the policy keeps them apart and the project has a use

@@ -8,6 +8,7 @@ use palisade_plan::{Enforced, Kept, Level, Note};
 use palisade_policy::decide::{Answer, Axis, Reason};
 
 use super::hint::Under;
+use super::network::Traffic;
 use super::reply::Unconfirmed;
 
 /// What became of a call: it was refused, or it ran and ended in some way.
@@ -27,6 +28,8 @@ pub struct Outcome {
     pub under: Option<Under>,
     /// How it came out.
     pub result: Done,
+    /// What went through its network, if that was filtered.
+    pub traffic: Option<Traffic>,
     /// What a person should know.
     pub notes: Vec<Note>,
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use palisade_apply::Host;
 use palisade_plan::{Order, Plan, Verbatim, Walls, build};
 use palisade_policy::decide::Permit;
-use palisade_policy::policy::{Profile, Require};
+use palisade_policy::policy::{Network, Profile, Require};
 
 use super::Sandbox;
 use super::error::CannotRun;
@@ -21,6 +21,8 @@ pub(super) struct Ordered {
     pub(super) profile: Profile,
     /// The folder that it means by the workspace.
     pub(super) workspace: PathBuf,
+    /// What it says of the network.
+    pub(super) network: Network,
 }
 
 impl Sandbox {

@@ -14,6 +14,7 @@ use palisade_policy::decide::Permit;
 use super::error::CannotRun;
 use super::hint::Under;
 use super::job::{Job, Output, Signals};
+use super::network::Doors;
 use super::outcome::{Done, Outcome};
 use super::{Ready, Recorder, Sandbox};
 use crate::workspaces::InUse;
@@ -42,6 +43,7 @@ struct Started {
     start: Option<Start>,
     caches: Option<Held>,
     in_use: Option<InUse>,
+    doors: Doors,
 }
 
 /// What tells why a command could not be started, and is of no use once it runs.
@@ -74,7 +76,7 @@ pub(super) struct About {
 impl About {
     pub(super) fn outcome(self, result: Done, notes: Vec<Note>) -> Outcome {
         let Self { argv, shell, root, cwd, under } = self;
-        Outcome { argv, shell, root, cwd, under, result, notes }
+        Outcome { argv, shell, root, cwd, under, result, traffic: None, notes }
     }
 }
 
@@ -129,12 +131,13 @@ impl Run {
 
 impl Started {
     fn wait(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, caught, mut start, caches, in_use } = self;
+        let Self { running, about, keep, readers, caught, mut start, caches, in_use, doors } = self;
         let ended = running.wait_with(caught, &mut || {
             start = None;
             free();
         });
         drop((caches, in_use));
+        let traffic = doors.close();
         let mut seen = ended.map_err(|error| match &start {
             Some(start) => start.explained(error),
             None => error.into(),
@@ -144,7 +147,8 @@ impl Started {
             readers.into_iter().for_each(|reader| drop(reader.join()));
         }
         let notes = std::mem::take(&mut seen.notes);
-        Ok(about.outcome(Done::Ran { seen: Box::new(seen), keep }, notes))
+        let outcome = about.outcome(Done::Ran { seen: Box::new(seen), keep }, notes);
+        Ok(Outcome { traffic, ..outcome })
     }
 }
 
@@ -161,7 +165,7 @@ pub(super) fn start(
     if matches!(plan.level(), Level::External | Level::None) {
         (about.argv, about.shell) = job.words.argv();
     }
-    let order = ordered.order;
+    let (order, network) = (ordered.order, ordered.network);
     let mut readers = Vec::new();
     let streams = Streams {
         stdin: job.stdin,
@@ -179,9 +183,10 @@ pub(super) fn start(
     let running = host.start_or(&plan, streams, awaited, &other);
     let running = running.map_err(|error| start.explained(error))?;
     let running = if job.brief { running.brief() } else { running };
+    let (running, doors) = Doors::attend(running, &plan, &network);
     let keep = plan.bounds().keep;
     let start = Some(start);
-    let started = Started { running, about, keep, readers, caught, start, caches, in_use };
+    let started = Started { running, about, keep, readers, caught, start, caches, in_use, doors };
     let recorder = Arc::clone(&sandbox.0.recorder);
     Ok(Run { recorder, name, state: State::Running(Box::new(started)) })
 }

@@ -45,7 +45,13 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
     }
     let later = "no version of `palisade run` does this yet; the port cannot be reached";
     found.list("network.publish", network.publish.entries(), later);
-    found.list("network.host_ports", network.host_ports.entries(), later);
+    if matches!(network.mode.value(), NetworkMode::DenyAll | NetworkMode::Disabled) {
+        let closed = "only the modes `allow-list` and `monitor` have that name";
+        found.list("network.host_ports", network.host_ports.entries(), closed);
+    } else {
+        let nobody = "nobody is asked yet; what is not allowed is refused";
+        found.list("network.ask", network.ask.entries(), nobody);
+    }
     let later = "no version of `palisade run` does this yet; the socket cannot be reached";
     found.list("network.unix", network.unix.entries(), later);
     let backend = policy.confirm.backend.sourced().filter(|it| match it.value {

@@ -179,11 +179,10 @@ const CHECKS: [Check; 18] = [
         find: idle::idle,
     },
     Check {
-        code: "L018-network-not-run",
-        explanation: "Lists of hosts and the record of connections need a gate that is being \
-                      built. Until then `palisade check` decides by the list, and `palisade run` \
-                      refuses the policy with exit code 125.",
-        find: network::not_run,
+        code: "L018-nobody-listed",
+        explanation: "In mode `allow-list` only what is listed can be reached. Without an entry the \
+                      network is closed, which `deny-all` says in so many words.",
+        find: network::nobody_listed,
     },
 ];
 

@@ -31,25 +31,22 @@ pub(super) fn hosts_unused(policy: &Policy, _context: &Context<'_>) -> Vec<Findi
     let mode = policy.network.mode.value();
     vec![Finding {
         message: format!("`network.allow` has no effect in mode `{mode}`: {effect}"),
-        fix: "take the list out; with `mode: allow-list` it counts in `palisade check`, and \
-              `palisade run` does not start yet"
-            .into(),
+        fix: "take the list out, or write `mode: allow-list`".into(),
         origin: Some(first.origin.clone()),
     }]
 }
 
-/// Modes that nothing enforces yet: what would run under them is not started.
-pub(super) fn not_run(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
-    let Some(mode) = policy.network.mode.sourced() else { return Vec::new() };
-    match mode.value {
-        NetworkMode::AllowList | NetworkMode::Monitor => {}
-        NetworkMode::DenyAll | NetworkMode::Disabled => return Vec::new(),
+/// A list of hosts without any.
+pub(super) fn nobody_listed(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
+    let network = &policy.network;
+    let Some(mode) = network.mode.sourced() else { return Vec::new() };
+    let lists = !network.allow.entries().is_empty() || !network.host_ports.entries().is_empty();
+    if mode.value != NetworkMode::AllowList || lists {
+        return Vec::new();
     }
     vec![Finding {
-        message: format!("`palisade run` starts nothing in mode `{}` yet", mode.value),
-        fix: "write `network: { mode: deny-all }`, or `disabled` for the host's own network, \
-              unfiltered"
-            .into(),
+        message: "mode `allow-list` without a host: nothing is reached".into(),
+        fix: "list hosts in `network.allow`, or write `network: { mode: deny-all }`".into(),
         origin: Some(mode.origin.clone()),
     }]
 }

@@ -16,18 +16,18 @@ section! {
     pub struct Network {
         /// Which connections are possible at all; replaces the profile's default.
         mode: Setting<NetworkMode>,
-        /// Hosts that may be reached in mode `allow-list`. Today `palisade check` judges by it, and
-        /// `palisade run` starts nothing in that mode.
+        /// Hosts that may be reached in mode `allow-list`. An address or a network in it also opens
+        /// what names may lead to: without, names that lead to private addresses are refused.
         allow: Grants<HostPattern>,
         /// Hosts that may never be reached; wins over everything. Commands that name them are denied;
-        /// in mode `disabled` nothing else holds it yet.
+        /// in mode `disabled` nothing else holds it.
         deny: Refusals<DeniedHost>,
         /// Hosts for which a person is asked. Not built yet: nobody is.
         ask: Grants<HostPattern>,
-        /// Also refuse TLS connections that hide the name they ask for. Not built yet.
+        /// Also refuse TLS connections that hide the name they ask for.
         strict: Setting<Guard>,
-        /// Ports of the host's loopback that `host.palisade.internal` reaches. Not built yet: none is
-        /// reached.
+        /// Ports of the host's loopback that `host.palisade.internal` reaches, in the modes
+        /// `allow-list` and `monitor`.
         host_ports: Grants<Port>,
         /// Ports of servers inside that are reachable from the host. Not built yet: none is.
         publish: Grants<Port>,
@@ -40,8 +40,8 @@ section! {
         budget: Budget,
         /// Rules for plain HTTP requests, by host, method and path. Not built yet.
         http_rules: RuleLists<HttpRule>,
-        /// Whether proxy variables such as `HTTP_PROXY` are set for programs that want them. Not built
-        /// yet: none is set.
+        /// Whether proxy variables such as `HTTP_PROXY` are set for programs that want them, in the
+        /// modes `allow-list` and `monitor`.
         proxy_env: Setting<Opening>,
     }
 }
@@ -49,11 +49,11 @@ section! {
 section! {
     /// How many bytes may pass in one run.
     pub struct Budget {
-        /// Bytes sent, all hosts together. Not built yet: nobody counts.
+        /// Bytes sent, all hosts together; more cuts the connection.
         upload: Setting<Limit<ByteSize>>,
-        /// Bytes received, all hosts together. Not built yet: nobody counts.
+        /// Bytes received, all hosts together; more cuts the connection.
         download: Setting<Limit<ByteSize>>,
-        /// Bytes sent to any one host. Not built yet: nobody counts.
+        /// Bytes sent to any one host; more cuts the connection.
         per_host: Setting<Limit<ByteSize>>,
     }
 }
