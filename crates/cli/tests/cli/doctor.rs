@@ -181,6 +181,22 @@ fn the_screen_names_levels_and_remedies_and_files_of_others() {
 }
 
 #[test]
+fn the_last_line_says_what_runs_get() {
+    as_both(|it| {
+        let world = it.user_policy("require: external\n");
+        let ran = world.run(&["doctor"]);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+        let last = "the policy requires external: runs get no wall of ours, though full can be had \
+            here\n";
+        assert!(ran.stdout.ends_with(last), "{}", ran.stdout);
+        let accepts = world.user_policy("require: none\n");
+        let ran = accepts.run(&["doctor"]);
+        let last = "the policy requires none: met; the strongest here is full\n";
+        assert!(ran.stdout.ends_with(last), "{}", ran.stdout);
+    });
+}
+
+#[test]
 fn a182_a_profile_is_run_live() {
     as_both(|world| {
         for profile in ["readonly", "workspace-write-no-network"] {
