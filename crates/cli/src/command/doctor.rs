@@ -121,9 +121,10 @@ fn level(text: &mut String, tried: &Tried) {
         }
         (Ok(_), Level::External) => line(text, "-", "external: nothing of ours holds anything"),
         (Ok(_), Level::None) => line(text, "-", "none: nothing holds anything"),
-        (Err(error), _) => {
-            line(text, "no", &format!("{word}: {}", visible(&error.to_string())));
-            remedies(text, error.hint().as_deref().into_iter());
+        (Err(_), _) => {
+            let why = tried.why().unwrap_or_default();
+            line(text, "no", &format!("{word}: {}", visible(&why)));
+            remedies(text, tried.remedy().as_deref().into_iter());
         }
     }
 }
@@ -170,7 +171,9 @@ fn verdict(report: &Report) -> String {
     match &report.require {
         Err(error) => {
             let screen = Failure::from(error).screen();
-            format!("{screen}\n\nthe policy cannot be read; the strongest here is {strongest}\n")
+            format!(
+                "{screen}\n\nwhat is required is not known; the strongest here is {strongest}\n"
+            )
         }
         Ok(require) => {
             let got = match (require, report.has_level()) {
