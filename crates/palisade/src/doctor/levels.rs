@@ -33,11 +33,10 @@ impl Tried {
     /// Says why it cannot be had. The trial asked for it: what the policy requires is another matter.
     pub fn why(&self) -> Option<String> {
         let error = self.held.as_ref().err()?;
-        Some(match error {
-            CannotRun::Plan(CannotPlan::Missing { wall, why, .. }) => {
-                format!("{wall} cannot be had here: {why}")
-            }
-            other => other.to_string(),
+        Some(if let CannotRun::Plan(CannotPlan::Missing { wall, why, .. }) = error {
+            format!("{wall} cannot be had here: {why}")
+        } else {
+            error.to_string()
         })
     }
 
