@@ -160,6 +160,17 @@ impl Workspaces {
         forgotten(there)
     }
 
+    /// Forgets that one agent works at `root`; answers how many entries that were.
+    ///
+    /// # Errors
+    ///
+    /// As [`Workspaces::forget`].
+    pub fn forget_one(&self, agent: &str, root: &Path) -> Result<usize, Unknown> {
+        let found = self.look()?;
+        let known = found.places.into_iter().chain(found.gone);
+        forgotten(known.filter(|it| it.root == root && it.agent == agent))
+    }
+
     /// Forgets every place whose folder is gone from the disk; answers how many these were.
     ///
     /// # Errors

@@ -87,8 +87,12 @@ struct ForgetArgs {
     /// The folder, as `palisade agents workspaces` lists it; the project, if none is given
     folder: Option<PathBuf>,
 
+    /// Forget this agent alone: the folder stays hidden for the others that worked there
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
+
     /// Forget every folder that is not there any more
-    #[arg(long, conflicts_with = "folder")]
+    #[arg(long, conflicts_with_all = ["folder", "agent"])]
     gone: bool,
 
     #[command(flatten)]
@@ -216,12 +220,22 @@ impl AgentsArgs {
             }
             None => request.project()?.path,
         };
-        let forgotten = store(request)?.forget(&root)?;
+        let forgotten = match &args.agent {
+            Some(agent) => store(request)?.forget_one(agent, &root)?,
+            None => store(request)?.forget(&root)?,
+        };
         match self.format() {
             Format::Json => ui.json(&json!({ "forgotten": forgotten }))?,
+            Format::Human if forgotten == 0 && args.agent.is_some() => {
+                ui.say("that agent has not worked there");
+            }
             Format::Human if forgotten == 0 => ui.say("no agent has worked there"),
             Format::Human => {
-                ui.data(&format!("{} is hidden from nobody\n", visible(&root.to_string_lossy())))?;
+                let what = match &args.agent {
+                    Some(agent) => format!("no workspace of `{}`", visible(agent)),
+                    None => "hidden from nobody".into(),
+                };
+                ui.data(&format!("{} is {what}\n", visible(&root.to_string_lossy())))?;
             }
         }
         Ok(Exit::Success)

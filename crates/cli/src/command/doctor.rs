@@ -4,6 +4,7 @@ mod json;
 
 use palisade::doctor::{Machine, Probe, Profiled, Report, Subsystem, Tried, Unusable};
 use palisade::plan::{Enforced, Level, Strength, Trial};
+use palisade::policy::policy::Require;
 use palisade::policy::text::visible;
 
 use crate::args::{Output, Subject};
@@ -120,9 +121,10 @@ fn level(text: &mut String, tried: &Tried) {
         }
         (Ok(_), Level::External) => line(text, "-", "external: nothing of ours holds anything"),
         (Ok(_), Level::None) => line(text, "-", "none: nothing holds anything"),
-        (Err(error), _) => {
-            line(text, "no", &format!("{word}: {}", visible(&error.to_string())));
-            remedies(text, error.hint().as_deref().into_iter());
+        (Err(_), _) => {
+            let why = tried.why().unwrap_or_default();
+            line(text, "no", &format!("{word}: {}", visible(&why)));
+            remedies(text, tried.remedy().as_deref().into_iter());
         }
     }
 }
@@ -169,17 +171,25 @@ fn verdict(report: &Report) -> String {
     match &report.require {
         Err(error) => {
             let screen = Failure::from(error).screen();
-            format!("{screen}\n\nthe policy cannot be read; the strongest here is {strongest}\n")
+            format!(
+                "{screen}\n\nwhat is required is not known; the strongest here is {strongest}\n"
+            )
         }
         Ok(require) => {
-            let met = if report.has_level() { "met" } else { "NOT met" };
+            let got = match (require, report.has_level()) {
+                // It takes nothing, whatever there is.
+                (Require::External, _) if ["full", "landlock"].contains(&strongest) => {
+                    format!("runs get no wall of ours, though {strongest} can be had here")
+                }
+                (Require::External, _) => "runs get no wall of ours".into(),
+                (_, true) => format!("met; the strongest here is {strongest}"),
+                (_, false) => format!("NOT met; the strongest here is {strongest}"),
+            };
             let broken = report.profile.as_ref().filter(|profile| !profile.works());
             let broken = broken.map_or_else(String::new, |profile| {
                 format!("; the profile `{}` does NOT work", visible(&profile.name))
             });
-            format!(
-                "the policy requires {require}: {met}; the strongest here is {strongest}{broken}\n"
-            )
+            format!("the policy requires {require}: {got}{broken}\n")
         }
     }
 }

@@ -89,6 +89,17 @@ fn on_a_plain_host_and_where_namespaces_are_refused_in_two_ways() {
         assert_eq!(counted["blocks"], serde_json::json!(["max-user-namespaces"]), "{counted:#}");
         let remedy = counted["levels"][0]["remedy"].as_str().unwrap();
         assert!(remedy.contains("sysctl user.max_user_namespaces"), "{remedy}");
+        // The screen contradicts neither the policy nor itself.
+        let words = ["doctor", "--policy", "landlock.yaml"];
+        let ran = on(&world, &shell(&format!("{DROPPED}{FILTERED}")), palisade, &words);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+        assert!(ran.stdout.contains("  no   full: a sandbox of namespaces"), "{}", ran.stdout);
+        for wrong in ["requires `full`", "`palisade doctor` tells", "they cannot be had here"] {
+            assert!(!ran.stdout.contains(wrong), "{wrong}: {}", ran.stdout);
+        }
+        let ran = world.run(&["doctor", "--task", "nosuch"]);
+        assert_eq!(ran.code, Some(125), "{}", ran.stdout);
+        assert!(!ran.stdout.contains("cannot be read"), "{}", ran.stdout);
         // Root, with its capabilities, needs no user namespace.
         if rustix::process::geteuid().is_root() && world.person == Person::Ours {
             let unaided = tells_the_truth(&world, &shell(FILTERED), palisade);
@@ -177,6 +188,22 @@ fn the_screen_names_levels_and_remedies_and_files_of_others() {
         assert!(!ran.stdout.contains("  no   the same without a user"), "{}", ran.stdout);
         let usage = "palisade run --policy claude: -- COMMAND";
         assert!(ran.stdout.contains(usage), "{}", ran.stdout);
+    });
+}
+
+#[test]
+fn the_last_line_says_what_runs_get() {
+    as_both(|it| {
+        let world = it.user_policy("require: external\n");
+        let ran = world.run(&["doctor"]);
+        assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+        let last = "the policy requires external: runs get no wall of ours, though full can be had \
+            here\n";
+        assert!(ran.stdout.ends_with(last), "{}", ran.stdout);
+        let accepts = world.user_policy("require: none\n");
+        let ran = accepts.run(&["doctor"]);
+        let last = "the policy requires none: met; the strongest here is full\n";
+        assert!(ran.stdout.ends_with(last), "{}", ran.stdout);
     });
 }
 

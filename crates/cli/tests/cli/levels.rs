@@ -66,10 +66,14 @@ fn a188_external_decides_and_confines_nothing_and_says_so() {
 }
 
 #[test]
-fn a188_a_project_cannot_rely_on_what_is_around_before_it_is_trusted() {
+fn a188_a_project_cannot_rely_on_what_is_around_trusted_or_not() {
     as_both(|it| {
         let world = with_script(it);
         world.write(".palisade/policy.yaml", "require: external\n");
+        let outcome = json(&world.run(&["run", "--json", "--", "sh", "out.sh"]));
+        assert_eq!(outcome["level"], "full", "{outcome:#}");
+        assert!(!got_out(&world));
+        world.run(&["trust", "--yes"]);
         let outcome = json(&world.run(&["run", "--json", "--", "sh", "out.sh"]));
         assert_eq!(outcome["level"], "full", "{outcome:#}");
         assert!(!got_out(&world));

@@ -139,3 +139,19 @@ fn what_one_agent_wrote_down_no_other_reads() {
         assert_eq!(read_by(&world, &["--agent", "bot"]), ["codex", "gemini"]);
     });
 }
+
+#[test]
+fn one_agent_is_forgotten_and_the_others_stay() {
+    let world = World::new();
+    for agent in ["claude", "codex"] {
+        let ran = world.run(&["run", "--agent", agent, "--", "true"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    }
+    let forgot = world.run(&["agents", "forget", "--agent", "codex"]);
+    assert!(forgot.stdout.ends_with(" is no workspace of `codex`\n"), "{}", forgot.stdout);
+    let left = world.json(&["agents", "workspaces", "--json"]);
+    let left: Vec<_> = left["workspaces"].as_array().unwrap().iter().collect();
+    assert_eq!((left.len(), &left[0]["agent"]), (1, &"claude".into()));
+    let again = world.run(&["agents", "forget", "--agent", "codex"]);
+    assert!(again.stderr.contains("that agent has not worked there"), "{}", again.stderr);
+}

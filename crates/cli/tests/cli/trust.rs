@@ -136,6 +136,23 @@ fn no_project_may_say_certain_things_even_when_trusted() {
 }
 
 #[test]
+fn no_project_takes_every_wall_away_even_when_trusted() {
+    let world = World::with_policy("require: external\nnetwork: { mode: disabled }\n");
+    let looked = world.run(&["trust", "--show"]);
+    let (open, never) = looked.stdout.split_once("No project may say, trusted or not").unwrap();
+    assert!(!open.contains("require: external") && never.contains("require: external"), "{open}");
+    assert_eq!(world.run(&["trust", "--yes"]).code, Some(0));
+    assert_eq!(world.json(&["policy", "show", "--json"])["require"], "full");
+    assert_eq!(world.json(&["run", "--json", "--", "true"])["level"], "full");
+
+    let warned = World::with_policy("require: external\n").run(&["run", "--", "true"]).stderr;
+    assert!(warned.contains("hint: no project may say that, trusted or not"), "{warned}");
+    // A person may, and so may who set the machine up.
+    let own = World::new().user_policy("require: external\n");
+    assert_eq!(own.json(&["policy", "show", "--json"])["require"], "external");
+}
+
+#[test]
 fn what_no_project_may_say_is_not_sent_to_trust() {
     let world = World::with_policy("require: none\n");
     let warned = world.run(&["run", "--", "true"]).stderr;

@@ -7,7 +7,9 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_apply::{End, Host, Streams};
-use palisade_plan::{Bounds, Caches, Enforced, Kernel, Level, Order, Trace, Trial, Walls, build};
+use palisade_plan::{
+    Bounds, Caches, CannotPlan, Enforced, Kernel, Level, Order, Trace, Trial, Walls, build,
+};
 use palisade_policy::Policy;
 use palisade_policy::decide::{Asked, Call, Judge, Permit};
 use palisade_policy::jail::NoLookup;
@@ -25,6 +27,24 @@ pub struct Tried {
     pub level: Level,
     /// What held, layer by layer, or why it cannot be had.
     pub held: Result<Vec<Enforced>, CannotRun>,
+}
+
+impl Tried {
+    /// Says why it cannot be had. The trial asked for it: what the policy requires is another matter.
+    pub fn why(&self) -> Option<String> {
+        let error = self.held.as_ref().err()?;
+        Some(if let CannotRun::Plan(CannotPlan::Missing { wall, why, .. }) = error {
+            format!("{wall} cannot be had here: {why}")
+        } else {
+            error.to_string()
+        })
+    }
+
+    /// Returns what lifts that, when we know, without sending anybody to where they are.
+    pub fn remedy(&self) -> Option<String> {
+        let hint = self.held.as_ref().err()?.hint()?;
+        Some(hint.replace(" (`palisade doctor` tells)", ""))
+    }
 }
 
 /// Tries them, the strongest first.

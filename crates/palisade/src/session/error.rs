@@ -423,5 +423,5 @@ impl Warning {
 
 /// Whether it is one of the things that no project may say: trust would not let it in.
 fn is_reserved(part: &Ignored) -> bool {
-    matches!((&*part.key, &*part.value), ("require", "none") | ("nested", _))
+    matches!((&*part.key, &*part.value), ("require", "none" | "external") | ("nested", _))
 }

@@ -267,7 +267,7 @@ fn program(order: &Order, facts: &Facts) -> Step {
 fn namespaces(around: Around) -> Strength {
     match around {
         Around::Nothing => Strength::Absent(
-            "they cannot be had here: other processes of this user can be seen, and their \
+            "not used at this level: other processes of this user can be seen, and their \
              priorities and limits changed"
                 .into(),
         ),

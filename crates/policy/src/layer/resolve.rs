@@ -440,8 +440,9 @@ impl Policy {
 
     /// Leaves out of a project's statements what no project may say, trusted or not.
     fn drop_reserved(&mut self, ignored: &mut Vec<Ignored>) {
+        let reserved = self.never_a_projects().into_iter();
         let reserved: Vec<(&str, Origin)> =
-            self.reserved().into_iter().map(|(key, origin)| (key, origin.clone())).collect();
+            reserved.map(|(key, origin)| (key, origin.clone())).collect();
         for (said, origin) in reserved {
             if origin.layer != Layer::Project {
                 continue;

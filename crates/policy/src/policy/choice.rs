@@ -30,7 +30,7 @@ choice! {
         Full = "full",
         /// Landlock and seccomp alone.
         Landlock = "landlock",
-        /// No walls of ours: a container or a virtual machine stands around everything.
+        /// No walls of ours: a container or a virtual machine stands around everything. No project can say so.
         External = "external",
         /// Nothing. Only the user, the command line or the library can say so.
         None = "none",

@@ -353,6 +353,14 @@ impl Policy {
         let none = none.map(|require| ("require: none", &require.origin));
         none.into_iter().chain(nested.map(|nested| ("nested: userns", &nested.origin))).collect()
     }
+
+    /// Lists the statements that no project may make, trusted or not: those, and that no wall of ours
+    /// is needed. What stands around everything is not for a project to know.
+    pub(crate) fn never_a_projects(&self) -> Vec<(&'static str, &Origin)> {
+        let external = self.require.sourced().filter(|it| it.value == Require::External);
+        let external = external.map(|require| ("require: external", &require.origin));
+        self.reserved().into_iter().chain(external).collect()
+    }
 }
 
 fn limit<T: Item>(value: T, origin: Origin) -> Setting<crate::key::Limit<T>> {

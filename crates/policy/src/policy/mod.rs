@@ -34,8 +34,8 @@ section! {
         preset: Setting<Preset>,
         /// How they are confined, where `files` and `network` do not say otherwise: a built-in name or a file.
         profile: Setting<Profile>,
-        /// The least confinement to accept. The strongest that a host offers is always taken; where it
-        /// offers less than this, nothing runs.
+        /// The least confinement to accept. The strongest that a host offers is always taken, but for
+        /// `external`, which takes no wall of ours; where it offers less than this, nothing runs.
         require: Setting<Require>,
         /// The project root; relative paths in this file start there.
         root: Setting<Folder>,

@@ -1,6 +1,5 @@
 //! A report of the doctor for programs (`schema/doctor.json`).
 
-use palisade::CannotRun;
 use palisade::doctor::{Report, Subsystem, Tried, Unusable};
 use palisade::plan::{Level, Trial, enforced_json};
 use serde_json::{Value as Json, json};
@@ -80,13 +79,12 @@ fn level(tried: &Tried) -> Json {
         Ok(held) => (true, enforced_json(held)),
         Err(_) => (false, json!({})),
     };
-    let error = tried.held.as_ref().err();
     json!({
         "level": tried.level.word(),
         "works": works,
         "enforced": enforced,
-        "why": error.map(ToString::to_string),
-        "remedy": error.and_then(CannotRun::hint),
+        "why": tried.why(),
+        "remedy": tried.remedy(),
     })
 }
 
