@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::Shared;
-use super::book::Connection;
+use super::report::Connection;
 use super::rules::{Judged, is_host};
 
 /// How long a resolver may take.

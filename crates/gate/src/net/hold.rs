@@ -9,8 +9,8 @@ use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::Interest;
 use tokio::net::UnixDatagram;
 
-use super::book::Via;
 use super::dial::{Failed, dial};
+use super::report::Via;
 use super::{Held, Pair, Shared};
 use crate::packet::Packet;
 

@@ -9,9 +9,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use super::Shared;
-use super::book::Via;
 use super::dial::{Failed, dial};
 use super::relay::through;
+use super::report::Via;
 use crate::http::{
     Body, Chunks, ESTABLISHED, Head, LONGEST, Reader, Reading, Status, Target, refuse, to_server,
 };

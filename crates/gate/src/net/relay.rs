@@ -8,10 +8,10 @@ use palisade_policy::name::Host;
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::book::{Connection, Via};
 use super::carry::carry;
 use super::dial::dial;
 use super::first::{self, Seen};
+use super::report::{Connection, Via};
 use super::{Held, Pair, Shared};
 
 /// The port that the rules lead to, on the loopback.

@@ -109,6 +109,7 @@ impl CannotRun {
                 return Some(format!("work elsewhere, or `palisade agents forget {root}`"));
             }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
+            Self::HttpRules => "refuse the host as a whole, by `network.deny`",
             Self::OwnState { .. } => "make it readable for you",
             Self::Workspaces(unknown) => return Some(unknown.hint()),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
@@ -116,7 +117,6 @@ impl CannotRun {
             | Self::Start(_)
             | Self::Pipe(_)
             | Self::Trial(_)
-            | Self::HttpRules
             | Self::Internal(_) => return None,
         };
         Some(hint.to_owned())

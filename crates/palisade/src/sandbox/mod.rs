@@ -2,6 +2,8 @@
 
 mod agent;
 mod confirm;
+#[cfg_attr(not(target_os = "linux"), path = "no_doors.rs")]
+mod doors;
 mod error;
 mod export;
 mod hint;

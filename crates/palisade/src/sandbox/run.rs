@@ -11,10 +11,10 @@ use palisade_apply::{CannotStart, Running, Streams, Survivors};
 use palisade_plan::{CannotPlan, Kept, Kernel, Level, Note, Order, Plan, build};
 use palisade_policy::decide::Permit;
 
+use super::doors::Doors;
 use super::error::CannotRun;
 use super::hint::Under;
 use super::job::{Job, Output, Signals};
-use super::network::Doors;
 use super::outcome::{Done, Outcome};
 use super::{Ready, Recorder, Sandbox};
 use crate::workspaces::InUse;

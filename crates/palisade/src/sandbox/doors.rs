@@ -1,0 +1,136 @@
+//! The doors of a run: what the policy lets through is carried from here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use palisade_apply::{Inlets, Running};
+use palisade_gate::net::{Gate, Outside, Rules, Sockets};
+use palisade_plan::network::Rung;
+use palisade_plan::{Plan, Step};
+use palisade_policy::name::HostName;
+use palisade_policy::policy::Network;
+
+use super::network::Traffic;
+
+/// The doors, once the sandbox has handed its sockets over.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Doors(Arc<Mutex<Option<(Rung, Gate)>>>);
+
+impl Doors {
+    /// Attends to the doors of a run, if its plan has any.
+    pub(super) fn attend(running: Running, plan: &Plan, network: &Network) -> (Running, Self) {
+        let doors = Self::default();
+        if !plan.steps().iter().any(|step| matches!(step, Step::Inlets(_))) {
+            return (running, doors);
+        }
+        let (slot, network) = (doors.clone(), network.clone());
+        let running = running.with_inlets(move |inlets| slot.open(inlets, &network));
+        (running, doors)
+    }
+
+    /// Opens them. Where that fails they stay closed, and nothing is reached.
+    fn open(&self, inlets: Inlets, network: &Network) {
+        let Inlets { rung, relay, names, proxy, queue } = inlets;
+        let rules = Rules::new(network, own_addresses());
+        let outside = Outside { hosts: hosts(), flows: flows() };
+        let sockets = Sockets { relay, names, proxy, queue };
+        if let Ok(gate) = Gate::open(sockets, rules, outside) {
+            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((rung, gate));
+        }
+    }
+
+    /// Closes them, and returns what went through.
+    pub(super) fn close(self) -> Option<Traffic> {
+        let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        opened.map(|(rung, gate)| Traffic { rung, report: gate.close() })
+    }
+}
+
+/// Returns how many connections there is room for: each takes two descriptors, and two pipes if much
+/// goes through it.
+fn flows() -> usize {
+    const MOST: u64 = 4096;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let room = limit.unwrap_or(u64::MAX).saturating_sub(64) / 2;
+    usize::try_from(room.clamp(16, MOST)).unwrap_or(16)
+}
+
+/// Returns what the host's own table says of names (hosts(5)).
+fn hosts() -> BTreeMap<HostName, Vec<IpAddr>> {
+    fs::read_to_string("/etc/hosts").map(|text| parse_hosts(&text)).unwrap_or_default()
+}
+
+fn parse_hosts(text: &str) -> BTreeMap<HostName, Vec<IpAddr>> {
+    let mut found: BTreeMap<HostName, Vec<IpAddr>> = BTreeMap::new();
+    for line in text.lines() {
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        let Some(Ok(address)) = words.next().map(str::parse::<IpAddr>) else { continue };
+        for name in words.filter_map(|word| word.parse::<HostName>().ok()) {
+            found.entry(name).or_default().push(address);
+        }
+    }
+    found
+}
+
+/// Returns the addresses of this machine (proc(5), /proc/net).
+fn own_addresses() -> Vec<IpAddr> {
+    let read = |path| fs::read_to_string(path).unwrap_or_default();
+    let mut found = parse_v4(&read("/proc/net/fib_trie"));
+    found.extend(parse_v6(&read("/proc/net/if_inet6")));
+    found
+}
+
+/// Finds the leaves that are addresses of this machine itself.
+fn parse_v4(trie: &str) -> Vec<IpAddr> {
+    let mut found = Vec::new();
+    let mut leaf = None;
+    for line in trie.lines().map(str::trim) {
+        if let Some(address) = line.strip_prefix("|-- ") {
+            leaf = address.parse::<Ipv4Addr>().ok();
+        } else if line.starts_with("/32 host LOCAL") {
+            found.extend(leaf.map(IpAddr::V4));
+        }
+    }
+    found.dedup();
+    found
+}
+
+fn parse_v6(table: &str) -> Vec<IpAddr> {
+    let address = |line: &str| {
+        let digits = line.split_whitespace().next()?;
+        u128::from_str_radix(digits, 16).ok().map(|bits| IpAddr::V6(Ipv6Addr::from_bits(bits)))
+    };
+    table.lines().filter_map(address).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_of_names_are_read_as_the_system_reads_them() {
+        let text = "127.0.0.1 localhost # own\n\n::1 localhost ip6\nx y\n192.0.2.7\tDB.test db\n";
+        let found = parse_hosts(text);
+        let of = |name: &str| found.get(&name.parse().unwrap()).cloned().unwrap_or_default();
+        let address = |text: &str| text.parse::<IpAddr>().unwrap();
+        assert_eq!(of("localhost"), [address("127.0.0.1"), address("::1")]);
+        assert_eq!(
+            (of("db.test"), of("db")),
+            (vec![address("192.0.2.7")], vec![address("192.0.2.7")])
+        );
+        assert_eq!((of("own"), of("y")), (vec![], vec![]));
+    }
+
+    #[test]
+    fn own_addresses_are_found_in_the_tables_of_the_kernel() {
+        let trie = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 10.0.0.0\n        /24 link UNICAST\n     \
+            |-- 10.0.0.5\n        /32 host LOCAL\n     |-- 10.0.0.255\n        /32 link BROADCAST\n";
+        assert_eq!(parse_v4(trie), ["10.0.0.5".parse::<IpAddr>().unwrap()]);
+        let table = "fe80000000000000000000000000abcd 02 40 20 80 eth0\n\
+            00000000000000000000000000000001 01 80 10 80 lo\nodd\n";
+        let expected = ["fe80::abcd", "::1"].map(|text| text.parse::<IpAddr>().unwrap());
+        assert_eq!(parse_v6(table), expected);
+    }
+}
