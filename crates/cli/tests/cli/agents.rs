@@ -416,6 +416,29 @@ fn the_sandbox_of_an_agent_stays_as_it_is_where_nothing_of_ours_stands() {
 }
 
 #[test]
+fn what_a_policy_passes_of_an_agents_sandbox_is_there_where_nothing_of_ours_stands() {
+    as_both(|world| {
+        let sandbox = |world: &World| {
+            stand_in(world, "gemini");
+            let words = ["run", "--agent", "gemini", "--", "./gemini", "x"];
+            let mut command = world.command(PALISADE);
+            let ran = world.finish(command.args(words).env("GEMINI_SANDBOX", "docker"));
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout
+        };
+        let (passed, off) = ("words x\nsandbox docker\n", "words x\nsandbox false\n");
+        let pass = "env: { pass: [PATH, GEMINI_SANDBOX] }";
+        let world = world.user_policy(&format!("{pass}\n"));
+        assert_eq!(sandbox(&world), off, "behind walls it is off");
+        let world = world.user_policy(&format!("require: external\n{pass}\n"));
+        assert_eq!(sandbox(&world), passed);
+        let spoken_of = format!("require: external\nagents: {{ gemini: {{ {pass} }} }}\n");
+        let world = world.user_policy(&spoken_of);
+        assert_eq!(sandbox(&world), passed, "where a policy speaks of it");
+    });
+}
+
+#[test]
 fn agents_are_listed_and_shown() {
     let world = World::new();
     let list = world.run(&["agents"]);

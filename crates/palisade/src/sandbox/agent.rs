@@ -96,16 +96,17 @@ impl Sandbox {
     }
 
     /// Returns the same as it is where nothing of ours confines it: then the agent's own sandbox is
-    /// all there is, and stays as its user has it. Variables that somebody set stay.
+    /// all there is, and stays as its user has it. What we say of it is left out before anything else
+    /// is worked out, so that what lies below it holds: a variable that the policy passes.
     pub(super) fn plain(&self, job: &Job, policy: &Policy) -> Option<Plain> {
         let preset = self.0.session.known_agent()?;
-        let ours = |name: &&str| {
-            let mut set = policy.env.set.iter().filter(|(known, _)| known.as_str() == *name);
-            set.all(|(_, value)| value.origin.layer <= Layer::Preset)
-                && !job.variables.iter().any(|(set, _)| set == name)
-        };
-        let without = preset.switches().filter(ours).map(str::to_owned).collect();
-        Some(Plain { argv: job.words.argv().0, without })
+        let mut policy = policy.clone();
+        policy.env.set.retain(|name, value| {
+            let ours = value.origin.layer <= Layer::Preset;
+            !(ours && preset.switches().any(|switch| switch == name.as_str()))
+        });
+        let environment = palisade_plan::environment(&policy, &self.0.environment);
+        Some(Plain { argv: job.words.argv().0, environment: job.added_to(environment) })
     }
 
     /// Makes the folders in which a known agent keeps its state: what is not there cannot be opened

@@ -359,10 +359,7 @@ impl Sandbox {
             own_state::hide(&mut order, state)?;
         }
         homes::hide_in_both(&mut order, self.0.real_home.as_deref());
-        for (name, value) in &job.variables {
-            order.environment.retain(|(had, _)| had != name);
-            order.environment.push((name.clone(), value.clone()));
-        }
+        order.environment = job.added_to(order.environment);
         order.trace = job.trace;
         if let Some(by) = self.unconfined() {
             order.walls = Walls::Down { by: by.to_string() };
