@@ -48,7 +48,7 @@ fn reads(world: &World, agent: &str, place: &str, paths: &[&str]) -> Vec<String>
 }
 
 /// Waits until a file is there.
-fn awaited(path: &std::path::Path) {
+pub(crate) fn awaited(path: &std::path::Path) {
     let until = Instant::now() + Duration::from_secs(60);
     while !path.exists() {
         assert!(Instant::now() < until, "{} never came", path.display());

@@ -40,14 +40,18 @@ impl Sandbox {
 
     /// Refuses a folder that does not exist behind the walls, because another agent works there.
     pub(super) fn check_ours(&self, folder: &Path) -> Result<(), CannotRun> {
-        let session = &self.0.session;
-        let external = session.policy().require.value() == Require::External;
-        if external || self.unconfined().is_some() {
-            return Ok(()); // nothing is hidden
+        if !self.hides() {
+            return Ok(());
         }
-        let Some(other) = session.hiding(folder) else { return Ok(()) };
+        let Some(other) = self.0.session.hiding(folder) else { return Ok(()) };
         let (agent, root) = (other.agent.clone(), other.root.clone());
         Err(CannotRun::Others { folder: folder.to_owned(), agent, root })
+    }
+
+    /// Returns whether anything of ours hides anything.
+    pub(super) fn hides(&self) -> bool {
+        let external = self.0.session.policy().require.value() == Require::External;
+        !external && self.unconfined().is_none()
     }
 
     /// Notes who can read this place, because they began before it was known.

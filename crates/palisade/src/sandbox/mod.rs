@@ -287,6 +287,7 @@ impl Sandbox {
         };
         // It may run: what takes the kernel longest begins now, if somebody has time for it.
         self.0.host.send_ahead();
+        self.make_own_state();
         let mut ordered = self.order(job, &about.cwd, &cwd)?;
         let about = About { under: ordered.under.clone(), ..about.clone() };
         let caches = self.caches(&mut ordered.order);
@@ -397,6 +398,13 @@ impl Sandbox {
         let held = self.0.store.as_ref()?.take(&order.root).ok().flatten()?;
         order.caches = Caches::Private { store: Some(held.folder().into()) };
         Some(held)
+    }
+
+    /// Makes the folders of our own state that are to be hidden.
+    fn make_own_state(&self) {
+        if let Some(state) = self.0.state.as_ref().filter(|_| self.hides()) {
+            own_state::make(state);
+        }
     }
 
     /// Hides what other projects have built.
