@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palisade_policy::key::{Field as _, Refusals, Sourced};
+use palisade_policy::key::{Field as _, Grants, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Origin, Scope};
 use palisade_policy::name::{Anchors, Folder, PathPattern};
 use palisade_policy::{Policy, agent};
@@ -100,7 +100,8 @@ fn hide_others(
     Ok(warnings)
 }
 
-/// Hides where other agents keep their state, unless a policy opens it by name.
+/// Hides where other agents keep their state, unless a policy opens it by name. A folder inside that
+/// a policy opens can be read; nothing in a hidden place can be written.
 fn hide_states(
     policy: &mut Policy,
     states: &[(&'static str, Folder)],
@@ -109,18 +110,27 @@ fn hide_states(
     let mut warnings = Vec::new();
     for (agent, folder) in states {
         let path = folder.path();
-        let written = policy.files.write.values().any(|open| {
-            let open = open.path();
-            open != *root && open.starts_with(&path)
-        });
-        if is_lifted(policy, folder) || written {
+        if is_lifted(policy, folder) {
             continue; // somebody who may say so has opened it
         }
         if root.starts_with(&path) {
             warnings.push(Warning::OthersState { agent, folder: path });
-        } else {
-            add(policy, folder, agent, "state of another agent");
+            continue;
         }
+        let write = policy.files.write.entries().iter();
+        let inside: Vec<_> = write.filter(|open| open.value.path().starts_with(&path)).collect();
+        if inside.iter().any(|open| open.value.path() == path) {
+            continue; // the same, by another key
+        }
+        let mut readable = Vec::new();
+        for Sourced { value, origin } in inside {
+            readable.push(Sourced { value: value.as_pattern().clone(), origin: origin.clone() });
+            warnings.push(Warning::InOthersState { agent, folder: value.path() });
+        }
+        if !readable.is_empty() {
+            policy.files.allow_read.merge(Grants::new(readable));
+        }
+        add(policy, folder, agent, "state of another agent");
     }
     warnings
 }
