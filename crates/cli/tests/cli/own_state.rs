@@ -111,3 +111,16 @@ fn what_is_made_in_it_during_a_run_is_hidden_from_that_run() {
         assert_eq!(outside.stdout.matches("secret of").count(), 4, "{}", outside.stdout);
     });
 }
+
+#[test]
+fn it_is_decided_that_nobody_reads_it() {
+    let world = world(World::new(), ".local/state/palisade");
+    let check = |path: &str| {
+        let path = world.home.path(".local/state/palisade").join(path);
+        world.run(&["check", "--", "cat", path.to_str().unwrap()]).code
+    };
+    for secret in ["trust/pins", "workspaces/list.txt", "placeholders/journal", "trust/new"] {
+        assert_eq!(check(secret), Some(126), "{secret}");
+    }
+    assert_eq!(check("caches/this/cache/object"), Some(0));
+}

@@ -11,9 +11,7 @@ use palisade_plan::Order;
 use palisade_policy::name::Folder;
 
 use super::CannotRun;
-
-/// The folders that we keep things in.
-const KNOWN: [&str; 3] = ["placeholders", "trust", "workspaces"];
+use crate::places::OWN;
 
 /// The folder of all projects' caches.
 const CACHES: &str = "caches";
@@ -27,7 +25,7 @@ pub(super) fn make(state: &Path) {
     if above.is_none_or(|folder| folder.uid() != uid) {
         return;
     }
-    for name in KNOWN.iter().chain(&[CACHES]) {
+    for name in OWN.iter().chain(&[CACHES]) {
         // Where we cannot make them, nothing will be kept either.
         DirBuilder::new().recursive(true).mode(0o700).create(state.join(name)).ok();
     }
@@ -36,7 +34,7 @@ pub(super) fn make(state: &Path) {
 /// Hides everything in the state folder but the caches.
 pub(super) fn hide(order: &mut Order, state: &Path) -> Result<(), CannotRun> {
     let state = real(state);
-    let known = KNOWN.iter().map(|name| state.join(name));
+    let known = OWN.iter().map(|name| state.join(name));
     let found = names(&state)?.into_iter().filter(|path| path.file_name() != Some(CACHES.as_ref()));
     add(order, known.chain(found))
 }

@@ -10,6 +10,7 @@ use palisade_policy::{Policy, agent};
 use super::error::{OpenError, Warning};
 use super::request::Request;
 use super::said_by;
+use crate::places::OWN;
 use crate::workspaces::Workspace;
 
 /// Folders of others, which every policy of a session hides.
@@ -19,7 +20,7 @@ pub(super) struct Apart {
     others: Vec<Workspace>,
     /// Where other agents keep what they wrote down, wherever they worked.
     states: Vec<(&'static str, Folder)>,
-    /// What the caller keeps apart.
+    /// What the caller keeps apart, and what we keep for ourselves.
     kept: Vec<Sourced<PathPattern>>,
 }
 
@@ -51,6 +52,7 @@ impl Apart {
                 kept.push(Sourced { value, origin: said_by(request.layer()) });
             }
         }
+        kept.extend(own_state(request, root));
         Ok(Self { others, states, kept })
     }
 
@@ -70,6 +72,20 @@ impl Apart {
         self.kept.iter().for_each(|entry| policy.hide_for_good(entry.clone()));
         Ok(warnings)
     }
+}
+
+/// Returns what we keep for ourselves. Caches are not among it: a project has its own there.
+fn own_state(request: &Request, root: &Path) -> Vec<Sourced<PathPattern>> {
+    let Some(state) = request.places().state else { return Vec::new() };
+    let real = state.canonicalize().ok().filter(|real| *real != state);
+    let folders = real.iter().chain([&state]).flat_map(|state| OWN.map(|name| state.join(name)));
+    // Whoever works in there means to.
+    let folders = folders.filter(|folder| !root.starts_with(folder));
+    let hidden = folders.filter_map(|folder| Folder::literal(&folder).ok());
+    let origin = Origin { file: Some("state of Palisade".into()), ..said_by(Layer::BuiltIn) };
+    hidden
+        .map(|folder| Sourced { value: folder.as_pattern().clone(), origin: origin.clone() })
+        .collect()
 }
 
 fn is_lifted(policy: &Policy, folder: &Folder) -> bool {
