@@ -135,7 +135,9 @@ fn weigh(attack: &Attack, report: Option<Report>, seen: Vec<String>, ran: &Ran) 
         return Told::new(verdict, why);
     };
     // An engine that crashes or hangs once the probe has spoken holds nothing that can be relied on.
-    let is_whole = ran.in_time && (ran.code == Some(0) || BOUNDS.contains(&attack.name));
+    // A bound may have ended it with the rest, and nothing else may.
+    let is_ended = matches!(ran.code, None | Some(137)) && BOUNDS.contains(&attack.name);
+    let is_whole = ran.in_time && (ran.code == Some(0) || is_ended);
     if through.is_none() && !is_whole {
         let how = if ran.in_time { ran.ended() } else { "no end after two minutes".to_owned() };
         return Told::new(Verdict::Failed, format!("{how}, after the probe had spoken"));
@@ -325,6 +327,9 @@ mod tests {
             ("e048-ring",   "e031-made",   good,      true,  &[],         Verdict::Failed),
             ("e048-ring",   "odd",         good,      true,  &[],         Verdict::Failed),
             ("e059-memory", "e059-memory", Some(137), true,  &[],         Verdict::Held),
+            ("e059-memory", "e059-memory", None,      true,  &[],         Verdict::Held),
+            ("e059-memory", "e059-memory", Some(139), true,  &[],         Verdict::Failed),
+            ("e059-memory", "e059-memory", Some(125), true,  &[],         Verdict::Failed),
             ("e059-memory", "e059-memory", None,      false, &[],         Verdict::Failed),
             ("e031-made",   "e031-made",   None,      false, &["made"],   Verdict::LetThrough),
         ];

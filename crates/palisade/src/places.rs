@@ -9,6 +9,9 @@ use crate::root::Caller;
 /// The policy of the machine, below which no variable can reach.
 const SYSTEM_POLICY: &str = "/etc/palisade/policy.yaml";
 
+/// The folders of the user's state in which we keep what is nobody else's to read.
+pub(crate) const OWN: [&str; 3] = ["placeholders", "trust", "workspaces"];
+
 /// The places of one user, worked out from an environment that was handed in.
 ///
 /// Two sessions with different environments have different places; nothing here is read from the

@@ -40,7 +40,7 @@ pub use block::Block;
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
 pub use facts::{Delegated, Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
 pub use macos::{Verbatim, on_macos};
-pub use order::{Bounds, Caches, Kept, Order, Plain, Questions, Trace, Walls};
+pub use order::{Bounds, Caches, Kept, Order, Plain, Questions, Trace, Walls, environment};
 // The types of the policy that stand in the signatures here.
 pub use palisade_policy as policy;
 // `apply` answers what deciding asks of a disk, and knows no room but this one.

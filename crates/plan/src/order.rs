@@ -64,8 +64,8 @@ pub struct Order {
 pub struct Plain {
     /// The program and its arguments.
     pub argv: Vec<String>,
-    /// Variables that are not set for it.
-    pub without: Vec<String>,
+    /// Its environment, complete.
+    pub environment: Vec<(String, String)>,
 }
 
 /// Whether a command is confined.
@@ -292,7 +292,9 @@ impl Questions {
     }
 }
 
-fn environment(policy: &Policy, outside: &[(String, String)]) -> Vec<(String, String)> {
+/// Works out the environment of a command: of the caller's what the policy passes, and over it what
+/// the policy sets.
+pub fn environment(policy: &Policy, outside: &[(String, String)]) -> Vec<(String, String)> {
     let env = &policy.env;
     let named = |name: &str| env.pass.values().any(|pattern| pattern.to_string() == name);
     let passes = |name: &str| {

@@ -8,12 +8,21 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Dir, Mode, OFlags};
 use rustix::io::{Errno, Result};
 
-/// Removes the folder at a path, with all that is in it.
+/// How long a folder is emptied that somebody goes on filling.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Removes the folder at a path, with all that is in it. What could not be removed in time stays.
 pub(super) fn folder(path: &Path) -> Result<()> {
+    within(PATIENCE, path)
+}
+
+fn within(patience: Duration, path: &Path) -> Result<()> {
+    let until = Instant::now() + patience;
     let top = opened(rustix::fs::CWD, path.as_os_str())?;
     let mut moved = 0_u64;
     loop {
@@ -28,6 +37,7 @@ pub(super) fn folder(path: &Path) -> Result<()> {
         match (gone, failed) {
             (0, None) => return rustix::fs::rmdir(path),
             (0, Some(errno)) => return Err(errno),
+            (_, _) if Instant::now() > until => return Err(Errno::NOTEMPTY),
             (_, _) => {}
         }
     }
@@ -96,4 +106,43 @@ fn names(folder: BorrowedFd<'_>) -> Result<Vec<OsString>> {
         }
     }
     Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn a_folder_that_somebody_goes_on_filling_is_given_up_and_goes_later() {
+        let project = palisade_testkit::Project::new();
+        let path = project.path("filled");
+        fs::create_dir(&path).unwrap();
+        let done = AtomicBool::new(false);
+        let begun = Instant::now();
+        thread::scope(|scope| {
+            for writer in 0..2 {
+                let (path, done) = (&path, &done);
+                scope.spawn(move || {
+                    // An end of its own: what never ends must fail.
+                    for count in 0.. {
+                        if done.load(Ordering::Relaxed) || begun.elapsed().as_secs() > 4 {
+                            break;
+                        }
+                        // Made sooner than removed.
+                        fs::create_dir(path.join(format!("{writer}-{count}"))).ok();
+                    }
+                });
+            }
+            thread::sleep(Duration::from_millis(20));
+            let removed = within(Duration::from_millis(200), &path);
+            done.store(true, Ordering::Relaxed);
+            assert_eq!(removed, Err(Errno::NOTEMPTY));
+        });
+        assert_eq!(folder(&path), Ok(()));
+        assert!(!path.exists());
+    }
 }

@@ -48,7 +48,7 @@ fn reads(world: &World, agent: &str, place: &str, paths: &[&str]) -> Vec<String>
 }
 
 /// Waits until a file is there.
-fn awaited(path: &std::path::Path) {
+pub(crate) fn awaited(path: &std::path::Path) {
     let until = Instant::now() + Duration::from_secs(60);
     while !path.exists() {
         assert!(Instant::now() < until, "{} never came", path.display());
@@ -412,6 +412,29 @@ fn the_sandbox_of_an_agent_stays_as_it_is_where_nothing_of_ours_stands() {
         assert_eq!(told["argv"], json!(["./codex", "x"]), "{told}");
         let own = world.user_policy("require: external\nenv: { set: { GEMINI_SANDBOX: runsc } }\n");
         assert_eq!(run(&own, &[], "gemini"), "words x\nsandbox runsc\n");
+    });
+}
+
+#[test]
+fn what_a_policy_passes_of_an_agents_sandbox_is_there_where_nothing_of_ours_stands() {
+    as_both(|world| {
+        let sandbox = |world: &World| {
+            stand_in(world, "gemini");
+            let words = ["run", "--agent", "gemini", "--", "./gemini", "x"];
+            let mut command = world.command(PALISADE);
+            let ran = world.finish(command.args(words).env("GEMINI_SANDBOX", "docker"));
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout
+        };
+        let (passed, off) = ("words x\nsandbox docker\n", "words x\nsandbox false\n");
+        let pass = "env: { pass: [PATH, GEMINI_SANDBOX] }";
+        let world = world.user_policy(&format!("{pass}\n"));
+        assert_eq!(sandbox(&world), off, "behind walls it is off");
+        let world = world.user_policy(&format!("require: external\n{pass}\n"));
+        assert_eq!(sandbox(&world), passed);
+        let spoken_of = format!("require: external\nagents: {{ gemini: {{ {pass} }} }}\n");
+        let world = world.user_policy(&spoken_of);
+        assert_eq!(sandbox(&world), passed, "where a policy speaks of it");
     });
 }
 

@@ -1,10 +1,12 @@
 //! What Palisade keeps for itself is nobody's to read behind the walls.
 
 use std::fs;
+use std::process::Stdio;
 
 use palisade_testkit::hosts::{DROPPED, FILTERED};
 
-use crate::kit::{World, as_both};
+use crate::agents::awaited;
+use crate::kit::{PALISADE, World, as_both};
 use crate::levels::prepared;
 
 const SECRETS: [&str; 5] = [
@@ -59,7 +61,7 @@ fn what_is_kept_for_all_projects_is_hidden_and_this_ones_caches_are_not() {
 #[test]
 fn it_is_hidden_where_a_variable_puts_it_and_behind_a_link() {
     let moved = world(World::new(), "else/where/palisade");
-    let mut run = moved.command(crate::kit::PALISADE);
+    let mut run = moved.command(PALISADE);
     run.env("XDG_STATE_HOME", moved.home.path("else/where")).args(["run", "--", "sh", "look.sh"]);
     let ran = moved.finish(&mut run);
     assert_eq!((ran.code, &*ran.stdout), (Some(0), "looked\n"), "{}", ran.stderr);
@@ -80,4 +82,45 @@ fn without_namespaces_it_is_hidden_as_well() {
         assert!(!ran.stdout.contains("secret"), "{}", ran.stdout);
         assert!(ran.stdout.ends_with("looked\n"), "{}", ran.stdout);
     });
+}
+
+#[test]
+fn what_is_made_in_it_during_a_run_is_hidden_from_that_run() {
+    as_both(|world| {
+        // Who has caches of its own can read those that another project gets meanwhile.
+        let world = world.user_policy("files: { caches: off }\n");
+        let made = ["trust/pins", "workspaces/list.txt", "placeholders/journal", "caches/other/x"];
+        let state = world.home.path(".local/state/palisade");
+        let files = made.map(|file| format!("{}\n", state.join(file).display())).concat();
+        world.write("files", files);
+        let wait = "touch begun; while ! test -e go; do sleep 0.05; done\n";
+        world.write("look.sh", format!("{wait}for file in $(cat files); do cat $file; done\n"));
+        let mut command = world.command(PALISADE);
+        command.args(["run", "--", "sh", "look.sh"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        awaited(&world.project.path("begun"));
+        for file in made {
+            let path = state.join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, format!("secret of {file}\n")).unwrap();
+        }
+        world.write("go", "");
+        let seen = child.wait_with_output().unwrap().stdout;
+        assert_eq!(String::from_utf8_lossy(&seen), "");
+        let outside = world.finish(world.command("sh").arg("look.sh"));
+        assert_eq!(outside.stdout.matches("secret of").count(), 4, "{}", outside.stdout);
+    });
+}
+
+#[test]
+fn it_is_decided_that_nobody_reads_it() {
+    let world = world(World::new(), ".local/state/palisade");
+    let check = |path: &str| {
+        let path = world.home.path(".local/state/palisade").join(path);
+        world.run(&["check", "--", "cat", path.to_str().unwrap()]).code
+    };
+    for secret in ["trust/pins", "workspaces/list.txt", "placeholders/journal", "trust/new"] {
+        assert_eq!(check(secret), Some(126), "{secret}");
+    }
+    assert_eq!(check("caches/this/cache/object"), Some(0));
 }

@@ -155,3 +155,27 @@ fn one_agent_is_forgotten_and_the_others_stay() {
     let again = world.run(&["agents", "forget", "--agent", "codex"]);
     assert!(again.stderr.contains("that agent has not worked there"), "{}", again.stderr);
 }
+
+#[test]
+fn a_folder_inside_the_state_of_another_agent_can_be_read_and_nothing_beside_it() {
+    as_both(|from| {
+        let home = from.home.file("b/Cargo.toml", "[package]\n");
+        let home = home.file(".claude/history", "said").file(".claude/projects/one", "shared");
+        let world = World { home, ..from };
+        let world = world.user_policy("files: { write: [., ~/.claude/projects] }\n");
+        let script = "cat ~/.claude/history; cat ~/.claude/projects/one\n\
+                      echo more > ~/.claude/projects/two; touch ~/.claude/here; true\n";
+        fs::write(world.home.path("b/talk.sh"), script).unwrap();
+        let ran = run(&world, "b", &["--agent", "codex", "--", "sh", "talk.sh"]);
+        assert_eq!((ran.code, &*ran.stdout), (Some(0), "shared"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("lies in the state of `claude`"), "{}", ran.stderr);
+        for file in ["projects/two", "here"] {
+            assert!(!world.home.path(".claude").join(file).exists(), "{file}");
+        }
+        for (file, code) in [("history", 126), ("projects/one", 0)] {
+            let path = world.home.path(format!(".claude/{file}"));
+            let read = ["--agent", "codex", "--", "cat", path.to_str().unwrap()];
+            assert_eq!(run(&world, "b", &read).code, Some(code), "{file}");
+        }
+    });
+}

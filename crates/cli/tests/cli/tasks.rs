@@ -164,6 +164,19 @@ fn what_cannot_be_kept_apart_or_run_is_refused_before_anything_is() {
             "workspace",
             "do not start from",
         ),
+        (format!("[{{ id: a, workspace: .git, {made} }}]"), &[], "workspace", "do not start from"),
+        (
+            format!("[{{ id: a, workspace: .git/inside, {made} }}]"),
+            &[],
+            "workspace",
+            "do not start from",
+        ),
+        (
+            "[{ id: a, agent_name: codex, workspace: one, instructions: '--help me' }]".into(),
+            &[],
+            "instructions",
+            "begin with a word",
+        ),
         ("[{ id: a, workspace: one }]".into(), &[], "no-command", "`instructions`"),
         (format!("[{{ id: ../up, {made} }}]"), &["--workspaces", "ws"], "workspace", "`workspace`"),
         (format!("[{{ id: a, workspace: one, {made} }}]"), &["--root", "."], "tasks", "workspace"),
@@ -204,6 +217,7 @@ fn what_cannot_be_kept_apart_or_run_is_refused_before_anything_is() {
         fs::write(world.home.path("t/external.yaml"), "require: external\n").unwrap();
         fs::write(world.home.path("t/none.yaml"), "require: none\n").unwrap();
         fs::create_dir_all(world.home.path("t/.git/hooks")).unwrap();
+        fs::create_dir_all(world.home.path("t/.git/inside")).unwrap();
         let ran = run(&world, arguments);
         assert_eq!(ran.code, Some(125), "{tasks}: {}", ran.stderr);
         let is = format!("error[{code}]");
@@ -346,4 +360,22 @@ fn a_signal_ends_all_tasks_and_the_rest_are_not_begun() {
         assert_eq!(states(&told)[2], "three skipped", "{told}");
         assert!(!world.home.path("t/one/late").exists());
     });
+}
+
+#[test]
+fn what_is_not_known_of_agents_does_not_keep_tasks_without_one() {
+    let task = "tasks: [{ id: one, workspace: one, command: touch made }]\n";
+    let world = world(World::new().person, task);
+    let broken = world.home.path(".local/state/palisade/workspaces/broken.workspace");
+    fs::create_dir_all(broken.parent().unwrap()).unwrap();
+    fs::write(broken, "nonsense").unwrap();
+    let ran = run(&world, &[]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(world.home.path("t/one/made").exists());
+    fs::remove_file(world.home.path("t/one/made")).unwrap();
+    let agent = task.replace("id: one,", "id: one, agent_name: codex,");
+    fs::write(world.home.path("t/tasks.yaml"), agent).unwrap();
+    let ran = run(&world, &[]);
+    assert_eq!(ran.code, Some(125), "{}", ran.stderr);
+    assert!(!world.home.path("t/one/made").exists());
 }

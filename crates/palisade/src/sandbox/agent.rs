@@ -40,14 +40,18 @@ impl Sandbox {
 
     /// Refuses a folder that does not exist behind the walls, because another agent works there.
     pub(super) fn check_ours(&self, folder: &Path) -> Result<(), CannotRun> {
-        let session = &self.0.session;
-        let external = session.policy().require.value() == Require::External;
-        if external || self.unconfined().is_some() {
-            return Ok(()); // nothing is hidden
+        if !self.hides() {
+            return Ok(());
         }
-        let Some(other) = session.hiding(folder) else { return Ok(()) };
+        let Some(other) = self.0.session.hiding(folder) else { return Ok(()) };
         let (agent, root) = (other.agent.clone(), other.root.clone());
         Err(CannotRun::Others { folder: folder.to_owned(), agent, root })
+    }
+
+    /// Returns whether anything of ours hides anything.
+    pub(super) fn hides(&self) -> bool {
+        let external = self.0.session.policy().require.value() == Require::External;
+        !external && self.unconfined().is_none()
     }
 
     /// Notes who can read this place, because they began before it was known.
@@ -96,16 +100,17 @@ impl Sandbox {
     }
 
     /// Returns the same as it is where nothing of ours confines it: then the agent's own sandbox is
-    /// all there is, and stays as its user has it. Variables that somebody set stay.
+    /// all there is, and stays as its user has it. What we say of it is left out before anything else
+    /// is worked out, so that what lies below it holds: a variable that the policy passes.
     pub(super) fn plain(&self, job: &Job, policy: &Policy) -> Option<Plain> {
         let preset = self.0.session.known_agent()?;
-        let ours = |name: &&str| {
-            let mut set = policy.env.set.iter().filter(|(known, _)| known.as_str() == *name);
-            set.all(|(_, value)| value.origin.layer <= Layer::Preset)
-                && !job.variables.iter().any(|(set, _)| set == name)
-        };
-        let without = preset.switches().filter(ours).map(str::to_owned).collect();
-        Some(Plain { argv: job.words.argv().0, without })
+        let mut policy = policy.clone();
+        policy.env.set.retain(|name, value| {
+            let ours = value.origin.layer <= Layer::Preset;
+            !(ours && preset.switches().any(|switch| switch == name.as_str()))
+        });
+        let environment = palisade_plan::environment(&policy, &self.0.environment);
+        Some(Plain { argv: job.words.argv().0, environment: job.added_to(environment) })
     }
 
     /// Makes the folders in which a known agent keeps its state: what is not there cannot be opened

@@ -146,6 +146,16 @@ impl Job {
         Self { brief: true, ..self }
     }
 
+    /// Puts its variables over an environment.
+    pub(super) fn added_to(&self, environment: Vec<(String, String)>) -> Vec<(String, String)> {
+        let mut environment = environment;
+        for (name, value) in &self.variables {
+            environment.retain(|(had, _)| had != name);
+            environment.push((name.clone(), value.clone()));
+        }
+        environment
+    }
+
     fn of(words: Words) -> Self {
         Self {
             words,

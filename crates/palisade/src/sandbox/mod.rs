@@ -31,7 +31,7 @@ use palisade_plan::policy::decide::{Permit, Reason, Verdict};
 use palisade_plan::{Caches, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
 use palisade_policy::name::{Folder, Period};
-use palisade_policy::policy::Backend;
+use palisade_policy::policy::{Backend, Require};
 
 pub use confirm::{Answered, Confirm, Nobody, Question};
 pub use error::CannotRun;
@@ -291,6 +291,7 @@ impl Sandbox {
         };
         // It may run: what takes the kernel longest begins now, if somebody has time for it.
         self.0.host.send_ahead();
+        self.make_own_state();
         let mut ordered = self.order(job, &about.cwd, &cwd)?;
         let about = About { under: ordered.under.clone(), ..about.clone() };
         let caches = self.caches(&mut ordered.order);
@@ -363,11 +364,11 @@ impl Sandbox {
             own_state::hide(&mut order, state)?;
         }
         homes::hide_in_both(&mut order, self.0.real_home.as_deref());
-        network::name_proxy(&mut order, &policy.network)?;
-        for (name, value) in &job.variables {
-            order.environment.retain(|(had, _)| had != name);
-            order.environment.push((name.clone(), value.clone()));
+        // Where nothing is ours, there is no proxy either.
+        if self.unconfined().is_none() && policy.require.value() != Require::External {
+            network::name_proxy(&mut order, &policy.network)?;
         }
+        order.environment = job.added_to(order.environment);
         order.trace = job.trace;
         if let Some(by) = self.unconfined() {
             order.walls = Walls::Down { by: by.to_string() };
@@ -406,6 +407,13 @@ impl Sandbox {
         let held = self.0.store.as_ref()?.take(&order.root).ok().flatten()?;
         order.caches = Caches::Private { store: Some(held.folder().into()) };
         Some(held)
+    }
+
+    /// Makes the folders of our own state that are to be hidden.
+    fn make_own_state(&self) {
+        if let Some(state) = self.0.state.as_ref().filter(|_| self.hides()) {
+            own_state::make(state);
+        }
     }
 
     /// Hides what other projects have built.

@@ -1,25 +1,40 @@
 //! Our own state: what runs left behind is nobody's to read inside. It tells which projects there are
 //! and what was agreed to for them, and holds what they have built.
 
-use std::fs;
+use std::fs::{self, DirBuilder};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use palisade_apply::sys::identity;
 use palisade_plan::Order;
 use palisade_policy::name::Folder;
 
 use super::CannotRun;
-
-/// What is there, or may be before the command has ended.
-const KNOWN: [&str; 3] = ["placeholders", "trust", "workspaces"];
+use crate::places::OWN;
 
 /// The folder of all projects' caches.
 const CACHES: &str = "caches";
 
+/// Makes the folders in which something may be kept before the command has ended: what is not there
+/// cannot be hidden.
+pub(super) fn make(state: &Path) {
+    // Not in a home that is another's: they would be ours there, and keep its owner out.
+    let uid = identity::effective_uid();
+    let above = state.ancestors().find_map(|folder| folder.metadata().ok());
+    if above.is_none_or(|folder| folder.uid() != uid) {
+        return;
+    }
+    for name in OWN.iter().chain(&[CACHES]) {
+        // Where we cannot make them, nothing will be kept either.
+        DirBuilder::new().recursive(true).mode(0o700).create(state.join(name)).ok();
+    }
+}
+
 /// Hides everything in the state folder but the caches.
 pub(super) fn hide(order: &mut Order, state: &Path) -> Result<(), CannotRun> {
     let state = real(state);
-    let known = KNOWN.iter().map(|name| state.join(name));
+    let known = OWN.iter().map(|name| state.join(name));
     let found = names(&state)?.into_iter().filter(|path| path.file_name() != Some(CACHES.as_ref()));
     add(order, known.chain(found))
 }

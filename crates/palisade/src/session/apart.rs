@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use palisade_policy::key::{Field as _, Refusals, Sourced};
+use palisade_policy::key::{Field as _, Grants, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Origin, Scope};
 use palisade_policy::name::{Anchors, Folder, PathPattern};
 use palisade_policy::{Policy, agent};
@@ -10,6 +10,7 @@ use palisade_policy::{Policy, agent};
 use super::error::{OpenError, Warning};
 use super::request::Request;
 use super::said_by;
+use crate::places::OWN;
 use crate::workspaces::Workspace;
 
 /// Folders of others, which every policy of a session hides.
@@ -19,7 +20,7 @@ pub(super) struct Apart {
     others: Vec<Workspace>,
     /// Where other agents keep what they wrote down, wherever they worked.
     states: Vec<(&'static str, Folder)>,
-    /// What the caller keeps apart.
+    /// What the caller keeps apart, and what we keep for ourselves.
     kept: Vec<Sourced<PathPattern>>,
 }
 
@@ -51,6 +52,7 @@ impl Apart {
                 kept.push(Sourced { value, origin: said_by(request.layer()) });
             }
         }
+        kept.extend(own_state(request, root));
         Ok(Self { others, states, kept })
     }
 
@@ -70,6 +72,20 @@ impl Apart {
         self.kept.iter().for_each(|entry| policy.hide_for_good(entry.clone()));
         Ok(warnings)
     }
+}
+
+/// Returns what we keep for ourselves. Caches are not among it: a project has its own there.
+fn own_state(request: &Request, root: &Path) -> Vec<Sourced<PathPattern>> {
+    let Some(state) = request.places().state else { return Vec::new() };
+    let real = state.canonicalize().ok().filter(|real| *real != state);
+    let folders = real.iter().chain([&state]).flat_map(|state| OWN.map(|name| state.join(name)));
+    // Whoever works in there means to.
+    let folders = folders.filter(|folder| !root.starts_with(folder));
+    let hidden = folders.filter_map(|folder| Folder::literal(&folder).ok());
+    let origin = Origin { file: Some("state of Palisade".into()), ..said_by(Layer::BuiltIn) };
+    hidden
+        .map(|folder| Sourced { value: folder.as_pattern().clone(), origin: origin.clone() })
+        .collect()
 }
 
 fn is_lifted(policy: &Policy, folder: &Folder) -> bool {
@@ -100,7 +116,8 @@ fn hide_others(
     Ok(warnings)
 }
 
-/// Hides where other agents keep their state, unless a policy opens it by name.
+/// Hides where other agents keep their state, unless a policy opens it by name. A folder inside that
+/// a policy opens can be read; nothing in a hidden place can be written.
 fn hide_states(
     policy: &mut Policy,
     states: &[(&'static str, Folder)],
@@ -109,18 +126,27 @@ fn hide_states(
     let mut warnings = Vec::new();
     for (agent, folder) in states {
         let path = folder.path();
-        let written = policy.files.write.values().any(|open| {
-            let open = open.path();
-            open != *root && open.starts_with(&path)
-        });
-        if is_lifted(policy, folder) || written {
+        if is_lifted(policy, folder) {
             continue; // somebody who may say so has opened it
         }
         if root.starts_with(&path) {
             warnings.push(Warning::OthersState { agent, folder: path });
-        } else {
-            add(policy, folder, agent, "state of another agent");
+            continue;
         }
+        let write = policy.files.write.entries().iter();
+        let inside: Vec<_> = write.filter(|open| open.value.path().starts_with(&path)).collect();
+        if inside.iter().any(|open| open.value.path() == path) {
+            continue; // the same, by another key
+        }
+        let mut readable = Vec::new();
+        for Sourced { value, origin } in inside {
+            readable.push(Sourced { value: value.as_pattern().clone(), origin: origin.clone() });
+            warnings.push(Warning::InOthersState { agent, folder: value.path() });
+        }
+        if !readable.is_empty() {
+            policy.files.allow_read.merge(Grants::new(readable));
+        }
+        add(policy, folder, agent, "state of another agent");
     }
     warnings
 }

@@ -265,6 +265,13 @@ pub enum Warning {
         /// The folder.
         folder: PathBuf,
     },
+    /// What is to be written lies in a folder in which another agent keeps its state.
+    InOthersState {
+        /// The other agent.
+        agent: &'static str,
+        /// What is to be written.
+        folder: PathBuf,
+    },
     /// The project's files say things that were left out.
     Ignored {
         /// Whether the user agreed to another content before.
@@ -339,6 +346,11 @@ impl fmt::Display for Warning {
             Self::OthersState { agent, folder } => {
                 write!(f, "`{agent}` keeps its state in `{}`: that is not hidden", shown(folder))
             }
+            Self::InOthersState { agent, folder } => write!(
+                f,
+                "`{}` lies in the state of `{agent}`: it can be read, and not be written",
+                shown(folder)
+            ),
             Self::NoSuchAgent { agent, known, meant } => {
                 let (agent, known) = (visible(agent), visible(&known.join(", ")));
                 write!(f, "no file says anything for the agent `{agent}`")?;
@@ -376,6 +388,7 @@ impl Warning {
             Self::AgentOffline { .. } => "agent-offline",
             Self::SharedWorkspace { .. } => "shared-workspace",
             Self::OthersState { .. } => "others-state",
+            Self::InOthersState { .. } => "in-others-state",
             Self::Ignored { .. } => "not-trusted",
             Self::NoSuchAgent { .. } => "no-such-agent",
             Self::ProfileReplaced { .. } => "profile-replaced",
@@ -401,6 +414,9 @@ impl Warning {
             ),
             Self::SharedWorkspace { .. } => {
                 Some("give each agent a folder beside the others', or `palisade agents forget`")
+            }
+            Self::InOthersState { .. } => {
+                Some("who names the agent's whole folder in `files.write` opens all of it")
             }
             Self::ProfileReplaced { key: "profile", .. } => Some(
                 "in files that you name, what is said for one agent or task stands above options \

@@ -26,13 +26,11 @@ pub(super) fn plan(order: &Order, why: &Why) -> Result<Plan, CannotPlan> {
     let (limits, limited) = limits(order);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(order.cwd.clone()));
-    let mut environment = order.environment.clone();
-    let mut argv = &order.argv;
-    if let Some(plain) = &order.plain {
-        environment.retain(|(name, _)| !plain.without.contains(name));
-        argv = &plain.argv;
-    }
-    steps.push(inside::program(argv, environment));
+    let (argv, environment) = match &order.plain {
+        Some(plain) => (&plain.argv, &plain.environment),
+        None => (&order.argv, &order.environment),
+    };
+    steps.push(inside::program(argv, environment.clone()));
 
     let (level, absent, note) = why.told();
     let why = Strength::Absent(absent);
@@ -114,8 +112,9 @@ mod tests {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mut order = order();
         order.argv = words("agent --own-sandbox off x");
+        let environment = order.environment.clone();
         order.environment.push(("AGENT_SANDBOX".into(), "false".into()));
-        let plain = Plain { argv: words("agent x"), without: vec!["AGENT_SANDBOX".into()] };
+        let plain = Plain { argv: words("agent x"), environment };
         for why in [Why::External, Why::Said("a file".into()), Why::Accepted("nothing".into())] {
             let with = executed(&plan(&order, &why).unwrap());
             assert!(with.0 == order.argv && with.1.contains(&"AGENT_SANDBOX".to_owned()));

@@ -19,6 +19,11 @@ impl Variables {
     pub fn iter(&self) -> impl Iterator<Item = (&EnvName, &Sourced<String>)> {
         self.set.iter()
     }
+
+    /// Keeps only the names that `keep` answers yes to.
+    pub fn retain(&mut self, keep: impl Fn(&EnvName, &Sourced<String>) -> bool) {
+        self.set.retain(|name, value| keep(name, value));
+    }
 }
 
 impl Field for Variables {

@@ -97,11 +97,15 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         places.push(place);
     }
     others.extend(places.iter().cloned());
-    // Whoever works in one of them now does not know of these tasks.
-    let known = request.workspaces().map(|known| known.list()).transpose();
-    let known = known.map_err(OpenError::Workspaces)?.unwrap_or_default();
-    let busy: Vec<PathBuf> =
-        known.into_iter().filter(Workspace::is_in_use).map(|it| it.root).collect();
+    // Whoever works in one of them now does not know of these tasks. Where that cannot be told, a
+    // task with an agent is refused below, and one without has nobody to hide from.
+    let busy: Vec<PathBuf> = match request.workspaces().map(|known| known.list()) {
+        None => Vec::new(),
+        Some(Ok(known)) => {
+            known.into_iter().filter(Workspace::is_in_use).map(|it| it.root).collect()
+        }
+        Some(Err(_)) => others.clone(),
+    };
     let given = match args.commanding.is_given() {
         true => Some(args.commanding.command()?),
         false => None,
@@ -152,7 +156,11 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
 /// Refuses a workspace that is protected where the file is run, or lies in something that is: a
 /// workspace is writable in all its parts.
 fn check_open(work: &Work, place: &Path, policy: &Policy) -> Result<(), Failure> {
-    let protects = |path: &Path| policy.files.protect.values().any(|it| it.matches(path));
+    let protects = |path: &Path| {
+        // Git runs programs that its own folder names, whatever the list says of it.
+        path.file_name() == Some(".git".as_ref())
+            || policy.files.protect.values().any(|it| it.matches(path))
+    };
     if !place.ancestors().any(protects) {
         return Ok(());
     }
@@ -272,6 +280,15 @@ fn command(
     let known = agent.map(|agent| agent::named(agent, anchors)).transpose();
     let known = known.map_err(OpenError::Text)?.flatten();
     match known.filter(|_| !instructions.is_empty()) {
+        // Not every agent takes `--`, and what is an option may switch its guards off.
+        Some(_) if instructions.starts_with('-') => {
+            let name = visible(&work.name);
+            let message = format!(
+                "the instructions of the task `{name}` begin with `-`: its agent would take them \
+                 for an option"
+            );
+            Err(Failure::new("instructions", message).hint("begin with a word"))
+        }
         Some(known) => Ok(WorkCommand::Argv(known.task(instructions))),
         None => {
             let message = format!("the task `{}` has nothing to run", visible(&work.name));
