@@ -52,7 +52,9 @@ impl Ready {
     /// Writes them. `best` is where the ladder begins.
     pub(super) fn new(best: Rung) -> Self {
         let holds: &[Hold] = match best {
-            Rung::Queue => &[Hold::Queue, Hold::Target, Hold::Nothing],
+            // For what a kernel was built without it looks for a module first, which takes longer than
+            // all else; the target is there more often.
+            Rung::Queue => &[Hold::Target, Hold::Queue, Hold::Nothing],
             Rung::Redirect => &[Hold::Nothing],
             Rung::None => &[],
         };
