@@ -267,7 +267,8 @@ fn open(folder: BorrowedFd<'_>, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, flags, Mode::empty())?)
 }
 
-fn names(folder: BorrowedFd<'_>) -> io::Result<Vec<std::ffi::OsString>> {
+/// Returns the names in a folder.
+pub(crate) fn names(folder: BorrowedFd<'_>) -> rustix::io::Result<Vec<std::ffi::OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder)? {
         let entry = entry?;

@@ -4,14 +4,15 @@
 //! Folders are moved up to the top before they are emptied, so two are open at a time and nothing
 //! leads out: `..` is never used, and no link is followed.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, Dir, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, Result};
+
+use crate::cache::names;
 
 /// How long a folder is emptied that somebody goes on filling.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -94,18 +95,6 @@ fn opened(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd> {
         rustix::fs::chmod(format!("/proc/self/fd/{}", place.as_raw_fd()), Mode::RWXU)?;
     }
     rustix::fs::openat(&place, c".", flags, Mode::empty())
-}
-
-fn names(folder: BorrowedFd<'_>) -> Result<Vec<OsString>> {
-    let mut names = Vec::new();
-    for entry in Dir::read_from(folder)? {
-        let entry = entry?;
-        let name = entry.file_name().to_bytes();
-        if name != b"." && name != b".." {
-            names.push(OsStr::from_bytes(name).to_owned());
-        }
-    }
-    Ok(names)
 }
 
 #[cfg(test)]

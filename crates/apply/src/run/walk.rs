@@ -129,9 +129,10 @@ impl NamesIn {
         mut tell: impl FnMut(&CStr, FileType) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let Ok(entries) = rustix::fs::Dir::read_from(folder) else {
-            return ControlFlow::Continue(());
+            return ControlFlow::Break(());
         };
-        for entry in entries.flatten() {
+        for entry in entries {
+            let Ok(entry) = entry else { return ControlFlow::Break(()) };
             tell(entry.file_name(), entry.file_type())?;
         }
         ControlFlow::Continue(())
