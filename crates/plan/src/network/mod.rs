@@ -14,13 +14,14 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 pub use netlink::Messages;
 pub use queue::bind as bind_queue;
-pub use route::{NAMES_V4, NAMES_V6, everywhere};
+pub use route::everywhere;
 pub use rules::{Hold, rules};
 
 /// The sandbox's own address.
 pub const OWN_V4: Ipv4Addr = Ipv4Addr::new(10, 255, 0, 1);
 /// The same for IPv6.
 pub const OWN_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xaaaa, 0, 0, 0, 0, 0, 1);
+
 /// How connections inside are led to the supervisor, the best first (Ruling 28).
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Rung {

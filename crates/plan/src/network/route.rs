@@ -1,7 +1,5 @@
 //! Every address is an address of the sandbox (rtnetlink(7)).
 
-use std::net::{Ipv4Addr, Ipv6Addr};
-
 use super::netlink::{Messages, NEW};
 use super::{OWN_V4, OWN_V6};
 
@@ -53,9 +51,3 @@ fn route(messages: &mut Messages, family: u8, own: &[u8]) {
         body.attribute(PREFERRED, own);
     });
 }
-
-/// The addresses that names get: `198.18.0.0/15` is for measuring networks (RFC 2544), and nothing
-/// that is meant for others is there.
-pub const NAMES_V4: (Ipv4Addr, u8) = (Ipv4Addr::new(198, 18, 0, 0), 15);
-/// The same for IPv6, in a range that is for everybody's own use (RFC 4193).
-pub const NAMES_V6: (Ipv6Addr, u8) = (Ipv6Addr::new(0xfd00, 0x5a4b, 0, 0, 0, 0, 0, 0), 32);
