@@ -35,7 +35,8 @@ pub(super) async fn look(stream: &TcpStream, host: &Host, port: u16, strict: boo
 }
 
 async fn look_tls(stream: &TcpStream, host: &Host, strict: bool) -> Seen {
-    let mut bytes = vec![0; hello::LONGEST_PEEK];
+    // One more than is read: what fills it is too long, and is told so.
+    let mut bytes = vec![0; hello::LONGEST_PEEK + 1];
     let mut had = 0;
     loop {
         let Ok(length) = more(stream, &mut bytes, had).await else {
@@ -62,7 +63,7 @@ async fn look_tls(stream: &TcpStream, host: &Host, strict: bool) -> Seen {
 }
 
 async fn look_http(stream: &TcpStream, host: &Host) -> Seen {
-    let mut bytes = vec![0; crate::http::LONGEST];
+    let mut bytes = vec![0; crate::http::LONGEST + 1];
     let (mut reader, mut had) = (Reader::default(), 0);
     loop {
         let Ok(length) = more(stream, &mut bytes, had).await else {
