@@ -30,6 +30,8 @@ mod bytes;
 pub mod dns;
 pub mod hello;
 pub mod http;
+#[cfg(target_os = "linux")]
 pub mod net;
 pub mod packet;
 pub mod socks;
+pub mod traffic;

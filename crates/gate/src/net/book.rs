@@ -1,13 +1,13 @@
 //! What went through the doors, and what did not.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use palisade_policy::name::Host;
 
-use super::report::{Connection, Report, Via};
 use super::rules::Budget;
+use crate::traffic::{Connection, Report, Via};
 
 /// Connections that are told one by one; the others are counted.
 const MOST: usize = 1000;
@@ -24,8 +24,8 @@ struct Pages {
     report: Report,
     /// Bytes sent to each host.
     sent: HashMap<String, u64>,
-    /// Where a refused name stands.
-    names: HashMap<String, usize>,
+    /// Names that were refused.
+    names: HashSet<String>,
 }
 
 impl Book {
@@ -35,10 +35,14 @@ impl Book {
 
     /// Begins an entry, which is noted when it ends.
     pub(super) fn entry(&self, host: &Host, port: u16, via: Via) -> Connection {
+        self.begin(host.to_string(), Some(port), via)
+    }
+
+    fn begin(&self, host: String, port: Option<u16>, via: Via) -> Connection {
         Connection {
             at: self.begun.elapsed(),
-            host: host.to_string(),
-            port: Some(port),
+            host,
+            port,
             address: None,
             via,
             refused: None,
@@ -64,28 +68,16 @@ impl Book {
     /// Notes a name that may not be reached, once.
     pub(super) fn refused_name(&self, name: &str, code: &'static str) {
         let mut pages = self.pages();
-        let place = pages.report.connections.len();
-        if pages.names.contains_key(name) {
+        if pages.names.contains(name) {
             return;
         }
-        if place >= MOST {
+        if pages.report.connections.len() >= MOST {
             pages.report.more += 1;
             return;
         }
-        pages.names.insert(name.to_owned(), place);
-        pages.report.connections.push(Connection {
-            at: self.begun.elapsed(),
-            host: name.to_owned(),
-            port: None,
-            address: None,
-            via: Via::Name,
-            refused: Some(code),
-            rule: None,
-            sent: 0,
-            received: 0,
-            duration: Duration::ZERO,
-            request: None,
-        });
+        pages.names.insert(name.to_owned());
+        let entry = self.begin(name.to_owned(), None, Via::Name);
+        pages.report.connections.push(Connection { refused: Some(code), ..entry });
     }
 
     /// Counts bytes that were sent; returns whether that was too much.

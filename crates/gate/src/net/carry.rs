@@ -10,7 +10,7 @@ use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 use super::Shared;
-use super::report::Connection;
+use crate::traffic::Connection;
 
 /// Bytes that are copied at once.
 const CHUNK: usize = 16 << 10;

@@ -9,8 +9,8 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::Shared;
-use super::report::Connection;
 use super::rules::{Judged, is_host};
+use crate::traffic::Connection;
 
 /// How long a resolver may take.
 const RESOLVING: Duration = Duration::from_secs(15);

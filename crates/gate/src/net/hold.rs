@@ -10,13 +10,14 @@ use tokio::io::Interest;
 use tokio::net::UnixDatagram;
 
 use super::dial::{Failed, dial};
-use super::report::Via;
 use super::{Held, Pair, Shared};
 use crate::packet::Packet;
+use crate::traffic::Via;
 
-/// Marks that the rules inside know: it may not be made, and the other side refuses.
-const DENIED: u32 = 0xdead;
-const REFUSED: u32 = 0xbeef;
+/// The mark of a connection that may not be made, as the rules inside know it.
+pub const DENIED: u32 = 0xdead;
+/// The mark of one that the other side refuses.
+pub const REFUSED: u32 = 0xbeef;
 
 /// Bytes of one message at most: a packet's first, and what the kernel says of it.
 const LONGEST: usize = 2048;

@@ -16,36 +16,20 @@
 //! | `first` | looks at the first bytes: do they name the same host? |
 //! | `carry` | moves bytes both ways |
 //! | `book` | remembers what there was |
-//! | `report` | what is told of it |
-//!
-//! The doors are Linux's; elsewhere only what is said about them is here.
 
-#[cfg(target_os = "linux")]
 mod book;
-#[cfg(target_os = "linux")]
 mod carry;
-#[cfg(target_os = "linux")]
 mod dial;
-#[cfg(target_os = "linux")]
 mod first;
-#[cfg(target_os = "linux")]
 mod hold;
-#[cfg(target_os = "linux")]
 mod names;
-#[cfg(target_os = "linux")]
 mod open;
-#[cfg(target_os = "linux")]
 mod proxy;
-#[cfg(target_os = "linux")]
 mod relay;
-mod report;
-#[cfg(target_os = "linux")]
 mod rules;
 
-#[cfg(target_os = "linux")]
+pub use hold::{DENIED, REFUSED};
 pub use open::{Gate, Outside, Sockets};
-#[cfg(target_os = "linux")]
 use open::{Held, Pair, Shared};
-pub use report::{Connection, Report, Via};
-#[cfg(target_os = "linux")]
+pub use relay::OWN_PORT;
 pub use rules::{Judged, Rules};

@@ -14,10 +14,10 @@ use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::book::Book;
-use super::report::{Connection, Report};
 use super::rules::Rules;
 use super::{hold, names, proxy, relay};
 use crate::dns::Names;
+use crate::traffic::{Connection, Report};
 
 /// The sockets inside a box that everything there is led to. All are nonblocking.
 #[derive(Debug)]

@@ -11,11 +11,11 @@ use tokio::time::timeout;
 use super::Shared;
 use super::dial::{Failed, dial};
 use super::relay::through;
-use super::report::Via;
 use crate::http::{
     Body, Chunks, ESTABLISHED, Head, LONGEST, Reader, Reading, Status, Target, refuse, to_server,
 };
 use crate::socks::{self, Reply, WELCOME, read_greeting, read_request};
+use crate::traffic::Via;
 
 /// How long a client may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);

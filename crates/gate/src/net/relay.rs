@@ -11,11 +11,11 @@ use tokio::net::{TcpListener, TcpStream};
 use super::carry::carry;
 use super::dial::dial;
 use super::first::{self, Seen};
-use super::report::{Connection, Via};
 use super::{Held, Pair, Shared};
+use crate::traffic::{Connection, Via};
 
-/// The port that the rules lead to, on the loopback.
-const OWN_PORT: u16 = 1;
+/// The port that the rules inside lead to, on the loopback.
+pub const OWN_PORT: u16 = 1;
 
 /// Takes connections.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {

@@ -107,7 +107,18 @@ fn parse_v6(table: &str) -> Vec<IpAddr> {
 
 #[cfg(test)]
 mod tests {
+    use palisade_gate::net;
+    use palisade_plan::network;
+
     use super::*;
+
+    #[test]
+    fn both_sides_of_the_doors_mean_the_same_marks_and_port() {
+        let gate = (net::DENIED, net::REFUSED, net::OWN_PORT);
+        assert_eq!(gate, (network::DENIED, network::REFUSED, network::RELAY_PORT));
+        let own = palisade_gate::dns::GATEWAY;
+        assert_eq!((own.v4, own.v6), (network::OWN_V4, network::OWN_V6));
+    }
 
     #[test]
     fn tables_of_names_are_read_as_the_system_reads_them() {

@@ -1,6 +1,6 @@
 //! What a run is told of its network, and what is told of it.
 
-use palisade_gate::net::{Connection, Report};
+use palisade_gate::traffic::{Connection, Report};
 use palisade_plan::Order;
 use palisade_plan::network::{PROXY_PORT, Rung};
 use palisade_policy::policy::{Network, NetworkMode};
@@ -18,14 +18,20 @@ pub struct Traffic {
     pub report: Report,
 }
 
+/// Complains about rules that a filtered network would have to hold, and cannot.
+pub(super) fn check(network: &Network) -> Result<(), CannotRun> {
+    let has_rules = network.http_rules.lists().iter().any(|list| !list.rules.is_empty());
+    if is_filtered(network.mode.value()) && has_rules { Err(CannotRun::HttpRules) } else { Ok(()) }
+}
+
+fn is_filtered(mode: NetworkMode) -> bool {
+    matches!(mode, NetworkMode::AllowList | NetworkMode::Monitor)
+}
+
 /// Names the proxy to programs that look for one, unless the policy or the caller says otherwise.
-pub(super) fn name_proxy(order: &mut Order, network: &Network) -> Result<(), CannotRun> {
-    let filtered = matches!(order.network, NetworkMode::AllowList | NetworkMode::Monitor);
-    if filtered && network.http_rules.lists().iter().any(|list| !list.rules.is_empty()) {
-        return Err(CannotRun::HttpRules);
-    }
-    if !filtered || !network.proxy_env.value().0 {
-        return Ok(());
+pub(super) fn name_proxy(order: &mut Order, network: &Network) {
+    if !is_filtered(order.network) || !network.proxy_env.value().0 {
+        return;
     }
     let (http, socks) =
         (format!("http://127.0.0.1:{PROXY_PORT}"), format!("socks5h://127.0.0.1:{PROXY_PORT}"));
@@ -39,7 +45,6 @@ pub(super) fn name_proxy(order: &mut Order, network: &Network) -> Result<(), Can
             }
         }
     }
-    Ok(())
 }
 
 impl Traffic {
