@@ -14,7 +14,8 @@ use rustix::io::{Errno, Result};
 
 use crate::cache::names;
 
-/// How long a folder is emptied that somebody goes on filling.
+/// How long a folder is emptied that somebody goes on filling. What nobody fills is emptied to its
+/// end, however much it is.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Removes the folder at a path, with all that is in it. What could not be removed in time stays.
@@ -25,27 +26,39 @@ pub(super) fn folder(path: &Path) -> Result<()> {
 fn within(patience: Duration, path: &Path) -> Result<()> {
     let until = Instant::now() + patience;
     let top = opened(rustix::fs::CWD, path.as_os_str())?;
-    let mut moved = 0_u64;
+    let mut moved = Moved::default();
+    // How many names the top can have that are ours to remove.
+    let mut left = usize::MAX;
     loop {
+        let found = names(top.as_fd())?;
         // What cannot be removed does not keep the rest.
         let (mut gone, mut failed) = (0_usize, None);
-        for name in names(top.as_fd())? {
-            match clear(top.as_fd(), &name, &mut moved) {
+        for name in &found {
+            match clear(top.as_fd(), name, &mut moved) {
                 Ok(()) => gone += 1,
                 Err(errno) => failed = Some(errno),
             }
         }
+        let filled = failed.is_some() || found.len() > left;
         match (gone, failed) {
             (0, None) => return rustix::fs::rmdir(path),
             (0, Some(errno)) => return Err(errno),
-            (_, _) if Instant::now() > until => return Err(Errno::NOTEMPTY),
-            (_, _) => {}
+            (_, _) if filled && Instant::now() > until => return Err(Errno::NOTEMPTY),
+            (_, _) => left = std::mem::take(&mut moved.this_round),
         }
     }
 }
 
+/// What was moved to the top.
+#[derive(Default)]
+struct Moved {
+    /// Names that were tried, so the next is another one.
+    tried: u64,
+    this_round: usize,
+}
+
 /// Removes a name at the top; of a folder, what is in it is at the top afterwards.
-fn clear(top: BorrowedFd<'_>, name: &OsStr, moved: &mut u64) -> Result<()> {
+fn clear(top: BorrowedFd<'_>, name: &OsStr, moved: &mut Moved) -> Result<()> {
     if unlinked(top, name)? {
         return Ok(());
     }
@@ -55,7 +68,7 @@ fn clear(top: BorrowedFd<'_>, name: &OsStr, moved: &mut u64) -> Result<()> {
 }
 
 /// Empties a folder: what is a folder itself is moved to the top, where its turn comes.
-fn raise(folder: BorrowedFd<'_>, top: BorrowedFd<'_>, moved: &mut u64) -> Result<()> {
+fn raise(folder: BorrowedFd<'_>, top: BorrowedFd<'_>, moved: &mut Moved) -> Result<()> {
     for name in names(folder)? {
         if unlinked(folder, &name)? {
             continue;
@@ -63,8 +76,8 @@ fn raise(folder: BorrowedFd<'_>, top: BorrowedFd<'_>, moved: &mut u64) -> Result
         // To be moved it must be writable itself: its `..` changes.
         drop(opened(folder, &name)?);
         loop {
-            *moved += 1;
-            let to = format!("palisade-moved-{moved}");
+            moved.tried += 1;
+            let to = format!("palisade-moved-{}", moved.tried);
             let flags = rustix::fs::RenameFlags::NOREPLACE;
             match rustix::fs::renameat_with(folder, &name, top, &to, flags) {
                 // Somebody has used our names.
@@ -72,6 +85,7 @@ fn raise(folder: BorrowedFd<'_>, top: BorrowedFd<'_>, moved: &mut u64) -> Result
                 done => break done?,
             }
         }
+        moved.this_round += 1;
     }
     Ok(())
 }
@@ -104,6 +118,15 @@ mod tests {
     use std::thread;
 
     use super::*;
+
+    #[test]
+    fn what_nobody_fills_is_emptied_however_long_it_takes() {
+        let project = palisade_testkit::Project::new();
+        let path = project.path("deep");
+        fs::create_dir_all(path.join("a/b/c/d/e/f")).unwrap();
+        assert_eq!(within(Duration::ZERO, &path), Ok(()));
+        assert!(!path.exists());
+    }
 
     #[test]
     fn a_folder_that_somebody_goes_on_filling_is_given_up_and_goes_later() {
