@@ -1,5 +1,6 @@
 //! What is compared: no sandbox, ours, and those of others that are installed.
 
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -74,14 +75,31 @@ fn with_our_mounts(folder: &Path) -> Option<Candidate> {
     Some(Candidate { name: "bwrap, our mounts", words: words.collect() })
 }
 
+/// Returns ours with a network that is filtered by name.
+fn with_a_network(folder: &Path) -> Result<Candidate, Failure> {
+    let policy = folder.join("home/allow-list.yaml");
+    fs::write(&policy, "network: { mode: allow-list, allow: [api.example.com] }\n")
+        .map_err(|error| Failure::io("cannot write a policy", &error))?;
+    let words = [&folder.join("palisade"), Path::new("run"), Path::new("--policy"), &policy];
+    let words = words.into_iter().chain([Path::new("--")]);
+    let words = words.map(|word| word.to_string_lossy().into_owned()).collect();
+    Ok(Candidate { name: "palisade run, allow-list", words })
+}
+
 /// Starts `/bin/true` in each, in turn.
-pub(super) fn starts(candidates: &[Candidate], runs: usize) -> Result<String, Failure> {
-    let times = interleaved(candidates, runs, |one| one.run(&["/bin/true"]))?;
+pub(super) fn starts(
+    folder: &Path,
+    candidates: &[Candidate],
+    runs: usize,
+) -> Result<String, Failure> {
+    let mut candidates = candidates.to_vec();
+    candidates.push(with_a_network(folder)?);
+    let times = interleaved(&candidates, runs, |one| one.run(&["/bin/true"]))?;
     let mut page = String::from(
         "## Start\n\n`/bin/true`, from the start of the launcher to its end. \"bwrap\" has a read-only \
          system, a writable project and no network; \"bwrap, our mounts\" the namespaces and mounts \
          of our own plan (`palisade plan --export bwrap`), without our filter of system calls, \
-         Landlock, bounds and clean-up.\n\n\
+         Landlock, bounds and clean-up; \"allow-list\" has a network that is filtered by name.\n\n\
          | What | median ms | p10 ms | p99 ms | × bare |\n| --- | ---: | ---: | ---: | ---: |\n",
     );
     let spreads: Vec<Spread> = times.into_iter().map(Spread::of).collect();

@@ -6,6 +6,7 @@
 mod candidate;
 mod clock;
 mod memory;
+mod network;
 mod work;
 
 use std::fs;
@@ -38,6 +39,8 @@ pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, F
         [flag, folder, runs] if flag == "--inside" => {
             inside(Path::new(folder), runs.parse().unwrap_or(1), out)
         }
+        // What runs inside, to reach a server outside.
+        [flag, words @ ..] if flag == "--client" => network::client::run(words, out),
         [unknown, ..] => Err(Failure::argument("bench", unknown)),
     }
 }
@@ -70,9 +73,10 @@ fn outside(runs: usize, out: &mut dyn Write) -> Result<Ending, Failure> {
 /// Measures, and prints tables.
 fn inside(folder: &Path, runs: usize, out: &mut dyn Write) -> Result<Ending, Failure> {
     let candidates = candidate::found(folder);
-    write!(out, "{}", candidate::starts(&candidates, runs)?)?;
+    write!(out, "{}", candidate::starts(folder, &candidates, runs)?)?;
     write!(out, "{}", library_table(folder, runs)?)?;
     write!(out, "{}", work::table(folder, &candidates, runs.div_ceil(20))?)?;
+    write!(out, "{}", network::table(folder, runs.div_ceil(40))?)?;
     Ok(Ending::Clean)
 }
 

@@ -76,6 +76,7 @@ impl Ready {
     pub(super) fn open(&self, control: BorrowedFd<'_>) -> Result<()> {
         ask(inlet::about_routes()?.as_fd(), &self.everywhere)?;
         let Sockets { relay: [a, b], names: [c, d, e, f], proxy } = inlet::open()?;
+        inlet::tell_every_refusal();
         let (rung, queue) = self.lead();
         let message = Message::Inlets(match rung {
             Rung::Queue => 0,

@@ -9,12 +9,13 @@ use palisade_plan::Trial;
 use rustix::io::Errno;
 
 /// How long is waited before each further try.
-const WAITS: [Duration; 5] = [
+const WAITS: [Duration; 6] = [
     Duration::from_millis(20),
     Duration::from_millis(40),
     Duration::from_millis(80),
     Duration::from_millis(160),
     Duration::from_millis(320),
+    Duration::from_millis(640),
 ];
 
 /// Does something, again and again for a little while as long as it fails for want of something.
@@ -96,7 +97,7 @@ mod tests {
             (done, tries)
         };
         assert_eq!(later(3, Errno::AGAIN), (Ok(()), 3));
-        assert_eq!(later(9, Errno::AGAIN), (Err(Errno::AGAIN), 6));
+        assert_eq!(later(9, Errno::AGAIN), (Err(Errno::AGAIN), 7));
         assert_eq!(later(3, Errno::PERM), (Err(Errno::PERM), 1));
     }
 }

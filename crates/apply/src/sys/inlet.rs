@@ -6,6 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
 use palisade_plan::network::{NAMES_PORT, OWN_V4, PROXY_PORT, RELAY_PORT};
+use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{
@@ -32,6 +33,18 @@ fn talk(protocol: Option<Protocol>) -> Result<OwnedFd> {
     let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, protocol)?;
     rustix::net::bind(&socket, &SocketAddrNetlink::new(0, 0))?;
     Ok(socket)
+}
+
+/// Has every refusal told: by rule the kernel tells of fifty at once, and of the others when they are
+/// tried again, a second later. Where this cannot be said it stays so.
+pub(crate) fn tell_every_refusal() {
+    for setting in [c"/proc/sys/net/ipv4/icmp_ratemask", c"/proc/sys/net/ipv6/icmp/ratemask"] {
+        let flags = OFlags::WRONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        if let Ok(file) = rustix::fs::open(setting, flags, Mode::empty()) {
+            // Kinds of messages that are counted: none but the answer to a ping.
+            rustix::io::write(&file, b"0").ok();
+        }
+    }
 }
 
 /// Sends messages and hears the answers to all of them; the first that is no is the result.

@@ -180,7 +180,7 @@ fn a_shortage_that_may_pass_never_makes_the_walls_weaker() {
             let world = with_script(it.user_policy(&format!("require: {require}\n")));
             let all = [dropped, kept];
             for last in if require == "none" { &all[..1] } else { &all[..] } {
-                let shell = crowded("4", last);
+                let shell = crowded("6", last);
                 let ran = prepared(&world, &shell, &["run", "--", "sh", "out.sh"]);
                 assert_eq!(ran.code, Some(125), "{require}: {}{}", ran.stdout, ran.stderr);
                 assert!(ran.stderr.contains("at the moment"), "{}", ran.stderr);

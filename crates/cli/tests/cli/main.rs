@@ -18,6 +18,7 @@ mod kit;
 mod levels;
 mod linking;
 mod network;
+mod network_soak;
 mod own_state;
 mod picked;
 mod places;

@@ -9,10 +9,10 @@ use crate::kit::{World, as_both};
 use crate::schema::assert_fits;
 
 /// A web server on the host's loopback.
-struct Server(Child, u16);
+pub(crate) struct Server(Child, pub(crate) u16);
 
 impl Server {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let script = "import http.server\n\
             class H(http.server.BaseHTTPRequestHandler):\n\
             \x20   def do_GET(self):\n\
@@ -152,5 +152,26 @@ fn rules_for_requests_are_not_taken_for_held() {
         assert_eq!(ran.code, Some(125), "{}", ran.stderr);
         assert!(ran.stderr.contains("error[http-rules]"), "{}", ran.stderr);
         assert!(!world.project.path("made").exists());
+    });
+}
+
+/// Many refusals, and how many of them the kernel kept to itself.
+const REFUSED: &str = r"
+import socket
+for i in range(300):
+    try: socket.create_connection(('192.0.2.7', 80), 20); print('connected')
+    except OSError as e: assert e.errno == 113, e
+names, counts = [l.split() for l in open('/proc/net/snmp') if l.startswith('Icmp:')]
+print(dict(zip(names, counts)).get('OutRateLimitGlobal', '0'))
+";
+
+#[test]
+fn every_refusal_is_told_at_once() {
+    as_both(|world| {
+        world.write("net.yaml", "network: { mode: allow-list, allow: [a.test] }\n");
+        world.write("refused.py", REFUSED);
+        let ran =
+            world.run(&["run", "--policy", "net.yaml", "--", "/usr/bin/python3", "refused.py"]);
+        assert_eq!((ran.stdout.as_str(), ran.code), ("0\n", Some(0)), "{}", ran.stderr);
     });
 }

@@ -135,15 +135,16 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let group = group(order, facts);
     let grouped = group.as_ref().map(|(_, note)| note.clone());
     steps.extend(group.map(|(step, _)| step));
-    steps.extend(files.keeps.into_iter().map(Step::Keep));
-    steps.push(Step::SealRoot);
-    steps.extend(files.steps);
+    // While the settings of the new network can be written: root's are read-only behind the seal.
     if order.network != NetworkMode::Disabled {
         steps.push(Step::LoopbackUp);
     }
     if is_filtered(order.network) {
         steps.push(Step::Inlets(facts.kernel.network));
     }
+    steps.extend(files.keeps.into_iter().map(Step::Keep));
+    steps.push(Step::SealRoot);
+    steps.extend(files.steps);
     steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
     let landlock = second::wall(order, facts);
     if !matches!(landlock, Strength::Absent(_)) {
