@@ -26,6 +26,9 @@ pub enum Fault {
     /// The target is of no form that fits the method.
     #[error("the target of the request is malformed")]
     Target,
+    /// The path is one that servers read differently.
+    #[error("the path of the request has more than one reading")]
+    Path,
     /// The target is not of plain HTTP.
     #[error("the target is not an http URL")]
     Scheme,
@@ -72,6 +75,7 @@ impl Fault {
             Self::Version => "http-version",
             Self::Method => "http-method",
             Self::Target => "http-target",
+            Self::Path => "http-path",
             Self::Scheme => "http-scheme",
             Self::User => "http-user",
             Self::Host => "http-host",
@@ -97,6 +101,7 @@ impl Fault {
             | Self::Control
             | Self::RequestLine
             | Self::Target
+            | Self::Path
             | Self::Scheme
             | Self::User
             | Self::Host

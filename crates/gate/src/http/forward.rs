@@ -47,3 +47,32 @@ pub fn to_server(head: &Head) -> Option<Vec<u8>> {
     out.extend(b"Connection: close\r\n\r\n");
     Some(out)
 }
+
+/// Writes the head of a request anew, without its wish to speak another protocol from here on.
+pub fn unswitched(head: &Head) -> Vec<u8> {
+    const SWITCHING: [&str; 3] = ["connection", "http2-settings", "upgrade"];
+    let path = match &head.target {
+        Target::Absolute(path) | Target::Origin(path) => path.as_slice(),
+        Target::Asterisk | Target::Connect => b"*",
+    };
+    let version = match head.version {
+        Version::Http10 => "HTTP/1.0",
+        Version::Http11 => "HTTP/1.1",
+    };
+    let mut out = [head.method.as_bytes(), b" ", path, b" ", version.as_bytes(), b"\r\n"].concat();
+    let is_kept = |name: &&[u8]| {
+        !name.is_empty()
+            && !SWITCHING.iter().any(|switching| name.eq_ignore_ascii_case(switching.as_bytes()))
+    };
+    let listed: Vec<&[u8]> = listed(&head.headers).filter(is_kept).collect();
+    for header in &head.headers {
+        if !SWITCHING.iter().any(|switching| header.name.eq_ignore_ascii_case(switching)) {
+            out.extend([header.name.as_bytes(), b": ", &header.value, b"\r\n"].concat());
+        }
+    }
+    if !listed.is_empty() {
+        out.extend([b"Connection: ", &*listed.join(&b", "[..]), b"\r\n"].concat());
+    }
+    out.extend(b"\r\n");
+    out
+}

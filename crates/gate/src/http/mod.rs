@@ -8,7 +8,9 @@
 //! | `head` | lines, headers, and how long the body is |
 //! | `chunks` | where a body ends that comes in pieces |
 //! | `target` | for whom a request is |
+//! | `path` | a path in one reading |
 //! | `forward` | how a request for a proxy becomes one for a server |
+//! | `reply` | where a server's answer ends |
 //! | `answer` | what a proxy says itself |
 //! | `fault` | what is wrong with a request |
 
@@ -17,6 +19,8 @@ mod chunks;
 mod fault;
 mod forward;
 mod head;
+mod path;
+mod reply;
 mod target;
 
 #[cfg(test)]
@@ -25,6 +29,8 @@ mod tests;
 pub use answer::{ESTABLISHED, Status, refuse};
 pub use chunks::Chunks;
 pub use fault::Fault;
-pub use forward::to_server;
+pub use forward::{to_server, unswitched};
 pub use head::{Body, Head, Header, LONGEST, MOST_HEADERS, Reader, Reading, Version};
+pub use path::{OnePath, one_path};
+pub use reply::{Answered, Extent, Follows, Reply, read_reply};
 pub use target::{Authority, Target};
