@@ -16,8 +16,8 @@ pub struct Connection {
     pub address: Option<SocketAddr>,
     /// How it came to us.
     pub via: Via,
-    /// Why it did not come about, if it did not; a name that never changes.
-    pub refused: Option<&'static str>,
+    /// What became of it.
+    pub verdict: Verdict,
     /// The rule that says so, if one does.
     pub rule: Option<String>,
     /// Bytes to the other side.
@@ -26,8 +26,66 @@ pub struct Connection {
     pub received: u64,
     /// How long it took.
     pub duration: Duration,
-    /// What a plain request was for: its method and path.
-    pub request: Option<String>,
+    /// What plain requests were for: their methods and paths, of the first of them.
+    pub requests: Vec<String>,
+    /// How many more there were.
+    pub more_requests: u64,
+}
+
+/// What became of a connection. The texts are names that never change.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Verdict {
+    /// It came about, and ended by itself.
+    Allowed,
+    /// It was not made, or cut before anything was passed on, because it may not be.
+    Refused(&'static str),
+    /// It was cut in its course, because of what came through it.
+    Cut(&'static str),
+    /// It might have been made; the other side, or the way there, did not have it so.
+    Failed(&'static str),
+    /// It was made, and who asked for it was gone.
+    Untaken,
+}
+
+impl Verdict {
+    /// Returns the word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Refused(_) => "refused",
+            Self::Cut(_) => "cut",
+            Self::Failed(_) => "failed",
+            Self::Untaken => "untaken",
+        }
+    }
+
+    /// Returns why it is not simply allowed, if there is more to say than the word.
+    pub fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Allowed | Self::Untaken => None,
+            Self::Refused(code) | Self::Cut(code) | Self::Failed(code) => Some(code),
+        }
+    }
+}
+
+/// How many plain requests of one connection are told, and how much of each.
+const REQUESTS: usize = 32;
+const SHOWN: usize = 256;
+
+impl Connection {
+    /// Remembers a plain request that came through.
+    pub fn saw(&mut self, method: &str, path: &str) {
+        if self.requests.len() >= REQUESTS {
+            self.more_requests = self.more_requests.saturating_add(1);
+            return;
+        }
+        let mut text = format!("{method} {path}");
+        if let Some((cut, _)) = text.char_indices().nth(SHOWN) {
+            text.truncate(cut);
+            text.push('…');
+        }
+        self.requests.push(text);
+    }
 }
 
 /// How a connection came to us.

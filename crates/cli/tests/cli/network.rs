@@ -143,15 +143,67 @@ fn a094_in_mode_monitor_everything_is_recorded_and_what_is_denied_is_not_reached
     });
 }
 
+/// Sends plain requests on one connection, as long as it stands.
+const REQUESTS: &str = r#"
+import socket, sys
+port = int(sys.argv[1])
+def said(words, proxied=False):
+    try:
+        to = ('127.0.0.1', 1023) if proxied else ('host.palisade.internal', port)
+        s = socket.create_connection(to, 10); s.sendall(words.encode()); text = b''
+        while True:
+            more = s.recv(4096)
+            if not more: break
+            text += more
+        head, _, body = text.decode().partition('\r\n\r\n')
+        return head.split('\r\n')[0].split(' ')[1], body.strip()
+    except OSError as e: return e.errno
+host = 'host.palisade.internal:%d' % port
+for proxied in [False, True]:
+    for line in ['GET /', 'GET /secret', 'GET //secret', 'GET /a/%2e%2e/secret', 'POST /', 'TRACE /']:
+        method, path = line.split(' ')
+        target = 'http://' + host + path if proxied else path
+        print(line, *said('%s %s HTTP/1.1\r\nHost: %s\r\n\r\n' % (method, target, host), proxied)[:1])
+"#;
+
 #[test]
-fn rules_for_requests_are_not_taken_for_held() {
+fn rules_for_requests_hold_by_themselves_and_through_the_proxy() {
     as_both(|world| {
-        let rules = "http_rules: [{ host: a.test, path: /x, action: deny }]";
-        world.write("net.yaml", format!("network: {{ mode: monitor, {rules} }}\n"));
-        let ran = world.run(&["run", "--policy", "net.yaml", "--", "touch", "made"]);
-        assert_eq!(ran.code, Some(125), "{}", ran.stderr);
-        assert!(ran.stderr.contains("error[http-rules]"), "{}", ran.stderr);
-        assert!(!world.project.path("made").exists());
+        let server = Server::new();
+        let own = "host.palisade.internal";
+        let policy = format!(
+            "network:\n  mode: allow-list\n  host_ports: [{port}]\n  http_rules:\n  \
+             - {{ host: '{own}', path: /secret, action: deny }}\n  \
+             - {{ host: '{own}', methods: [GET], action: allow }}\n",
+            port = server.1
+        );
+        world.write("net.yaml", policy);
+        world.write("requests.py", REQUESTS);
+        let port = server.1.to_string();
+        let python = ["/usr/bin/python3", "requests.py", &port];
+        let words = [&["run", "--json", "--policy", "net.yaml", "--"][..], &python[..]].concat();
+        let ran = world.run(&words);
+        let told: Json = serde_json::from_str(&ran.stdout).unwrap();
+        assert_fits(&told, "outcome.json");
+        let lines: Vec<&str> = told["stdout"].as_str().unwrap_or_default().lines().collect();
+        let each = [
+            "GET / 200",
+            "GET /secret 403",
+            "GET //secret 403",
+            "GET /a/%2e%2e/secret 403",
+            "POST / 403",
+            "TRACE / 405",
+        ];
+        assert_eq!(lines, [each, each].concat(), "{told:#}");
+        let all = told["network"]["connections"].as_array().unwrap();
+        let refused: Vec<&Json> = all.iter().filter(|it| it["verdict"] == "refused").collect();
+        let first = refused.first().unwrap();
+        assert_eq!(
+            (&first["code"], &first["request"]),
+            (&json!("request-refused"), &json!("GET /secret"))
+        );
+        let rule = format!("http_rules: deny {own} /secret");
+        assert_eq!(first["rule"], json!(rule), "{told:#}");
     });
 }
 

@@ -1,22 +1,43 @@
 //! What went through the doors, and what did not.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use palisade_policy::name::Host;
 
 use super::rules::Budget;
-use crate::traffic::{Connection, Report, Via};
+use crate::traffic::{Connection, Report, Verdict, Via};
 
 /// Connections that are told one by one; the others are counted.
 const MOST: usize = 1000;
 
+/// Hosts whose bytes are counted one by one; the others share one count.
+const HOSTS: usize = 4096;
+
+/// The name of that count.
+const OTHERS: &str = "others";
+
+/// Somebody who hears of each connection when it has ended, and does not keep us waiting.
+pub type Told = Arc<dyn Fn(&Connection) + Send + Sync>;
+
 /// The book that is written while the doors are open.
-#[derive(Debug)]
 pub(super) struct Book {
     begun: Instant,
     pages: Mutex<Pages>,
+    told: Option<Told>,
+}
+
+/// A connection that is under way. However it ends, it is in the book then.
+#[derive(Debug)]
+pub(super) struct Entry {
+    connection: Mutex<Connection>,
+    host: String,
+    sent: AtomicU64,
+    received: AtomicU64,
+    book: Arc<Book>,
 }
 
 #[derive(Debug, Default)]
@@ -29,13 +50,16 @@ struct Pages {
 }
 
 impl Book {
-    pub(super) fn new(begun: Instant) -> Self {
-        Self { begun, pages: Mutex::default() }
+    pub(super) fn new(begun: Instant, told: Option<Told>) -> Self {
+        Self { begun, pages: Mutex::default(), told }
     }
 
-    /// Begins an entry, which is noted when it ends.
-    pub(super) fn entry(&self, host: &Host, port: u16, via: Via) -> Connection {
-        self.begin(host.to_string(), Some(port), via)
+    /// Begins an entry, which is noted when it is dropped.
+    pub(super) fn entry(self: &Arc<Self>, host: &Host, port: u16, via: Via) -> Entry {
+        let connection = self.begin(host.to_string(), Some(port), via);
+        let (sent, received) = (AtomicU64::new(0), AtomicU64::new(0));
+        let host = connection.host.clone();
+        Entry { connection: Mutex::new(connection), host, sent, received, book: Arc::clone(self) }
     }
 
     fn begin(&self, host: String, port: Option<u16>, via: Via) -> Connection {
@@ -45,18 +69,22 @@ impl Book {
             port,
             address: None,
             via,
-            refused: None,
+            verdict: Verdict::Allowed,
             rule: None,
             sent: 0,
             received: 0,
             duration: Duration::ZERO,
-            request: None,
+            requests: Vec::new(),
+            more_requests: 0,
         }
     }
 
     /// Notes a connection that has ended, or never was.
-    pub(super) fn note(&self, mut connection: Connection) {
+    fn note(&self, mut connection: Connection) {
         connection.duration = self.begun.elapsed().saturating_sub(connection.at);
+        if let Some(told) = &self.told {
+            told(&connection);
+        }
         let mut pages = self.pages();
         if pages.report.connections.len() < MOST {
             pages.report.connections.push(connection);
@@ -67,43 +95,51 @@ impl Book {
 
     /// Notes a name that may not be reached, once.
     pub(super) fn refused_name(&self, name: &str, code: &'static str) {
-        let mut pages = self.pages();
-        if pages.names.contains(name) {
-            return;
+        {
+            let mut pages = self.pages();
+            if pages.names.contains(name) {
+                return;
+            }
+            if pages.names.len() >= MOST {
+                pages.report.more += 1;
+                return;
+            }
+            pages.names.insert(name.to_owned());
         }
-        if pages.report.connections.len() >= MOST {
-            pages.report.more += 1;
-            return;
-        }
-        pages.names.insert(name.to_owned());
         let entry = self.begin(name.to_owned(), None, Via::Name);
-        pages.report.connections.push(Connection { refused: Some(code), ..entry });
+        self.note(Connection { verdict: Verdict::Refused(code), ..entry });
     }
 
-    /// Counts bytes that were sent; returns whether that was too much.
+    /// Counts bytes that were sent; an error if that was too much.
     pub(super) fn sent(&self, host: &str, bytes: u64, budget: &Budget) -> Result<(), &'static str> {
         let mut pages = self.pages();
-        pages.report.sent += bytes;
+        pages.report.sent = pages.report.sent.saturating_add(bytes);
         let all = pages.report.sent;
         if budget.upload.is_some_and(|most| all > most) {
             return Err("budget-upload");
         }
         let Some(most) = budget.per_host else { return Ok(()) };
-        let own = pages.sent.entry(host.to_owned()).or_default();
-        *own += bytes;
+        // Those who come late are bounded together, and not one by one without end.
+        let is_known = pages.sent.contains_key(host) || pages.sent.len() < HOSTS;
+        let own = pages.sent.entry(if is_known { host } else { OTHERS }.to_owned()).or_default();
+        *own = own.saturating_add(bytes);
         if *own > most { Err("budget-per-host") } else { Ok(()) }
     }
 
-    /// Counts bytes that were received; returns whether that was too much.
+    /// Counts bytes that were received; an error if that was too much.
     pub(super) fn received(&self, bytes: u64, budget: &Budget) -> Result<(), &'static str> {
         let mut pages = self.pages();
-        pages.report.received += bytes;
+        pages.report.received = pages.report.received.saturating_add(bytes);
         let all = pages.report.received;
         if budget.download.is_some_and(|most| all > most) { Err("budget-download") } else { Ok(()) }
     }
 
     pub(super) fn trouble(&self, what: String) {
-        self.pages().report.trouble.push(what);
+        const SHOWN: usize = 20;
+        let mut pages = self.pages();
+        if pages.report.trouble.len() < SHOWN {
+            pages.report.trouble.push(what);
+        }
     }
 
     pub(super) fn report(&self) -> Report {
@@ -112,5 +148,144 @@ impl Book {
 
     fn pages(&self) -> MutexGuard<'_, Pages> {
         self.pages.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    /// Says what became of it.
+    pub(super) fn judged(&self, verdict: Verdict) {
+        self.with(|connection| connection.verdict = verdict);
+    }
+
+    /// Changes what is told of it.
+    pub(super) fn with(&self, change: impl FnOnce(&mut Connection)) {
+        change(&mut self.connection.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Counts bytes to the other side; an error if that was too much.
+    pub(super) fn sent(&self, bytes: usize, budget: &Budget) -> Result<(), &'static str> {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.sent.fetch_add(bytes, Ordering::Relaxed);
+        self.book.sent(&self.host, bytes, budget)
+    }
+
+    /// Counts bytes from there; an error if that was too much.
+    pub(super) fn received(&self, bytes: usize, budget: &Budget) -> Result<(), &'static str> {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.received.fetch_add(bytes, Ordering::Relaxed);
+        self.book.received(bytes, budget)
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        connection.sent = self.sent.load(Ordering::Relaxed);
+        connection.received = self.received.load(Ordering::Relaxed);
+        self.book.note(connection);
+    }
+}
+
+impl fmt::Debug for Book {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Book").field("pages", &self.pages).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn book() -> Arc<Book> {
+        Arc::new(Book::new(Instant::now(), None))
+    }
+
+    fn host(text: &str) -> Host {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_first_connections_are_told_and_the_others_counted() {
+        let book = book();
+        for _ in 0..MOST + 5 {
+            drop(book.entry(&host("a.test"), 80, Via::Direct));
+        }
+        let report = book.report();
+        assert_eq!((report.connections.len(), report.more), (MOST, 5));
+    }
+
+    #[test]
+    fn a_name_that_is_refused_is_told_once() {
+        let book = book();
+        for name in ["a.test", "b.test", "a.test"] {
+            book.refused_name(name, "name-not-listed");
+        }
+        let report = book.report();
+        let told: Vec<_> = report.connections.iter().map(|it| (&*it.host, it.verdict)).collect();
+        let refused = Verdict::Refused("name-not-listed");
+        assert_eq!(told, [("a.test", refused), ("b.test", refused)]);
+        (0..2 * MOST).for_each(|it| book.refused_name(&format!("n{it}.test"), "name-not-listed"));
+        let report = book.report();
+        assert_eq!((report.connections.len(), report.more), (MOST, 1002));
+    }
+
+    #[test]
+    fn bytes_beyond_a_budget_are_an_error() {
+        let book = book();
+        let budget = Budget { upload: Some(10), download: Some(5), per_host: Some(6) };
+        assert_eq!(book.sent("a", 6, &budget), Ok(()));
+        assert_eq!(book.sent("a", 1, &budget), Err("budget-per-host"));
+        assert_eq!(book.sent("b", 3, &budget), Ok(()));
+        assert_eq!(book.sent("b", 1, &budget), Err("budget-upload"));
+        assert_eq!(book.received(5, &budget), Ok(()));
+        assert_eq!(book.received(1, &budget), Err("budget-download"));
+        let report = book.report();
+        assert_eq!((report.sent, report.received), (11, 6));
+        assert_eq!(book.sent("c", u64::MAX, &Budget::default()), Ok(()));
+    }
+
+    #[test]
+    fn an_entry_is_in_the_book_however_it_ends() {
+        let book = book();
+        let entry = book.entry(&host("a.test"), 80, Via::Socks);
+        entry.judged(Verdict::Cut("budget-upload"));
+        entry.with(|it| (0..40).for_each(|_| it.saw("GET", &format!("/{}", "x".repeat(500)))));
+        let budget = Budget { upload: Some(3), ..Budget::default() };
+        assert_eq!(entry.sent(3, &budget), Ok(()));
+        assert_eq!(entry.sent(3, &budget), Err("budget-upload"));
+        assert_eq!(entry.received(7, &budget), Ok(()));
+        assert!(book.report().connections.is_empty());
+        drop(entry);
+        let report = book.report();
+        let [told] = &*report.connections else { panic!("{report:?}") };
+        assert_eq!((told.sent, told.received, told.verdict.word()), (6, 7, "cut"));
+        assert_eq!((told.requests.len(), told.more_requests), (32, 8));
+        assert_eq!(told.requests[0].chars().count(), 257);
+    }
+
+    #[test]
+    fn hosts_beyond_a_number_share_one_count() {
+        let book = book();
+        let budget = Budget { per_host: Some(10), ..Budget::default() };
+        for number in 0..HOSTS {
+            assert_eq!(book.sent(&number.to_string(), 1, &budget), Ok(()));
+        }
+        for number in 0..10 {
+            assert_eq!(book.sent(&format!("late{number}"), 1, &budget), Ok(()));
+        }
+        assert_eq!(book.sent("late10", 1, &budget), Err("budget-per-host"));
+        assert_eq!(book.sent("0", 9, &budget), Ok(()));
+        assert_eq!(book.pages().sent.len(), HOSTS + 1);
+    }
+
+    #[test]
+    fn whoever_wants_to_hear_of_connections_does() {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let ear = Arc::clone(&heard);
+        let told: Told = Arc::new(move |it| ear.lock().unwrap().push(it.host.clone()));
+        let book = Arc::new(Book::new(Instant::now(), Some(told)));
+        drop(book.entry(&host("a.test"), 80, Via::Direct));
+        book.refused_name("b.test", "name-not-listed");
+        assert_eq!(*heard.lock().unwrap(), ["a.test", "b.test"]);
     }
 }

@@ -2,30 +2,35 @@
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::Shutdown;
 use rustix::pipe::{PipeFlags, SpliceFlags};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
 
 use super::Shared;
-use crate::traffic::Connection;
+use super::book::Entry;
 
-/// Bytes that are copied at once.
-const CHUNK: usize = 16 << 10;
+/// Bytes that are copied at once; one piece of memory is there for all connections.
+pub(super) const CHUNK: usize = 64 << 10;
 
 /// After so many bytes a connection gets a pipe, through which the kernel moves them by itself.
-const MANY: u64 = 256 << 10;
+const MANY: usize = 256 << 10;
 
 /// Bytes that it moves at once.
 const MOVED: usize = 1 << 20;
 
 /// Why one way has ended before its time.
-enum Broken {
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Broken {
     /// A side is gone.
     Gone,
-    /// Too much went through; a name that never changes.
+    /// It may not go on; a name that never changes.
     Over(&'static str),
 }
 
@@ -33,90 +38,165 @@ enum Broken {
 pub(super) async fn carry(
     stream: &TcpStream,
     upstream: &TcpStream,
-    entry: &mut Connection,
+    entry: &Entry,
     shared: &Shared,
 ) -> Result<(), &'static str> {
-    let host = entry.host.clone();
-    let (mut sent, mut received) = (0, 0);
-    let budget = &shared.rules.budget;
-    let up = one_way(stream, upstream, |bytes| {
-        sent += bytes;
-        shared.book.sent(&host, bytes, budget)
-    });
-    let down = one_way(upstream, stream, |bytes| {
-        received += bytes;
-        shared.book.received(bytes, budget)
-    });
     // One that breaks ends the other; one that ends well does not.
-    let ended = tokio::try_join!(up, down);
-    (entry.sent, entry.received) = (sent, received);
+    let ended = tokio::try_join!(
+        up(stream, upstream, entry, shared),
+        down(stream, upstream, entry, shared)
+    );
     match ended {
         Ok(_) | Err(Broken::Gone) => Ok(()),
         Err(Broken::Over(code)) => Err(code),
     }
 }
 
+/// Moves what the client says.
+async fn up(
+    stream: &TcpStream,
+    upstream: &TcpStream,
+    entry: &Entry,
+    shared: &Shared,
+) -> Result<(), Broken> {
+    one_way(stream, upstream, shared, |bytes| entry.sent(bytes, &shared.rules.budget)).await
+}
+
+/// Moves what the server says.
+pub(super) async fn down(
+    stream: &TcpStream,
+    upstream: &TcpStream,
+    entry: &Entry,
+    shared: &Shared,
+) -> Result<(), Broken> {
+    one_way(upstream, stream, shared, |bytes| entry.received(bytes, &shared.rules.budget)).await
+}
+
 async fn one_way(
     from: &TcpStream,
     to: &TcpStream,
-    mut count: impl FnMut(u64) -> Result<(), &'static str>,
+    shared: &Shared,
+    count: impl Fn(usize) -> Result<(), &'static str>,
 ) -> Result<(), Broken> {
-    let mut chunk = vec![0; CHUNK];
-    let mut all = 0_u64;
+    let mut all = 0_usize;
     loop {
-        if all >= MANY
-            && let Ok(pipe) = Pipe::new()
-        {
-            drop(chunk);
-            return pipe.one_way(from, to, count).await;
-        }
-        let length = from
-            .async_io(Interest::READABLE, || from.try_read(&mut chunk))
+        let mut counted = Ok(());
+        let left = from
+            .async_io(Interest::READABLE, || {
+                let mut chunk = shared.chunk();
+                let length = from.try_read(&mut chunk)?;
+                all = all.saturating_add(length);
+                counted = count(length);
+                let read = chunk.get(..length).unwrap_or_default();
+                if read.is_empty() || counted.is_err() {
+                    return Ok(None);
+                }
+                // Mostly all of it goes on at once, and nothing has to be kept.
+                let written = match to.try_write(read) {
+                    Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+                    written => written?,
+                };
+                Ok(Some(read.get(written..).unwrap_or_default().to_vec()))
+            })
             .await
             .map_err(|_| Broken::Gone)?;
-        if length == 0 {
-            return finish(to);
-        }
-        let counted = u64::try_from(length).unwrap_or(u64::MAX);
-        count(counted).map_err(Broken::Over)?;
-        all += counted;
-        let mut left = chunk.get(..length).unwrap_or_default();
-        while !left.is_empty() {
-            let written = to
-                .async_io(Interest::WRITABLE, || to.try_write(left))
-                .await
-                .map_err(|_| Broken::Gone)?;
-            left = left.get(written..).unwrap_or_default();
+        counted.map_err(Broken::Over)?;
+        let Some(left) = left else {
+            finish(to);
+            return Ok(());
+        };
+        write_all(to, &left).await.map_err(|_| Broken::Gone)?;
+        if all >= MANY {
+            if let Some(pipe) = Pipe::new(shared) {
+                return pipe.one_way(from, to, count).await;
+            }
+            all = 0;
         }
     }
 }
 
+/// Writes everything.
+pub(super) async fn write_all(to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+    let mut left = bytes;
+    while !left.is_empty() {
+        let written = to.async_io(Interest::WRITABLE, || to.try_write(left)).await?;
+        left = left.get(written..).unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Reads what comes behind what is there, and returns how much that is; none if nothing more comes.
+pub(super) async fn read_more(
+    from: &TcpStream,
+    bytes: &mut Vec<u8>,
+    shared: &Shared,
+) -> io::Result<usize> {
+    from.async_io(Interest::READABLE, || {
+        let mut chunk = shared.chunk();
+        let length = from.try_read(&mut chunk)?;
+        bytes.extend(chunk.get(..length).unwrap_or_default());
+        Ok(length)
+    })
+    .await
+}
+
 /// Says that nothing more comes.
-fn finish(to: &TcpStream) -> Result<(), Broken> {
+pub(super) fn finish(to: &TcpStream) {
     // One that is gone has heard enough.
     rustix::net::shutdown(to, Shutdown::Write).ok();
-    Ok(())
+}
+
+/// Tells a client something, which is the last thing that it hears.
+pub(super) async fn tell(stream: &TcpStream, answer: &[u8], shared: &Shared) {
+    /// How long, and how much, a client may go on that was answered already. A connection that is
+    /// closed with words in it that nobody has read is reset, and the answer may be lost.
+    const HEARD: Duration = Duration::from_secs(1);
+    const MOST: usize = 1 << 20;
+    if write_all(stream, answer).await.is_err() {
+        return;
+    }
+    finish(stream);
+    let hearing = async {
+        let (mut all, mut scrap) = (0_usize, Vec::new());
+        while let Ok(length @ 1..) = read_more(stream, &mut scrap, shared).await {
+            scrap.clear();
+            all = all.saturating_add(length);
+            if all > MOST {
+                return;
+            }
+        }
+    };
+    timeout(HEARD, hearing).await.ok();
+}
+
+/// Has a connection end so that the other side sees that it was cut.
+pub(super) fn cut(stream: &TcpStream) {
+    stream.set_zero_linger().ok();
 }
 
 /// A pipe between two sockets.
 struct Pipe {
     into: OwnedFd,
     out: OwnedFd,
+    _permit: OwnedSemaphorePermit,
 }
 
 impl Pipe {
-    fn new() -> io::Result<Self> {
-        let (out, into) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    /// Makes one, as long as there are descriptors for it.
+    fn new(shared: &Shared) -> Option<Self> {
+        let permit = Arc::clone(&shared.pipes).try_acquire_owned().ok()?;
+        let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
+        let (out, into) = rustix::pipe::pipe_with(flags).ok()?;
         // As large as everybody may have it; smaller works, too.
         rustix::pipe::fcntl_setpipe_size(&into, MOVED).ok();
-        Ok(Self { into, out })
+        Some(Self { into, out, _permit: permit })
     }
 
     async fn one_way(
         &self,
         from: &TcpStream,
         to: &TcpStream,
-        mut count: impl FnMut(u64) -> Result<(), &'static str>,
+        count: impl Fn(usize) -> Result<(), &'static str>,
     ) -> Result<(), Broken> {
         let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
         loop {
@@ -129,9 +209,10 @@ impl Pipe {
                 .await
                 .map_err(|_| Broken::Gone)?;
             if filled == 0 {
-                return finish(to);
+                finish(to);
+                return Ok(());
             }
-            count(u64::try_from(filled).unwrap_or(u64::MAX)).map_err(Broken::Over)?;
+            count(filled).map_err(Broken::Over)?;
             let mut left = filled;
             while left > 0 {
                 let emptied = to

@@ -2,15 +2,18 @@
 
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_policy::name::{Host, HostName};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::Shared;
+use super::asking::Wanted;
+use super::book::Entry;
 use super::rules::{Judged, is_host};
-use crate::traffic::Connection;
+use super::{Shared, Whom};
+use crate::traffic::Verdict;
 
 /// How long a resolver may take.
 const RESOLVING: Duration = Duration::from_secs(15);
@@ -33,8 +36,10 @@ pub(super) enum Failed {
     NoName,
     /// The other side refuses.
     Closed,
-    /// There is no way, or no answer.
+    /// There is no way.
     Unreachable,
+    /// There is no answer.
+    Late,
 }
 
 impl Failed {
@@ -45,36 +50,51 @@ impl Failed {
             Self::NoName => "name-unknown",
             Self::Closed => "connection-refused",
             Self::Unreachable => "unreachable",
+            Self::Late => "timeout",
+        }
+    }
+
+    fn verdict(self) -> Verdict {
+        match self {
+            Self::Refused(code) => Verdict::Refused(code),
+            Self::NoName | Self::Closed | Self::Unreachable | Self::Late => {
+                Verdict::Failed(self.code())
+            }
         }
     }
 }
 
 /// Judges a connection and makes it; what it finds out goes into the entry.
-pub(super) async fn dial(
-    shared: &Shared,
-    host: &Host,
-    port: u16,
-    entry: &mut Connection,
-) -> Result<(TcpStream, SocketAddr), Failed> {
-    let dialled = try_dial(shared, host, port, entry).await;
-    match &dialled {
-        Ok((_, address)) => entry.address = Some(*address),
-        Err(failed) => entry.refused = Some(failed.code()),
+pub(super) async fn dial(shared: &Shared, whom: &Whom, entry: &Entry) -> Result<TcpStream, Failed> {
+    match try_dial(shared, whom, entry).await {
+        Ok((stream, address)) => {
+            entry.with(|it| it.address = Some(address));
+            Ok(stream)
+        }
+        Err(failed) => {
+            entry.judged(failed.verdict());
+            Err(failed)
+        }
     }
-    dialled
 }
 
 async fn try_dial(
     shared: &Shared,
-    host: &Host,
-    port: u16,
-    entry: &mut Connection,
+    whom: &Whom,
+    entry: &Entry,
 ) -> Result<(TcpStream, SocketAddr), Failed> {
+    let Whom { host, port } = whom;
+    let port = *port;
     match shared.rules.judge(host, port) {
-        Judged::Allowed(rule) => entry.rule = rule,
+        Judged::Allowed(rule) => entry.with(|it| it.rule = rule),
         Judged::Refused { code, rule } => {
-            entry.rule = rule;
+            entry.with(|it| it.rule = rule);
             return Err(Failed::Refused(code));
+        }
+        Judged::Asked(rule) => {
+            entry.with(|it| it.rule.clone_from(&rule));
+            let wanted = Wanted { host: host.to_string(), port, request: None, rule };
+            shared.asking.ask(wanted).await.map_err(Failed::Refused)?;
         }
     }
     let addresses = addresses(shared, host, port).await?;
@@ -91,7 +111,9 @@ async fn try_dial(
             Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => {
                 failed = Failed::Closed;
             }
-            Ok(Err(_)) | Err(_) => {}
+            Ok(Err(error)) if error.kind() == ErrorKind::TimedOut => failed = Failed::Late,
+            Ok(Err(_)) => failed = Failed::Unreachable,
+            Err(_) => failed = Failed::Late,
         }
     }
     Err(failed)
@@ -122,15 +144,27 @@ async fn addresses(shared: &Shared, host: &Host, port: u16) -> Result<Vec<Socket
     }
 }
 
-/// Asks the host's own table, and then its resolver for the name as it is: no other is tried.
+/// Asks the host's own table, and then its resolver for the name as it is: no other is tried. Who
+/// asks for a name that is being looked up already waits for the same answer.
 async fn resolved(shared: &Shared, name: &HostName) -> Result<Vec<IpAddr>, Failed> {
     if let Some(known) = shared.hosts.get(name) {
         return Ok(known.clone());
     }
+    let lookup = Arc::clone(shared.lookups().entry(name.clone()).or_default());
+    let found = lookup.get_or_init(|| look_up(name)).await.clone();
+    // The next who asks looks anew.
+    let mut lookups = shared.lookups();
+    if lookups.get(name).is_some_and(|it| Arc::ptr_eq(it, &lookup)) {
+        lookups.remove(name);
+    }
+    found
+}
+
+async fn look_up(name: &HostName) -> Result<Vec<IpAddr>, Failed> {
     let asked: io::Result<Vec<IpAddr>> =
         match timeout(RESOLVING, tokio::net::lookup_host(format!("{name}.:0"))).await {
             Ok(found) => found.map(|found| found.map(|address| address.ip()).collect()),
-            Err(_) => return Err(Failed::Unreachable),
+            Err(_) => return Err(Failed::Late),
         };
     asked.map_err(|_| Failed::NoName)
 }

@@ -3,16 +3,18 @@
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{RecvFlags, SendFlags};
 use tokio::io::Interest;
 use tokio::net::UnixDatagram;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::dial::{Failed, dial};
-use super::{Held, Pair, Shared};
+use super::{Held, Pair, Ready, Shared, Whom};
 use crate::packet::Packet;
-use crate::traffic::Via;
+use crate::traffic::{Verdict as Became, Via};
 
 /// The mark of a connection that may not be made, as the rules inside know it.
 pub const DENIED: u32 = 0xdead;
@@ -23,7 +25,10 @@ pub const REFUSED: u32 = 0xbeef;
 const LONGEST: usize = 2048;
 
 /// How long a connection may stay untaken that was dialled.
-const UNTAKEN: std::time::Duration = std::time::Duration::from_secs(30);
+const UNTAKEN: Duration = Duration::from_secs(30);
+
+/// How often those are looked for.
+const SWEPT: Duration = Duration::from_secs(5);
 
 /// The queue.
 #[derive(Debug)]
@@ -90,51 +95,77 @@ pub(super) async fn attend(queue: Queue, shared: Arc<Shared>) {
             continue;
         };
         let pair = Pair { from: source, to: destination };
-        let Ok(permit) = Arc::clone(&shared.room).try_acquire_owned() else {
-            // It is sent again, and there may be room then.
-            queue.say(id, Verdict::Drop);
-            continue;
-        };
         // Sent again while the first is still being answered.
         if shared.held().contains_key(&pair) {
             queue.say(id, Verdict::Drop);
             continue;
         }
+        let Ok(permit) = Arc::clone(&shared.room).try_acquire_owned() else {
+            // It is sent again, and there may be room then.
+            queue.say(id, Verdict::Drop);
+            continue;
+        };
         shared.held().insert(pair, Held::Dialling);
         let (queue, shared) = (Arc::clone(&queue), Arc::clone(&shared));
-        tokio::spawn(async move {
-            queue.say(id, judge(&shared, pair).await);
-            drop(permit);
-            // Who has gone away meanwhile never takes it.
-            tokio::time::sleep(UNTAKEN).await;
-            shared.held().remove(&pair);
-        });
+        tokio::spawn(async move { queue.say(id, judge(&shared, pair, permit).await) });
     }
 }
 
 /// Finds out what becomes of a connection.
-async fn judge(shared: &Shared, pair: Pair) -> Verdict {
-    let port = pair.to.port();
-    let forget = || drop(shared.held().remove(&pair));
-    let Some(host) = shared.meant(pair.to.ip()) else {
-        forget();
-        return Verdict::Pass(DENIED);
-    };
-    let mut entry = shared.book.entry(&host, port, Via::Direct);
-    match dial(shared, &host, port, &mut entry).await {
-        Ok(dialled) => {
-            shared.held().insert(pair, Held::Ready(Box::new((dialled, entry))));
+async fn judge(shared: &Arc<Shared>, pair: Pair, permit: OwnedSemaphorePermit) -> Verdict {
+    // Whatever happens here, who sends the packet again is heard again.
+    let mut waiting = Waiting { shared, pair, became: None };
+    let Some(host) = shared.meant(pair.to.ip()) else { return Verdict::Pass(DENIED) };
+    let whom = Whom { host, port: pair.to.port() };
+    let entry = shared.book.entry(&whom.host, whom.port, Via::Direct);
+    match dial(shared, &whom, &entry).await {
+        Ok(upstream) => {
+            waiting.became = Some(Ready { upstream, entry, permit, since: Instant::now() });
             Verdict::Pass(0)
         }
-        Err(failed) => {
-            shared.book.note(entry);
-            forget();
-            match failed {
-                Failed::Closed => Verdict::Pass(REFUSED),
-                Failed::Refused(_) | Failed::NoName | Failed::Unreachable => Verdict::Pass(DENIED),
-            }
+        Err(Failed::Closed) => Verdict::Pass(REFUSED),
+        Err(Failed::Refused(_) | Failed::NoName | Failed::Unreachable | Failed::Late) => {
+            Verdict::Pass(DENIED)
         }
     }
+}
+
+/// A packet that waits.
+struct Waiting<'s> {
+    shared: &'s Shared,
+    pair: Pair,
+    became: Option<Ready>,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        let mut held = self.shared.held();
+        match self.became.take() {
+            Some(ready) => drop(held.insert(self.pair, Held::Ready(Box::new(ready)))),
+            None => drop(held.remove(&self.pair)),
+        }
+    }
+}
+
+/// Gives connections up that nobody takes, for as long as there are any.
+pub(super) async fn sweep(shared: Arc<Shared>) {
+    loop {
+        tokio::time::sleep(SWEPT).await;
+        give_up(&shared, UNTAKEN);
+    }
+}
+
+/// Gives up what has been waiting to be taken for some time.
+pub(super) fn give_up(shared: &Shared, time: Duration) {
+    shared.held().retain(|_, held| match held {
+        Held::Dialling => true,
+        Held::Ready(ready) if ready.since.elapsed() < time => true,
+        // Who has gone away meanwhile never takes it.
+        Held::Ready(ready) => {
+            ready.entry.judged(Became::Untaken);
+            false
+        }
+    });
 }
 
 /// Reads what the kernel says: the number of a packet, and its first bytes (`NFQNL_MSG_PACKET`).

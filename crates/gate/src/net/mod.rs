@@ -13,23 +13,39 @@
 //! | `relay` | takes connections, whoever they are for |
 //! | `proxy` | takes connections of programs that ask for one |
 //! | `dial` | resolves, judges again, connects |
-//! | `first` | looks at the first bytes: do they name the same host? |
+//! | `first` | looks at the first bytes of TLS: do they name the same host? |
+//! | `incoming` | reads plain requests, one after the other |
+//! | `permit`, `requests` | judge a plain request: for whom it is, and by method and path |
+//! | `follow` | passes on the requests of one connection |
+//! | `exchange` | passes on one request, and its answer back |
+//! | `asking` | asks a person, and remembers the answer |
 //! | `carry` | moves bytes both ways |
 //! | `book` | remembers what there was |
 
+mod asking;
 mod book;
 mod carry;
 mod dial;
+mod exchange;
 mod first;
+mod follow;
 mod hold;
+mod incoming;
 mod names;
 mod open;
+mod permit;
 mod proxy;
 mod relay;
+mod requests;
 mod rules;
 
+#[cfg(test)]
+mod tests;
+
+pub use asking::{Ask, Wanted};
+pub use book::Told;
 pub use hold::{DENIED, REFUSED};
 pub use open::{Gate, Outside, Sockets};
-use open::{Held, Pair, Shared};
+use open::{Held, Pair, Ready, Shared, Whom};
 pub use relay::OWN_PORT;
 pub use rules::{Judged, Rules};

@@ -24,7 +24,10 @@ const CONNECTIONS: usize = 64;
 pub(super) async fn by_packets(socket: UdpSocket, shared: Arc<Shared>) {
     let mut bytes = [0; LONGEST + 1];
     loop {
-        let Ok((length, from)) = socket.recv_from(&mut bytes).await else { continue };
+        let Ok((length, from)) = socket.recv_from(&mut bytes).await else {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            continue;
+        };
         let message = bytes.get(..length).unwrap_or_default();
         if let Some(answer) = answer(message, Carrier::Udp, &shared) {
             // Who asks and goes away has no use for it.

@@ -8,20 +8,19 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use super::Shared;
+use super::carry::{tell, write_all};
 use super::dial::{Failed, dial};
+use super::exchange::exchange;
+use super::incoming::{Incoming, PATIENCE};
+use super::permit::check_rules;
 use super::relay::through;
-use crate::http::{
-    Body, Chunks, ESTABLISHED, Head, LONGEST, Reader, Reading, Status, Target, refuse, to_server,
-};
+use super::{Shared, Whom};
+use crate::http::{ESTABLISHED, Follows, Head, Status, Target, refuse};
 use crate::socks::{self, Reply, WELCOME, read_greeting, read_request};
-use crate::traffic::Via;
+use crate::traffic::{Verdict, Via};
 
-/// How long a client may take to say what it wants.
-const PATIENCE: Duration = Duration::from_secs(30);
-
-/// Bytes that are moved at once.
-const CHUNK: usize = 16 << 10;
+/// How long a client may wait before it asks for something else.
+const IDLE: Duration = Duration::from_secs(60);
 
 /// Takes connections.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
@@ -65,23 +64,23 @@ async fn by_socks(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
         Ok(Ok(Err(fault))) => return drop(stream.write_all(&fault.answer()).await),
         Ok(Err(_)) | Err(_) => return,
     };
-    let mut entry = shared.book.entry(&request.host, request.port, Via::Socks);
-    match dial(shared, &request.host, request.port, &mut entry).await {
-        Ok((upstream, _)) => {
+    let whom = Whom { host: request.host, port: request.port };
+    let entry = shared.book.entry(&whom.host, whom.port, Via::Socks);
+    match dial(shared, &whom, &entry).await {
+        Ok(upstream) => {
             if stream.write_all(&Reply::Succeeded.write()).await.is_ok() {
-                through(stream, upstream, &request.host, request.port, &mut entry, shared).await;
+                through(&stream, &upstream, &whom, &entry, shared).await;
             }
         }
         Err(failed) => {
             let reply = match failed {
                 Failed::Refused(_) => Reply::NotAllowed,
-                Failed::NoName | Failed::Unreachable => Reply::HostUnreachable,
+                Failed::NoName | Failed::Unreachable | Failed::Late => Reply::HostUnreachable,
                 Failed::Closed => Reply::Refused,
             };
             stream.write_all(&reply.write()).await.ok();
         }
     }
-    shared.book.note(entry);
 }
 
 async fn socks_request(
@@ -112,156 +111,77 @@ async fn socks_request(
     }
 }
 
-async fn by_http(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
-    let head = match timeout(PATIENCE, read_head(&mut stream, &mut bytes)).await {
-        Ok(Ok(Ok(head))) => head,
-        Ok(Ok(Err(answer))) => return drop(stream.write_all(&answer).await),
-        Ok(Err(_)) | Err(_) => return,
-    };
-    let behind = bytes.split_off(head.length.min(bytes.len()));
-    let host = head.authority.host.clone();
-    let (via, usual) = match head.target {
-        Target::Connect => (Via::Connect, 443),
-        Target::Absolute(_) | Target::Asterisk | Target::Origin(_) => (Via::Http, 80),
-    };
-    let port = head.authority.port.unwrap_or(usual);
-    if let (Target::Origin(_) | Target::Asterisk, _) = (&head.target, port) {
-        let why = "this is a proxy, and asked like a server";
-        return drop(stream.write_all(&refuse(Status::BadRequest, "proxy-form", why)).await);
-    }
-    if via == Via::Connect && !behind.is_empty() {
-        let why = "bytes came before the connection stood";
-        return drop(stream.write_all(&refuse(Status::BadRequest, "proxy-early", why)).await);
-    }
-    let mut entry = shared.book.entry(&host, port, via);
-    match dial(shared, &host, port, &mut entry).await {
-        Ok((upstream, _)) if via == Via::Connect => {
-            if stream.write_all(ESTABLISHED).await.is_ok() {
-                through(stream, upstream, &host, port, &mut entry, shared).await;
-            }
-        }
-        Ok((upstream, _)) => {
-            entry.request = Some(format!("{} {}", head.method, head.target.path()));
-            let budget = shared.rules.budget;
-            let name = entry.host.clone();
-            let (mut sent, mut received) = (0, 0);
-            let (mut client_in, mut client_out) = stream.into_split();
-            let (mut server_in, mut server_out) = upstream.into_split();
-            let up = async {
-                let first = to_server(&head).unwrap_or_default();
-                let mut count = |bytes: usize| {
-                    let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
-                    sent += bytes;
-                    shared.book.sent(&name, bytes, &budget)
-                };
-                if count(first.len()).is_ok() && server_out.write_all(&first).await.is_ok() {
-                    body(&mut client_in, &mut server_out, &head, behind, &mut count).await;
-                }
-                // That the server answers before it has read all is its right.
-                std::future::pending::<()>().await;
-            };
-            let down = async {
-                let mut chunk = vec![0; CHUNK];
-                while let Ok(length @ 1..) = server_in.read(&mut chunk).await {
-                    let bytes = u64::try_from(length).unwrap_or(u64::MAX);
-                    received += bytes;
-                    let within = shared.book.received(bytes, &budget).is_ok();
-                    let piece = chunk.get(..length).unwrap_or_default();
-                    if !within || client_out.write_all(piece).await.is_err() {
-                        return;
-                    }
-                }
-                client_out.shutdown().await.ok();
-            };
-            tokio::select! {
-                () = up => {}
-                () = down => {}
-            }
-            (entry.sent, entry.received) = (sent, received);
-        }
-        Err(failed) => {
-            let answer = refusal(&head, failed);
-            stream.write_all(&answer).await.ok();
-            stream.shutdown().await.ok();
-        }
-    }
-    shared.book.note(entry);
-}
-
-/// Passes a request's body on, and nothing behind it.
-async fn body(
-    client: &mut (impl tokio::io::AsyncRead + Unpin),
-    server: &mut (impl tokio::io::AsyncWrite + Unpin),
-    head: &Head,
-    behind: Vec<u8>,
-    count: &mut impl FnMut(usize) -> Result<(), &'static str>,
-) {
-    let mut left = match head.body {
-        Body::Length(length) => Left::Bytes(length),
-        Body::Chunked => Left::Chunks(Chunks::default()),
-    };
-    let mut piece = behind;
-    let mut chunk = vec![0; CHUNK];
+async fn by_http(stream: TcpStream, bytes: Vec<u8>, shared: &Shared) {
+    let mut incoming = Incoming::new(&stream, bytes);
     loop {
-        let Some(own) = left.take(&piece) else { return };
-        let own = piece.get(..own).unwrap_or_default();
-        if count(own.len()).is_err() || server.write_all(own).await.is_err() || left.is_done() {
+        let head = match incoming.head(IDLE, shared).await {
+            Ok(Some(head)) => head,
+            Ok(None) => return,
+            Err(unread) => {
+                if let Some(answer) = unread.answer() {
+                    tell(&stream, &answer, shared).await;
+                }
+                return;
+            }
+        };
+        incoming.take(head.length);
+        let follows = match head.target {
+            Target::Connect => return connect(&incoming, &head, shared).await,
+            Target::Absolute(_) => request(&mut incoming, head, shared).await,
+            Target::Asterisk | Target::Origin(_) => {
+                let why = "this is a proxy, and asked like a server";
+                return tell(&stream, &refuse(Status::BadRequest, "proxy-form", why), shared).await;
+            }
+        };
+        if follows == Follows::Nothing {
             return;
         }
-        let Ok(length @ 1..) = client.read(&mut chunk).await else { return };
-        piece = chunk.get(..length).unwrap_or_default().to_vec();
     }
 }
 
-/// What is left of a body.
-enum Left {
-    Bytes(u64),
-    Chunks(Chunks),
-}
-
-impl Left {
-    /// Takes bytes and returns how many of them belong to it; nothing if it cannot be followed.
-    fn take(&mut self, bytes: &[u8]) -> Option<usize> {
-        match self {
-            Self::Bytes(left) => {
-                let own = u64::try_from(bytes.len()).ok()?.min(*left);
-                *left = left.saturating_sub(own);
-                usize::try_from(own).ok()
-            }
-            Self::Chunks(chunks) => chunks.take(bytes).ok(),
-        }
+/// Makes a connection and leaves it to the client.
+async fn connect(incoming: &Incoming<'_>, head: &Head, shared: &Shared) {
+    let stream = incoming.stream;
+    if !incoming.is_empty() {
+        let why = "bytes came before the connection stood";
+        return tell(stream, &refuse(Status::BadRequest, "proxy-early", why), shared).await;
     }
-
-    fn is_done(&self) -> bool {
-        match self {
-            Self::Bytes(left) => *left == 0,
-            Self::Chunks(chunks) => chunks.is_done(),
+    let whom = whom(head, 443);
+    let entry = shared.book.entry(&whom.host, whom.port, Via::Connect);
+    match dial(shared, &whom, &entry).await {
+        Ok(upstream) => {
+            if write_all(stream, ESTABLISHED).await.is_ok() {
+                through(stream, &upstream, &whom, &entry, shared).await;
+            }
         }
+        Err(failed) => tell(stream, &refusal(head, failed), shared).await,
     }
 }
 
-async fn read_head(
-    stream: &mut TcpStream,
-    bytes: &mut Vec<u8>,
-) -> io::Result<Result<Box<Head>, Vec<u8>>> {
-    let mut reader = Reader::default();
-    loop {
-        match reader.read(bytes) {
-            Ok(Reading::NeedMore) if bytes.len() < LONGEST => read_more(stream, bytes).await?,
-            Ok(Reading::NeedMore) => {
-                let why = "the request is too long";
-                return Ok(Err(refuse(Status::TooLong, "http-long", why)));
-            }
-            Ok(Reading::Http2Preface) => {
-                let why = "a proxy is asked by HTTP/1";
-                return Ok(Err(refuse(Status::BadRequest, "http-version", why)));
-            }
-            Ok(Reading::Head(head)) => return Ok(Ok(head)),
-            Err(fault) => {
-                return Ok(Err(refuse(fault.status(), fault.code(), &fault.to_string())));
-            }
+/// Passes one plain request on, by a connection of its own.
+async fn request(incoming: &mut Incoming<'_>, mut head: Box<Head>, shared: &Shared) -> Follows {
+    let stream = incoming.stream;
+    let whom = whom(&head, 80);
+    let entry = shared.book.entry(&whom.host, whom.port, Via::Http);
+    let upstream = match dial(shared, &whom, &entry).await {
+        Ok(upstream) => upstream,
+        Err(failed) => {
+            entry.with(|it| it.saw(&head.method, &head.target.path()));
+            tell(stream, &refusal(&head, failed), shared).await;
+            return Follows::Nothing;
         }
+    };
+    if let Err(refusal) = check_rules(&mut head, &whom, &entry, shared).await {
+        entry.judged(Verdict::Refused(refusal.code));
+        tell(stream, &refusal.answer(), shared).await;
+        return Follows::Nothing;
     }
+    exchange(incoming, &head, &upstream, Follows::Another, &entry, shared).await
+}
+
+fn whom(head: &Head, usual: u16) -> Whom {
+    let port = head.authority.port.unwrap_or(usual);
+    Whom { host: head.authority.host.clone(), port }
 }
 
 /// Returns what a client is told of a connection that there is not.
@@ -271,7 +191,8 @@ fn refusal(head: &Head, failed: Failed) -> Vec<u8> {
         Failed::Refused(_) => (Status::Forbidden, format!("the policy does not allow {whom}")),
         Failed::NoName => (Status::BadGateway, format!("{whom} has no address")),
         Failed::Closed => (Status::BadGateway, format!("{whom} refuses connections")),
-        Failed::Unreachable => (Status::GatewayTimeout, format!("{whom} cannot be reached")),
+        Failed::Unreachable => (Status::BadGateway, format!("{whom} cannot be reached")),
+        Failed::Late => (Status::GatewayTimeout, format!("{whom} does not answer")),
     };
     refuse(status, failed.code(), &why)
 }

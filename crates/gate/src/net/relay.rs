@@ -4,15 +4,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use palisade_policy::name::Host;
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::carry::carry;
+use super::book::Entry;
+use super::carry::{carry, cut};
 use super::dial::dial;
-use super::first::{self, Seen};
-use super::{Held, Pair, Shared};
-use crate::traffic::{Connection, Via};
+use super::{Held, Pair, Ready, Shared, Whom, first, follow};
+use crate::traffic::{Verdict, Via};
 
 /// The port that the rules inside lead to, on the loopback.
 pub const OWN_PORT: u16 = 1;
@@ -20,69 +19,80 @@ pub const OWN_PORT: u16 = 1;
 /// Takes connections.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     loop {
-        let Ok(permit) = Arc::clone(&shared.room).acquire_owned().await else { return };
         let Ok((stream, from)) = listener.accept().await else {
             // There is no descriptor for it: somebody has to end first.
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
+        let Some(to) = original(&stream) else {
+            cut(&stream);
+            continue;
+        };
+        // Whoever asks for this port itself asks for nobody.
+        if to.ip().is_loopback() && to.port() == OWN_PORT {
+            cut(&stream);
+            continue;
+        }
+        let held = shared.held().remove(&Pair { from, to });
+        let Some(host) = shared.meant(to.ip()) else {
+            cut(&stream);
+            continue;
+        };
+        let whom = Whom { host, port: to.port() };
         let shared = Arc::clone(&shared);
-        tokio::spawn(async move {
-            take(stream, from, &shared).await;
-            drop(permit);
-        });
+        match held {
+            Some(Held::Ready(ready)) => drop(tokio::spawn(take_held(stream, *ready, whom, shared))),
+            Some(Held::Dialling) | None => take(stream, whom, shared),
+        }
     }
 }
 
-async fn take(stream: TcpStream, from: SocketAddr, shared: &Shared) {
-    let Some(to) = original(&stream) else { return cut(stream) };
-    // Whoever asks for this port itself asks for nobody.
-    if to.ip().is_loopback() && to.port() == OWN_PORT {
-        return cut(stream);
-    }
-    let pair = Pair { from, to };
-    let held = shared.held().remove(&pair);
-    let Some(host) = shared.meant(to.ip()) else { return cut(stream) };
-    let (mut entry, dialled) = match held {
-        Some(Held::Ready(ready)) => {
-            let (dialled, entry) = *ready;
-            (entry, Ok(dialled))
-        }
-        Some(Held::Dialling) | None => {
-            let mut entry = shared.book.entry(&host, to.port(), Via::Direct);
-            let dialled = dial(shared, &host, to.port(), &mut entry).await;
-            (entry, dialled)
-        }
-    };
-    let Ok((upstream, _)) = dialled else {
-        shared.book.note(entry);
-        return cut(stream);
-    };
-    stream.set_nodelay(true).ok();
-    through(stream, upstream, &host, to.port(), &mut entry, shared).await;
-    shared.book.note(entry);
+/// Takes a connection that was dialled while its first packet waited.
+async fn take_held(stream: TcpStream, ready: Ready, whom: Whom, shared: Arc<Shared>) {
+    let Ready { upstream, entry, permit, .. } = ready;
+    through(&stream, &upstream, &whom, &entry, &shared).await;
+    drop(permit);
 }
 
-/// Looks at what is said first, and moves everything both ways.
+/// Takes one that nobody held.
+fn take(stream: TcpStream, whom: Whom, shared: Arc<Shared>) {
+    let entry = shared.book.entry(&whom.host, whom.port, Via::Direct);
+    let Ok(permit) = Arc::clone(&shared.room).try_acquire_owned() else {
+        entry.judged(Verdict::Refused("too-many"));
+        return cut(&stream);
+    };
+    tokio::spawn(async move {
+        match dial(&shared, &whom, &entry).await {
+            Ok(upstream) => through(&stream, &upstream, &whom, &entry, &shared).await,
+            Err(_) => cut(&stream),
+        }
+        drop(permit);
+    });
+}
+
+/// Looks at what is said, and moves everything both ways.
 pub(super) async fn through(
-    stream: TcpStream,
-    upstream: TcpStream,
-    host: &Host,
-    port: u16,
-    entry: &mut Connection,
+    stream: &TcpStream,
+    upstream: &TcpStream,
+    whom: &Whom,
+    entry: &Entry,
     shared: &Shared,
 ) {
-    match first::look(&stream, host, port, shared.rules.strict).await {
-        Seen::Fine(request) => entry.request = request,
-        Seen::Nothing => {}
-        Seen::Wrong(code) => {
-            entry.refused = Some(code);
-            cut(upstream);
-            return cut(stream);
+    // Whoever speaks does it with small words, too.
+    stream.set_nodelay(true).ok();
+    let ended = match whom.port {
+        port if shared.rules.requests.covers(&whom.host, port) => {
+            follow::one(stream, upstream, whom, entry, shared).await
         }
-    }
-    if let Err(code) = carry(&stream, &upstream, entry, shared).await {
-        entry.refused = Some(code);
+        80 => follow::follow(stream, upstream, whom, entry, shared).await,
+        443 => match first::look(stream, &whom.host, shared.rules.strict).await {
+            Ok(()) => carry(stream, upstream, entry, shared).await.map_err(Verdict::Cut),
+            Err(code) => Err(Verdict::Refused(code)),
+        },
+        _ => carry(stream, upstream, entry, shared).await.map_err(Verdict::Cut),
+    };
+    if let Err(verdict) = ended {
+        entry.judged(verdict);
         cut(upstream);
         cut(stream);
     }
@@ -95,10 +105,4 @@ fn original(stream: &TcpStream) -> Option<SocketAddr> {
         SocketAddr::V6(_) => sockopt::ipv6_original_dst(stream).map(SocketAddr::from),
     };
     found.ok()
-}
-
-/// Ends a connection so that the other side sees that it was cut.
-pub(super) fn cut(stream: TcpStream) {
-    stream.set_zero_linger().ok();
-    drop(stream);
 }

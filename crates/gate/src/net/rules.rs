@@ -6,6 +6,7 @@ use palisade_policy::key::Setting;
 use palisade_policy::name::{ByteSize, Host, HostSet};
 use palisade_policy::policy::{Network, NetworkMode};
 
+use super::requests::RequestRules;
 use crate::address::Addresses;
 
 /// The name by which the host's own loopback is reached (Ruling 27).
@@ -19,11 +20,14 @@ pub struct Rules {
     allow_texts: Vec<String>,
     deny: HostSet,
     deny_texts: Vec<String>,
+    ask: HostSet,
+    ask_texts: Vec<String>,
     /// Whether what hides its name is refused.
     pub(super) strict: bool,
     host_ports: Vec<u16>,
     pub(super) addresses: Addresses,
     pub(super) budget: Budget,
+    pub(super) requests: RequestRules,
 }
 
 /// How many bytes may pass in one run.
@@ -39,6 +43,8 @@ pub(super) struct Budget {
 pub enum Judged {
     /// It may be reached; by this rule, if by one.
     Allowed(Option<String>),
+    /// If a person says so; by this rule.
+    Asked(Option<String>),
     /// It may not.
     Refused {
         /// A name that never changes.
@@ -61,6 +67,9 @@ impl Rules {
             is_open: network.mode.value() == NetworkMode::Monitor,
             allow_texts: network.allow.values().map(ToString::to_string).collect(),
             deny_texts: network.deny.values().map(ToString::to_string).collect(),
+            ask: HostSet::new(network.ask.values()),
+            ask_texts: network.ask.values().map(|host| format!("ask: {host}")).collect(),
+            requests: RequestRules::new(network),
             strict: network.strict.value().0,
             host_ports: network.host_ports.values().map(|port| port.number()).collect(),
             addresses: Addresses { allowed: allow.clone(), denied: deny.clone(), own },
@@ -86,8 +95,11 @@ impl Rules {
             let rule = self.deny_texts.get(place).cloned();
             return Judged::Refused { code: "host-denied", rule };
         }
-        match self.allow.find(host, port) {
-            Some(place) => Judged::Allowed(self.allow_texts.get(place).cloned()),
+        if let Some(place) = self.allow.find(host, port) {
+            return Judged::Allowed(self.allow_texts.get(place).cloned());
+        }
+        match self.ask.find(host, port) {
+            Some(place) => Judged::Asked(self.ask_texts.get(place).cloned()),
             None if self.is_open => Judged::Allowed(None),
             None => Judged::Refused { code: "host-not-listed", rule: None },
         }
@@ -98,11 +110,83 @@ impl Rules {
         if is_host(host) {
             return !self.host_ports.is_empty();
         }
-        !self.deny.has_every_port(host) && (self.is_open || self.allow.has_any_port(host))
+        let may = self.is_open || self.allow.has_any_port(host) || self.ask.has_any_port(host);
+        may && !self.deny.has_every_port(host)
     }
 }
 
 /// Returns whether the host's own loopback is meant.
 pub(super) fn is_host(host: &Host) -> bool {
     matches!(host, Host::Name(name) if name.as_str() == HOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_policy::key::{Grants, Refusals, Sourced};
+    use palisade_policy::layer::{Layer, Origin};
+
+    use super::*;
+
+    fn sourced<T: std::str::FromStr>(texts: &[&str]) -> Vec<Sourced<T>> {
+        let origin = Origin::of(Layer::User);
+        let parsed = texts.iter().map(|text| text.parse().ok().unwrap());
+        parsed.map(|value| Sourced { value, origin: origin.clone() }).collect()
+    }
+
+    fn rules(mode: NetworkMode) -> Rules {
+        let network = Network {
+            mode: Setting::new(Sourced { value: mode, origin: Origin::of(Layer::User) }),
+            allow: Grants::new(sourced(&["a.test", "*.pkg.test:443", "192.0.2.0/24"])),
+            deny: Refusals::new(sourced(&["bad.pkg.test", "b.test:25"])),
+            ask: Grants::new(sourced(&["a.test", "q.test:443", "bad.pkg.test"])),
+            host_ports: Grants::new(sourced(&["5432"])),
+            ..Network::default()
+        };
+        Rules::new(&network, Vec::new())
+    }
+
+    fn word(rules: &Rules, host: &str, port: u16) -> &'static str {
+        match rules.judge(&host.parse().unwrap(), port) {
+            Judged::Allowed(_) => "allowed",
+            Judged::Asked(_) => "asked",
+            Judged::Refused { code, .. } => code,
+        }
+    }
+
+    #[test]
+    fn what_is_refused_goes_before_what_is_allowed_and_that_before_what_is_asked() {
+        let list = rules(NetworkMode::AllowList);
+        #[rustfmt::skip]
+        let cases = [
+            ("a.test",                 80,   "allowed",              "allowed"),
+            ("x.pkg.test",             443,  "allowed",              "allowed"),
+            ("x.pkg.test",             80,   "host-not-listed",      "allowed"),
+            ("pkg.test",               443,  "host-not-listed",      "allowed"),
+            ("bad.pkg.test",           443,  "host-denied",          "host-denied"),
+            ("192.0.2.7",              1,    "allowed",              "allowed"),
+            ("192.0.3.7",              1,    "host-not-listed",      "allowed"),
+            ("b.test",                 25,   "host-denied",          "host-denied"),
+            ("b.test",                 26,   "host-not-listed",      "allowed"),
+            ("q.test",                 443,  "asked",                "asked"),
+            ("q.test",                 80,   "host-not-listed",      "allowed"),
+            ("host.palisade.internal", 5432, "allowed",              "allowed"),
+            ("host.palisade.internal", 22,   "host-port-not-listed", "host-port-not-listed"),
+        ];
+        let monitor = rules(NetworkMode::Monitor);
+        for (host, port, listed, monitored) in cases {
+            assert_eq!(word(&list, host, port), listed, "{host}:{port}");
+            assert_eq!(word(&monitor, host, port), monitored, "{host}:{port}");
+        }
+    }
+
+    #[test]
+    fn a_name_exists_if_some_port_of_it_may_be_reached() {
+        let list = rules(NetworkMode::AllowList);
+        let known = |host: &str| list.knows(&host.parse().unwrap());
+        assert!(known("a.test") && known("x.pkg.test") && known("q.test") && known(HOST));
+        assert!(!known("pkg.test") && !known("bad.pkg.test") && !known("elsewhere.test"));
+        let monitor = rules(NetworkMode::Monitor);
+        let known = |host: &str| monitor.knows(&host.parse().unwrap());
+        assert!(known("elsewhere.test") && known("b.test") && !known("bad.pkg.test"));
+    }
 }

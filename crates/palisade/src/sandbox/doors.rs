@@ -34,7 +34,8 @@ impl Doors {
     fn open(&self, inlets: Inlets, network: &Network) {
         let Inlets { rung, relay, names, proxy, queue } = inlets;
         let rules = Rules::new(network, own_addresses());
-        let outside = Outside { hosts: hosts(), flows: flows() };
+        let Room { flows, pipes } = room();
+        let outside = Outside { hosts: hosts(), flows, pipes, ..Outside::default() };
         let sockets = Sockets { relay, names, proxy, queue };
         if let Ok(gate) = Gate::open(sockets, rules, outside) {
             *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((rung, gate));
@@ -48,13 +49,28 @@ impl Doors {
     }
 }
 
-/// Returns how many connections there is room for: each takes two descriptors, and two pipes if much
-/// goes through it.
-fn flows() -> usize {
-    const MOST: u64 = 4096;
+/// How many connections there is room for, and pipes between their ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Room {
+    flows: usize,
+    pipes: usize,
+}
+
+/// Counts the descriptors that this process may have. A connection takes two; a pipe takes two more,
+/// for each way through which much goes.
+fn room() -> Room {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
-    let room = limit.unwrap_or(u64::MAX).saturating_sub(64) / 2;
-    usize::try_from(room.clamp(16, MOST)).unwrap_or(16)
+    room_in(limit.unwrap_or(u64::MAX))
+}
+
+fn room_in(descriptors: u64) -> Room {
+    const MOST: u64 = 4096;
+    const OWN: u64 = 64;
+    let left = descriptors.saturating_sub(OWN);
+    let flows = (left / 12).saturating_mul(5).clamp(8, MOST);
+    let pipes = (left.saturating_sub(flows.saturating_mul(2)) / 2).min(MOST);
+    let number = |count: u64| usize::try_from(count).unwrap_or(0);
+    Room { flows: number(flows), pipes: number(pipes) }
 }
 
 /// Returns what the host's own table says of names (hosts(5)).
@@ -118,6 +134,17 @@ mod tests {
         assert_eq!(gate, (network::DENIED, network::REFUSED, network::RELAY_PORT));
         let own = palisade_gate::dns::GATEWAY;
         assert_eq!((own.v4, own.v6), (network::OWN_V4, network::OWN_V6));
+    }
+
+    #[test]
+    fn connections_and_pipes_together_need_no_more_descriptors_than_there_are() {
+        assert_eq!(room_in(1024), Room { flows: 400, pipes: 80 });
+        assert_eq!(room_in(u64::MAX), Room { flows: 4096, pipes: 4096 });
+        for limit in [128, 256, 1000, 4096, 20_000] {
+            let Room { flows, pipes } = room_in(limit);
+            let most = usize::try_from(limit).unwrap() - 64;
+            assert!(flows >= 8 && 2 * (flows + pipes) <= most.max(16), "{limit}");
+        }
     }
 
     #[test]

@@ -74,9 +74,6 @@ pub enum CannotRun {
     /// It cannot be told where other agents work, so that it cannot be hidden.
     #[error("it is not known where other agents work: {0}")]
     Workspaces(#[from] Unknown),
-    /// Rules for requests cannot be held yet, and nothing weaker is run instead.
-    #[error("`network.http_rules` cannot be enforced yet")]
-    HttpRules,
     /// An error of ours.
     #[error("an internal error: {0}")]
     Internal(String),
@@ -95,7 +92,6 @@ impl CannotRun {
             Self::Trial(_) => "trial",
             Self::OwnState { .. } => "own-state",
             Self::Workspaces(_) => "workspaces",
-            Self::HttpRules => "http-rules",
             Self::Internal(_) => "internal-error",
         }
     }
@@ -109,7 +105,6 @@ impl CannotRun {
                 return Some(format!("work elsewhere, or `palisade agents forget {root}`"));
             }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
-            Self::HttpRules => "refuse the host as a whole, by `network.deny`",
             Self::OwnState { .. } => "make it readable for you",
             Self::Workspaces(unknown) => return Some(unknown.hint()),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",

@@ -6,7 +6,6 @@ use palisade_plan::network::{PROXY_PORT, Rung};
 use palisade_policy::policy::{Network, NetworkMode};
 use serde_json::{Value, json};
 
-use super::error::CannotRun;
 use super::json::milliseconds;
 
 /// What went through the network of a run.
@@ -16,12 +15,6 @@ pub struct Traffic {
     pub rung: Rung,
     /// What there was.
     pub report: Report,
-}
-
-/// Complains about rules that a filtered network would have to hold, and cannot.
-pub(super) fn check(network: &Network) -> Result<(), CannotRun> {
-    let has_rules = network.http_rules.lists().iter().any(|list| !list.rules.is_empty());
-    if is_filtered(network.mode.value()) && has_rules { Err(CannotRun::HttpRules) } else { Ok(()) }
 }
 
 fn is_filtered(mode: NetworkMode) -> bool {
@@ -69,12 +62,14 @@ fn connection(one: &Connection) -> Value {
         "port": one.port,
         "address": one.address.map(|address| address.ip().to_string()),
         "via": one.via.word(),
-        "verdict": if one.refused.is_some() { "refused" } else { "allowed" },
-        "code": one.refused,
+        "verdict": one.verdict.word(),
+        "code": one.verdict.code(),
         "rule": one.rule,
         "sent": one.sent,
         "received": one.received,
         "duration_ms": milliseconds(one.duration),
-        "request": one.request,
+        "request": one.requests.first(),
+        "requests": one.requests,
+        "more_requests": one.more_requests,
     })
 }

@@ -38,7 +38,9 @@ section! {
         local_binding: Setting<Opening>,
         /// How many bytes may pass.
         budget: Budget,
-        /// Rules for plain HTTP requests, by host, method and path. Not built yet.
+        /// Rules for plain HTTP requests, by host, method and path, in the modes `allow-list` and
+        /// `monitor`. They open no host. Where one speaks of a host and port, only plain HTTP goes
+        /// there; where a list allows something there, nothing else is allowed.
         http_rules: RuleLists<HttpRule>,
         /// Whether proxy variables such as `HTTP_PROXY` are set for programs that want them, in the
         /// modes `allow-list` and `monitor`.

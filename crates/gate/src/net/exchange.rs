@@ -1,0 +1,194 @@
+//! One plain request and its answer, on a connection to the server that carries nothing else.
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::net::TcpStream;
+
+use super::Shared;
+use super::book::Entry;
+use super::carry::{Broken, cut, finish, read_more, tell, write_all};
+use super::incoming::{Incoming, Left};
+use crate::http::{
+    Answered, Body, Chunks, Extent, Follows, Head, Reply, Status, Version, read_reply, refuse,
+    to_server,
+};
+use crate::traffic::Verdict;
+
+/// Passes a request on, and its answer back; returns whether another may follow.
+pub(super) async fn exchange(
+    incoming: &mut Incoming<'_>,
+    head: &Head,
+    upstream: &TcpStream,
+    wish: Follows,
+    entry: &Entry,
+    shared: &Shared,
+) -> Follows {
+    let stream = incoming.stream;
+    let (is_sent, is_answered) = (AtomicBool::new(false), AtomicBool::new(false));
+    let wish = if may_stay(head) { wish } else { Follows::Nothing };
+    let down = Down { stream, upstream, entry, shared, is_answered: &is_answered };
+    let ended = tokio::select! {
+        broken = send(incoming, head, upstream, &is_sent, entry, shared) => match broken {
+            Ok(never) => match never {},
+            Err(broken) => Err(broken),
+        },
+        answered = down.answer(head, wish) => answered,
+    };
+    match ended {
+        Ok(Some(follows)) if is_sent.load(Ordering::Relaxed) => return follows,
+        Ok(Some(_)) => finish(stream),
+        Ok(None) => {
+            entry.judged(Verdict::Failed("no-answer"));
+            let why = format!("{} did not answer", head.authority);
+            tell(stream, &refuse(Status::BadGateway, "no-answer", &why), shared).await;
+        }
+        Err(Broken::Gone) => cut(stream),
+        Err(Broken::Over(code)) => {
+            entry.judged(Verdict::Cut(code));
+            cut(upstream);
+            if is_answered.load(Ordering::Relaxed) {
+                cut(stream);
+            } else {
+                let why = "the request was cut";
+                tell(stream, &refuse(Status::Forbidden, code, why), shared).await;
+            }
+        }
+    }
+    Follows::Nothing
+}
+
+/// Whether the client's connection may carry another request.
+fn may_stay(head: &Head) -> bool {
+    let closes = |value: &[u8]| {
+        value.split(|byte| *byte == b',').any(|it| it.trim_ascii().eq_ignore_ascii_case(b"close"))
+    };
+    let said = ["connection", "proxy-connection"].into_iter();
+    head.version == Version::Http11 && !said.flat_map(|name| head.values(name)).any(closes)
+}
+
+/// Sends a request and its body, and nothing behind it. When all is sent, or the server listens no
+/// more, the answer is what counts.
+async fn send(
+    incoming: &mut Incoming<'_>,
+    head: &Head,
+    upstream: &TcpStream,
+    is_sent: &AtomicBool,
+    entry: &Entry,
+    shared: &Shared,
+) -> Result<Infallible, Broken> {
+    let mut piece = to_server(head).unwrap_or_default();
+    let mut left = Left::of(head.body);
+    loop {
+        entry.sent(piece.len(), &shared.rules.budget).map_err(Broken::Over)?;
+        if write_all(upstream, &piece).await.is_err() {
+            break;
+        }
+        piece = incoming.take_body(&mut left).map_err(|fault| Broken::Over(fault.code()))?;
+        if piece.is_empty() && left.is_done() {
+            is_sent.store(true, Ordering::Relaxed);
+            break;
+        }
+        if piece.is_empty() && incoming.more(shared).await.map_err(|_| Broken::Gone)? == 0 {
+            return Err(Broken::Gone);
+        }
+    }
+    std::future::pending().await
+}
+
+/// The way back.
+struct Down<'a> {
+    stream: &'a TcpStream,
+    upstream: &'a TcpStream,
+    entry: &'a Entry,
+    shared: &'a Shared,
+    /// Whether the client has got anything.
+    is_answered: &'a AtomicBool,
+}
+
+impl Down<'_> {
+    /// Passes an answer back; none if there is none.
+    async fn answer(&self, head: &Head, wish: Follows) -> Result<Option<Follows>, Broken> {
+        let mut bytes = Vec::new();
+        let reply = loop {
+            match read_reply(&bytes, head.method == "HEAD") {
+                Answered::Reply(reply) if matches!(reply.status, 100 | 102..=199) => {
+                    let first: Vec<u8> = bytes.drain(..reply.length).collect();
+                    self.write(&first).await?;
+                    continue;
+                }
+                Answered::Reply(reply) => break reply,
+                Answered::Unreadable => return self.rest(bytes).await,
+                Answered::NeedMore => {}
+            }
+            if self.more(&mut bytes).await? == 0 {
+                return if bytes.is_empty() { Ok(None) } else { self.rest(bytes).await };
+            }
+        };
+        let behind = bytes.split_off(reply.length);
+        let left = match (reply.status, reply.extent) {
+            (101, _) | (_, Extent::End) => None,
+            (_, Extent::Length(length)) => Some(Left::of(Body::Length(length))),
+            (_, Extent::Chunked) => Some(Left::Chunks(Chunks::default())),
+        };
+        match left {
+            None => {
+                self.write(&reply.to_client(Follows::Nothing)).await?;
+                self.rest(behind).await
+            }
+            Some(left) => self.body(&reply, left, behind, wish).await,
+        }
+    }
+
+    /// Passes a body back whose end is known.
+    async fn body(
+        &self,
+        reply: &Reply,
+        mut left: Left,
+        mut bytes: Vec<u8>,
+        wish: Follows,
+    ) -> Result<Option<Follows>, Broken> {
+        self.write(&reply.to_client(wish)).await?;
+        loop {
+            let Ok(own) = left.take(&bytes) else { return self.rest(bytes).await };
+            bytes.truncate(own);
+            self.write(&bytes).await?;
+            if left.is_done() {
+                return Ok(Some(wish));
+            }
+            bytes.clear();
+            if self.more(&mut bytes).await? == 0 {
+                // It ends before its end: who reads it has to see that.
+                return Err(Broken::Gone);
+            }
+        }
+    }
+
+    /// Passes everything back until the server ends.
+    async fn rest(&self, mut bytes: Vec<u8>) -> Result<Option<Follows>, Broken> {
+        loop {
+            self.write(&bytes).await?;
+            bytes.clear();
+            if self.more(&mut bytes).await? == 0 {
+                finish(self.stream);
+                return Ok(Some(Follows::Nothing));
+            }
+        }
+    }
+
+    async fn more(&self, bytes: &mut Vec<u8>) -> Result<usize, Broken> {
+        let read = read_more(self.upstream, bytes, self.shared).await;
+        // A server that is reset has ended, too; what it said so far is passed on.
+        let length = read.map_err(|_| Broken::Gone)?;
+        self.entry.received(length, &self.shared.rules.budget).map_err(Broken::Over)?;
+        Ok(length)
+    }
+
+    async fn write(&self, bytes: &[u8]) -> Result<(), Broken> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.is_answered.store(true, Ordering::Relaxed);
+        write_all(self.stream, bytes).await.map_err(|_| Broken::Gone)
+    }
+}

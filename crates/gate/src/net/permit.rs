@@ -1,0 +1,86 @@
+//! Whether a plain request may go on.
+
+use palisade_policy::policy::Action;
+
+use super::asking::Wanted;
+use super::book::Entry;
+use super::{Shared, Whom};
+use crate::http::{Head, Status, Target, one_path, refuse};
+
+/// Why a request may not.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Refusal {
+    pub(super) status: Status,
+    /// A name that never changes.
+    pub(super) code: &'static str,
+    why: String,
+}
+
+impl Refusal {
+    fn new(status: Status, code: &'static str, why: impl Into<String>) -> Self {
+        Self { status, code, why: why.into() }
+    }
+
+    /// Returns what the client is told.
+    pub(super) fn answer(&self) -> Vec<u8> {
+        refuse(self.status, self.code, &self.why)
+    }
+}
+
+/// Checks that a request on a connection to somebody is for them.
+pub(super) fn check_whom(head: &Head, whom: &Whom) -> Result<(), Refusal> {
+    if head.target == Target::Connect {
+        let why = "a connection cannot be asked for here";
+        return Err(Refusal::new(Status::MethodNotAllowed, "http-connect", why));
+    }
+    let named = &head.authority;
+    if named.host != whom.host || named.port.is_some_and(|port| port != whom.port) {
+        let why = format!("this connection is not for {named}");
+        return Err(Refusal::new(Status::Misdirected, "http-other-host", why));
+    }
+    Ok(())
+}
+
+/// Asks the rules for requests, and a person if they say so. The path becomes the one that was
+/// judged.
+pub(super) async fn check_rules(
+    head: &mut Head,
+    whom: &Whom,
+    entry: &Entry,
+    shared: &Shared,
+) -> Result<(), Refusal> {
+    let Whom { host, port } = whom;
+    if !shared.rules.requests.covers(host, *port) {
+        entry.with(|it| it.saw(&head.method, &head.target.path()));
+        return Ok(());
+    }
+    let path = match &head.target {
+        Target::Absolute(path) | Target::Origin(path) => {
+            let path = one_path(path)
+                .map_err(|fault| Refusal::new(fault.status(), fault.code(), fault.to_string()))?;
+            head.target = Target::Origin(path.sent);
+            path.judged
+        }
+        Target::Asterisk | Target::Connect => head.target.path(),
+    };
+    entry.with(|it| it.saw(&head.method, &path));
+    let said = shared.rules.requests.judge(host, *port, &head.method, &path);
+    if let Some(rule) = &said.rule {
+        entry.with(|it| it.rule = Some(rule.clone()));
+    }
+    let asked = format!("{} {path}", head.method);
+    match said.action {
+        Action::Allow => Ok(()),
+        Action::Deny => {
+            let why = format!("the policy does not allow {asked} at {host}");
+            Err(Refusal::new(Status::Forbidden, "request-refused", why))
+        }
+        Action::Ask => {
+            let request = Some(asked);
+            let wanted = Wanted { host: host.to_string(), port: *port, request, rule: said.rule };
+            shared.asking.ask(wanted).await.map_err(|code| {
+                Refusal::new(Status::Forbidden, code, "nobody agreed to this request")
+            })
+        }
+    }
+}
