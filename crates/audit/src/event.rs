@@ -47,8 +47,52 @@ pub enum What<'a> {
         /// The hash of the call that was shown, which is the one that runs.
         call: &'a str,
     },
+    /// A person was asked about a host, while a program waited.
+    HostConfirmation {
+        /// What came back.
+        answer: Answered,
+        /// Who was asked, such as `terminal`.
+        by: &'a str,
+        /// The host.
+        host: &'a str,
+        /// Its port.
+        port: u16,
+        /// The plain request, where that is what was asked about: its method and path.
+        request: Option<&'a str>,
+    },
+    /// A connection has ended, or did not come about.
+    Connection(Connected<'a>),
     /// A call was carried out, or was not.
     Run(Ended<'a>),
+}
+
+/// A connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connected<'a> {
+    /// Who was meant: a name or an address.
+    pub host: &'a str,
+    /// The port; none for a question about a name.
+    pub port: Option<u16>,
+    /// The address that was dialled.
+    pub address: Option<String>,
+    /// How it came: `direct`, or through a proxy.
+    pub via: &'a str,
+    /// What became of it: `allowed`, `refused`, `cut`, `failed` or `untaken`.
+    pub verdict: &'a str,
+    /// Why; a name that never changes.
+    pub code: Option<&'a str>,
+    /// The entry of the policy that says so.
+    pub rule: Option<&'a str>,
+    /// Bytes sent.
+    pub sent: u64,
+    /// Bytes received.
+    pub received: u64,
+    /// How long it took.
+    pub duration_ms: f64,
+    /// Methods and paths of plain requests. Their queries are never recorded.
+    pub requests: Vec<&'a str>,
+    /// How many more there were.
+    pub more_requests: u64,
 }
 
 /// A decision.
@@ -187,6 +231,29 @@ impl Event<'_> {
                 put("by", (*by).into());
                 put("call", (*call).into());
             }
+            What::HostConfirmation { answer, by, host, port, request } => {
+                put("event", "host-confirmation".into());
+                put("answer", answer.word().into());
+                put("by", (*by).into());
+                put("host", (*host).into());
+                put("port", (*port).into());
+                put("request", request.map(without_query).into());
+            }
+            What::Connection(one) => {
+                put("event", "connection".into());
+                put("host", one.host.into());
+                put("port", one.port.into());
+                put("address", one.address.clone().into());
+                put("via", one.via.into());
+                put("verdict", one.verdict.into());
+                put("code", one.code.into());
+                put("rule", one.rule.into());
+                put("sent", one.sent.into());
+                put("received", one.received.into());
+                put("duration_ms", one.duration_ms.into());
+                put("requests", one.requests.iter().map(|it| without_query(it)).collect());
+                put("more_requests", one.more_requests.into());
+            }
             What::Run(ended) => {
                 put("event", "run".into());
                 put("executed", ended.executed.into());
@@ -231,6 +298,14 @@ fn call(call: &Call<'_>) -> Value {
 fn policy(file: &PolicyFile<'_>) -> Value {
     let PolicyFile { layer, file, dialect, trusted } = file;
     json!({ "layer": layer, "file": file, "dialect": dialect, "trusted": trusted })
+}
+
+/// Takes the query out of a request: it may hold anything.
+fn without_query(request: &str) -> String {
+    match request.split_once('?') {
+        Some((path, _)) => redact_text(&format!("{path}?…")),
+        None => redact_text(request),
+    }
 }
 
 /// A message may repeat what stands on the command line.
@@ -287,6 +362,26 @@ mod tests {
         assert_eq!(line.matches('\n').count(), 1, "{line}");
         assert!(!line.contains("abc") && !line.contains("xyz"), "{line}");
         insta::assert_snapshot!(line.trim_end(), @r#"{"version":1,"time":"2027-01-15T08:00:00.042Z","run":"1","event":"decision","call":{"argv":["curl","--token=[redacted]","-H","Authorization: Bearer [redacted]","a\nb"],"shell":null,"root":"/home/dev/app","cwd":"/home/dev/app","variables":["API_TOKEN"],"hash":"00ff"},"verdict":"deny","reasons":[{"answer":"deny","code":"network","axis":"rule","message":"`--token=[redacted]` goes out"}],"agent":null,"task":"fetch","unconfined":false,"policies":[{"layer":"project","file":"/home/dev/app/.palisade/policy.yaml","dialect":"native","trusted":false}],"left_out":["files.write"]}"#);
+    }
+
+    #[test]
+    fn a_connection_is_told_without_what_was_asked_in_it() {
+        let what = What::Connection(Connected {
+            host: "a.test",
+            port: Some(80),
+            address: Some("192.0.2.1".into()),
+            via: "direct",
+            verdict: "cut",
+            code: Some("budget-upload"),
+            rule: Some("a.test"),
+            sent: 7,
+            received: 9,
+            duration_ms: 1.5,
+            requests: vec!["GET /x?token=abc"],
+            more_requests: 1,
+        });
+        let line = Event { at: at(), run: "1", what }.line();
+        insta::assert_snapshot!(line.trim_end(), @r#"{"version":1,"time":"2027-01-15T08:00:00.042Z","run":"1","event":"connection","host":"a.test","port":80,"address":"192.0.2.1","via":"direct","verdict":"cut","code":"budget-upload","rule":"a.test","sent":7,"received":9,"duration_ms":1.5,"requests":["GET /x?…"],"more_requests":1}"#);
     }
 
     #[test]

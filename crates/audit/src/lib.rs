@@ -18,6 +18,8 @@ mod redact;
 mod sink;
 mod time;
 
-pub use event::{Answered, Asked, Because, Call, Decided, Ended, Event, PolicyFile, VERSION, What};
+pub use event::{
+    Answered, Asked, Because, Call, Connected, Decided, Ended, Event, PolicyFile, VERSION, What,
+};
 pub use redact::redact;
 pub use sink::{CannotRecord, JsonlSink};

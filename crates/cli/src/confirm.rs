@@ -1,10 +1,10 @@
 //! Asking the person at the terminal.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use palisade::{Answered, Confirm, Question};
+use palisade::{Answered, Confirm, HostQuestion, Question};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
 
@@ -22,21 +22,41 @@ impl Confirm for Terminal {
 
     fn ask(&self, question: &Question<'_>) -> Answered {
         let Some(text) = question.text() else { return Answered::Nobody };
-        let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else {
-            return Answered::Nobody;
-        };
-        // In the background nobody looks, and reading would put us to sleep.
-        if tcgetpgrp(&terminal).ok() != Some(rustix::process::getpgrp()) {
+        let text = format!("{text}\n[y/N] ");
+        ask(&text, question.time, crate::ui::is_yes)
+    }
+
+    fn ask_host(&self, question: &HostQuestion<'_>) -> Answered {
+        // What is typed goes to the command then, and two readers of one terminal hear half each.
+        if io::stdin().is_terminal() {
             return Answered::Nobody;
         }
-        answer(&terminal, &text, question.time).unwrap_or(Answered::Nobody)
+        // Even so it may show something there: what is typed for that is no answer here.
+        let text = format!("\n{}\nType the host's name to let it: ", question.text());
+        ask(&text, question.time, |typed| typed.trim() == question.host)
     }
 }
 
-fn answer(mut terminal: &File, text: &str, time: Option<Duration>) -> io::Result<Answered> {
+fn ask(text: &str, time: Option<Duration>, is_yes: impl Fn(&str) -> bool) -> Answered {
+    let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else {
+        return Answered::Nobody;
+    };
+    // In the background nobody looks, and reading would put us to sleep.
+    if tcgetpgrp(&terminal).ok() != Some(rustix::process::getpgrp()) {
+        return Answered::Nobody;
+    }
+    answer(&terminal, text, time, is_yes).unwrap_or(Answered::Nobody)
+}
+
+fn answer(
+    mut terminal: &File,
+    text: &str,
+    time: Option<Duration>,
+    is_yes: impl Fn(&str) -> bool,
+) -> io::Result<Answered> {
     // What was typed before the question was seen is no answer to it.
     tcflush(terminal, QueueSelector::IFlush)?;
-    write!(terminal, "{text}\n[y/N] ")?;
+    write!(terminal, "{text}")?;
     terminal.flush()?;
     let due = time.and_then(|time| Instant::now().checked_add(time));
     let mut typed = Vec::new();
@@ -48,7 +68,7 @@ fn answer(mut terminal: &File, text: &str, time: Option<Duration>) -> io::Result
         });
         match poll(&mut [PollFd::new(&terminal, PollFlags::IN)], wait.as_ref()) {
             Ok(0) => {
-                writeln!(terminal, "\nNobody answered: it does not run.")?;
+                writeln!(terminal, "\nNobody answered, which means no.")?;
                 return Ok(Answered::Timeout);
             }
             Ok(_) => {}
@@ -63,6 +83,6 @@ fn answer(mut terminal: &File, text: &str, time: Option<Duration>) -> io::Result
             Err(errno) => return Err(errno.into()),
         }
     }
-    let yes = std::str::from_utf8(&typed).is_ok_and(crate::ui::is_yes);
+    let yes = std::str::from_utf8(&typed).is_ok_and(is_yes);
     Ok(if yes { Answered::Yes } else { Answered::No })
 }

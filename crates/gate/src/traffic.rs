@@ -88,6 +88,19 @@ impl Connection {
     }
 }
 
+/// What somebody inside wants.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Wanted {
+    /// Who is to be reached.
+    pub host: String,
+    /// At which port.
+    pub port: u16,
+    /// By which plain request, where that is what is asked about: its method and path.
+    pub request: Option<String>,
+    /// The rule that has it asked, as it is written.
+    pub rule: Option<String>,
+}
+
 /// How a connection came to us.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Via {

@@ -101,9 +101,9 @@ pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
-    Answered, CannotRun, Confirm, Done, Each, Input, Job, Nobody, Outcome, Output, Pending,
-    Planned, Question, Run, Sandbox, Signals, Stop, Traffic, Unconfirmed, Under, export_folder,
-    write_export,
+    Answered, CannotRun, Confirm, Done, Each, HostQuestion, Input, Job, Nobody, Outcome, Output,
+    Pending, Planned, Question, Run, Sandbox, Signals, Stop, Traffic, Unconfirmed, Under,
+    export_folder, write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,

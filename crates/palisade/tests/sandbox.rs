@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up must stop at once")]
 
 use std::fs;
-use std::io::Read as _;
+use std::io::{Read as _, Write as _};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,8 @@ use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
 use palisade::{
-    Answered, CannotRun, Confirm, Input, Job, Outcome, Output, Planned, Question, Request, Sandbox,
+    Answered, CannotRun, Confirm, HostQuestion, Input, Job, Outcome, Output, Planned, Question,
+    Request, Sandbox,
 };
 use palisade_testkit::{Home, Project, Turn, in_child, ordinary_user};
 
@@ -81,6 +82,60 @@ impl Confirm for Says {
         self.1.fetch_add(1, Ordering::SeqCst);
         self.0
     }
+
+    fn ask_host(&self, question: &HostQuestion<'_>) -> Answered {
+        assert!(question.text().contains("because  ask: 127.0.0.1:"));
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0
+    }
+}
+
+#[test]
+fn a_person_is_asked_about_a_host_while_the_command_waits() {
+    as_both("a_person_is_asked_about_a_host_while_the_command_waits", || {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            while let Ok((mut stream, _)) = listener.accept() {
+                stream.write_all(b"here").ok();
+            }
+        });
+        let world = World::policy(&format!(
+            "network: {{ mode: allow-list, ask: ['127.0.0.1:{port}'] }}\n\
+             audit: {{ path: ~/log/events.jsonl }}\n"
+        ));
+        // Twice: what was said holds.
+        let script = format!(
+            "import socket\nfor _ in '12':\n  s = socket.create_connection(('127.0.0.1', 1023), 20)\n  \
+             s.sendall(b'CONNECT 127.0.0.1:{port} HTTP/1.1\\r\\n\\r\\n'); t = b''\n  \
+             while True:\n    m = s.recv(999)\n    if not m: break\n    t += m\n  \
+             print(t.split()[1], t.split()[-1])\n"
+        );
+        for answer in [Answered::Yes, Answered::Timeout] {
+            let count = Arc::new(AtomicUsize::new(0));
+            let sandbox = world.sandbox().confirmer(Says(answer, Arc::clone(&count)));
+            fs::write(world.project.path("try.py"), &script).unwrap();
+            let outcome = sandbox.run(["/usr/bin/python3", "try.py"]).unwrap();
+            let (text, told) = (outcome.stdout_text(), outcome.json());
+            assert_eq!(count.load(Ordering::SeqCst), 1, "{told:#}");
+            if answer == Answered::Yes {
+                assert_eq!(text, "b'200' b'here'\n".repeat(2), "{told:#}");
+            } else {
+                assert_eq!(text.matches("b'403'").count(), 2, "{told:#}");
+            }
+            let connections = told["network"]["connections"].as_array().unwrap();
+            let code = (answer != Answered::Yes).then_some("ask-refused");
+            assert_eq!(connections.len(), 2, "{told:#}");
+            assert!(connections.iter().all(|it| it["code"].as_str() == code), "{told:#}");
+        }
+        let log = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+        let of = |word: &str| log.matches(&format!("\"event\":\"{word}\"")).count();
+        assert_eq!((of("host-confirmation"), of("connection"), of("run")), (2, 4, 2), "{log}");
+        assert!(
+            log.contains("\"answer\":\"timeout\",\"by\":\"test\",\"host\":\"127.0.0.1\""),
+            "{log}"
+        );
+    });
 }
 
 #[test]

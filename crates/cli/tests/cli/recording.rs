@@ -85,6 +85,16 @@ fn the_log_cannot_be_changed_by_what_it_tells_of() {
 /// Runs `palisade run` at a terminal, types `answer` once it asks, and returns what was shown and
 /// the exit code.
 fn at_terminal(world: &World, answer: &[u8], command: &str) -> (String, Option<i32>) {
+    at_terminal_asked(world, "[y/N] ", answer, command)
+}
+
+/// The same, for another question.
+fn at_terminal_asked(
+    world: &World,
+    question: &str,
+    answer: &[u8],
+    command: &str,
+) -> (String, Option<i32>) {
     let program = world.command(PALISADE).get_program().to_str().unwrap().to_owned();
     let mut script = world.command("script");
     // What is typed before the question is no answer, so that it is waited for.
@@ -97,13 +107,61 @@ fn at_terminal(world: &World, answer: &[u8], command: &str) -> (String, Option<i
     let mut piece = [0; 4096];
     while let Ok(length @ 1..) = stdout.read(&mut piece) {
         shown.extend(&piece[..length]);
-        if !answered && String::from_utf8_lossy(&shown).contains("[y/N] ") {
+        if !answered && String::from_utf8_lossy(&shown).contains(question) {
             stdin.write_all(answer).unwrap();
             answered = true;
         }
     }
     drop(stdin);
     (String::from_utf8_lossy(&shown).into_owned(), child.wait().unwrap().code())
+}
+
+#[test]
+fn a_person_at_the_terminal_lets_a_host_be_reached_by_its_name() {
+    as_both(|world| {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        std::thread::spawn(move || {
+            while let Ok((mut stream, _)) = listener.accept() {
+                stream.write_all(b"here").ok();
+            }
+        });
+        let world = world.user_policy(&format!(
+            "network: {{ mode: allow-list, ask: ['127.0.0.1:{port}'] }}\n\
+             audit: {{ path: ~/log/events.jsonl }}\nconfirm: {{ timeout: 2s }}\n"
+        ));
+        let script = format!(
+            "import socket\ns = socket.create_connection(('127.0.0.1', 1023), 20)\n\
+             s.sendall(b'CONNECT 127.0.0.1:{port} HTTP/1.1\\r\\n\\r\\n')\nprint('got', s.recv(12)[9:12])\n"
+        );
+        world.write("try.py", &script);
+        // Words that somebody may type for the program are no answer.
+        let cases = [
+            (&b"127.0.0.1\n"[..], "got b'200'", "yes"),
+            (b"y\n", "got b'403'", "no"),
+            (b"yes\n", "got b'403'", "no"),
+            (b"", "got b'403'", "timeout"),
+        ];
+        for (answer, got, recorded) in cases {
+            let question = "Type the host's name to let it: ";
+            let command = "-- /usr/bin/python3 try.py </dev/null";
+            let (shown, code) = at_terminal_asked(&world, question, answer, command);
+            assert_eq!(code, Some(0), "{shown}");
+            assert!(shown.contains(&format!("host     127.0.0.1:{port}")), "{shown}");
+            assert!(shown.contains(got), "{shown}");
+            let all = events(&world);
+            let asked: Vec<_> =
+                all.iter().filter(|it| it["event"] == "host-confirmation").collect();
+            assert_eq!(asked.last().unwrap()["answer"], recorded, "{all:?}");
+        }
+        // Who types at a command that reads the terminal types for that command.
+        let (shown, code) = at_terminal(&world, b"", "-- /usr/bin/python3 try.py");
+        assert_eq!(code, Some(0), "{shown}");
+        assert!(shown.contains("got b'403'") && !shown.contains("Type the host's"), "{shown}");
+        let all = events(&world);
+        let asked = all.iter().rfind(|it| it["event"] == "host-confirmation").unwrap();
+        assert_eq!(asked["answer"], "nobody");
+    });
 }
 
 #[test]

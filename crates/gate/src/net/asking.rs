@@ -8,24 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
+use crate::traffic::Wanted;
+
 /// Questions that wait for the one before them.
 const WAITING: usize = 16;
 
 /// Answers that are remembered; who asks for more is refused.
 const MOST: usize = 1024;
-
-/// What somebody inside wants.
-#[derive(Clone, Debug, Eq, Hash, PartialEq)]
-pub struct Wanted {
-    /// Who is to be reached.
-    pub host: String,
-    /// At which port.
-    pub port: u16,
-    /// By which plain request, where that is what is asked about: its method and path.
-    pub request: Option<String>,
-    /// The rule that has it asked, as it is written.
-    pub rule: Option<String>,
-}
 
 /// Asks a person; it may take its time. Whatever is not a yes means no.
 pub type Ask = Box<dyn Fn(&Wanted) -> bool + Send>;

@@ -9,11 +9,11 @@ use palisade_policy::name::{Host, HostName};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use super::asking::Wanted;
 use super::book::Entry;
 use super::rules::{Judged, is_host};
 use super::{Shared, Whom};
-use crate::traffic::Verdict;
+use crate::address::Addresses;
+use crate::traffic::{Verdict, Wanted};
 
 /// How long a resolver may take.
 const RESOLVING: Duration = Duration::from_secs(15);
@@ -85,8 +85,11 @@ async fn try_dial(
 ) -> Result<(TcpStream, SocketAddr), Failed> {
     let Whom { host, port } = whom;
     let port = *port;
-    match shared.rules.judge(host, port) {
-        Judged::Allowed(rule) => entry.with(|it| it.rule = rule),
+    let judges = match shared.rules.judge(host, port) {
+        Judged::Allowed(rule) => {
+            entry.with(|it| it.rule = rule);
+            &shared.rules.addresses
+        }
         Judged::Refused { code, rule } => {
             entry.with(|it| it.rule = rule);
             return Err(Failed::Refused(code));
@@ -95,9 +98,14 @@ async fn try_dial(
             entry.with(|it| it.rule.clone_from(&rule));
             let wanted = Wanted { host: host.to_string(), port, request: None, rule };
             shared.asking.ask(wanted).await.map_err(Failed::Refused)?;
+            match host {
+                // Who agrees to an address agrees to that one, whatever it is.
+                Host::Ip(_) => &shared.rules.asked_addresses,
+                Host::Name(_) => &shared.rules.addresses,
+            }
         }
-    }
-    let addresses = addresses(shared, host, port).await?;
+    };
+    let addresses = addresses(shared, host, port, judges).await?;
     let mut failed = Failed::Unreachable;
     let mut left = addresses.into_iter().peekable();
     while let Some(address) = left.next() {
@@ -120,7 +128,12 @@ async fn try_dial(
 }
 
 /// Returns the addresses that may be dialled for a host.
-async fn addresses(shared: &Shared, host: &Host, port: u16) -> Result<Vec<SocketAddr>, Failed> {
+async fn addresses(
+    shared: &Shared,
+    host: &Host,
+    port: u16,
+    judges: &Addresses,
+) -> Result<Vec<SocketAddr>, Failed> {
     if is_host(host) {
         return Ok(vec![(Ipv4Addr::LOCALHOST, port).into()]);
     }
@@ -131,7 +144,7 @@ async fn addresses(shared: &Shared, host: &Host, port: u16) -> Result<Vec<Socket
     let mut refused = None;
     let mut allowed = Vec::new();
     for address in found {
-        match shared.rules.addresses.judge(address, port) {
+        match judges.judge(address, port) {
             Ok(address) => allowed.push(SocketAddr::from((address, port))),
             Err(refusal) => refused = refused.or(Some(refusal.code())),
         }

@@ -42,7 +42,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use asking::{Ask, Wanted};
+pub use asking::Ask;
 pub use book::Told;
 pub use hold::{DENIED, REFUSED};
 pub use open::{Gate, Outside, Sockets};

@@ -2,10 +2,10 @@
 
 use palisade_policy::policy::Action;
 
-use super::asking::Wanted;
 use super::book::Entry;
 use super::{Shared, Whom};
 use crate::http::{Head, Status, Target, one_path, refuse};
+use crate::traffic::Wanted;
 
 /// Why a request may not.
 #[derive(Clone, Debug, Eq, PartialEq)]

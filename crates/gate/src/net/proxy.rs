@@ -25,11 +25,12 @@ const IDLE: Duration = Duration::from_secs(60);
 /// Takes connections.
 pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     loop {
-        let Ok(permit) = Arc::clone(&shared.room).acquire_owned().await else { return };
         let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(Duration::from_millis(10)).await;
             continue;
         };
+        // The others wait where they are.
+        let Ok(permit) = Arc::clone(&shared.room).acquire_owned().await else { return };
         let shared = Arc::clone(&shared);
         tokio::spawn(async move {
             stream.set_nodelay(true).ok();

@@ -26,6 +26,8 @@ pub struct Rules {
     pub(super) strict: bool,
     host_ports: Vec<u16>,
     pub(super) addresses: Addresses,
+    /// For those that a person has agreed to.
+    pub(super) asked_addresses: Addresses,
     pub(super) budget: Budget,
     pub(super) requests: RequestRules,
 }
@@ -63,16 +65,18 @@ impl Rules {
             limit.value().0.map(ByteSize::bytes)
         };
         let budget = &network.budget;
+        let ask = HostSet::new(network.ask.values());
+        let addresses = Addresses { allowed: allow.clone(), denied: deny.clone(), own };
         Self {
             is_open: network.mode.value() == NetworkMode::Monitor,
             allow_texts: network.allow.values().map(ToString::to_string).collect(),
             deny_texts: network.deny.values().map(ToString::to_string).collect(),
-            ask: HostSet::new(network.ask.values()),
             ask_texts: network.ask.values().map(|host| format!("ask: {host}")).collect(),
             requests: RequestRules::new(network),
             strict: network.strict.value().0,
             host_ports: network.host_ports.values().map(|port| port.number()).collect(),
-            addresses: Addresses { allowed: allow.clone(), denied: deny.clone(), own },
+            asked_addresses: Addresses { allowed: ask.clone(), ..addresses.clone() },
+            addresses,
             budget: Budget {
                 upload: bytes(&budget.upload),
                 download: bytes(&budget.download),
@@ -80,6 +84,7 @@ impl Rules {
             },
             allow,
             deny,
+            ask,
         }
     }
 

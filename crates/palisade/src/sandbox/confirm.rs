@@ -16,6 +16,43 @@ pub trait Confirm: Send + Sync {
 
     /// Asks. Whatever is not a yes means no.
     fn ask(&self, question: &Question<'_>) -> Answered;
+
+    /// Asks about a host that a command wants to reach, while that runs and waits. It is called from
+    /// another thread. Who does not know what to do with it says that there is nobody.
+    fn ask_host(&self, _: &HostQuestion<'_>) -> Answered {
+        Answered::Nobody
+    }
+}
+
+/// What is asked about a host.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct HostQuestion<'a> {
+    /// The host.
+    pub host: &'a str,
+    /// Its port.
+    pub port: u16,
+    /// The plain request, if that is what is asked about: its method and path.
+    pub request: Option<&'a str>,
+    /// The rule that has it asked.
+    pub rule: Option<&'a str>,
+    /// How long an answer may take; silence means no.
+    pub time: Option<Duration>,
+}
+
+impl HostQuestion<'_> {
+    /// Returns the question for a terminal, with everything spelled out that a terminal would act on.
+    pub fn text(&self) -> String {
+        let Self { host, port, request, rule, .. } = self;
+        let mut text =
+            format!("May this be reached?\n\n  {:<8} {}:{port}\n", "host", visible(host));
+        for (name, value) in [("request", request), ("because", rule)] {
+            if let Some(value) = value {
+                text.push_str(&format!("  {name:<8} {}\n", visible(value)));
+            }
+        }
+        text
+    }
 }
 
 /// Nobody: every question is answered with no.
@@ -130,6 +167,18 @@ mod tests {
              \"\\u{1b}[2K\\u{202e}rm\"\n           \"x\\ny\\\"z\"\n  in       /home/dev/app/\\u{202e}x\n  \
              with     API_TOKEN=…\n  sha256   00ff\n"
         );
+    }
+
+    #[test]
+    fn a_question_about_a_host_shows_whom_and_why() {
+        let (request, rule) = (Some("GET /\u{1b}[2K"), Some("ask: a.test"));
+        let question = HostQuestion { host: "a.test", port: 443, request, rule, time: None };
+        assert_eq!(
+            question.text(),
+            "May this be reached?\n\n  host     a.test:443\n  request  GET /\\u{1b}[2K\n  \
+             because  ask: a.test\n"
+        );
+        assert_eq!(Nobody.ask_host(&question), Answered::Nobody);
     }
 
     #[test]

@@ -1,51 +1,88 @@
 //! The doors of a run: what the policy lets through is carried from here.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
+use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palisade_apply::{Inlets, Running};
 use palisade_gate::net::{Gate, Outside, Rules, Sockets};
+use palisade_gate::traffic::Report;
 use palisade_plan::network::Rung;
 use palisade_plan::{Plan, Step};
 use palisade_policy::name::HostName;
 use palisade_policy::policy::Network;
 
+use super::Sandbox;
+use super::beside::{Beside, Log};
 use super::network::Traffic;
 
 /// The doors, once the sandbox has handed its sockets over.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Doors(Arc<Mutex<Option<(Rung, Gate)>>>);
+#[derive(Clone, Default)]
+pub(super) struct Doors(Arc<Mutex<Option<Opened>>>);
+
+/// What came of opening them.
+struct Opened {
+    rung: Rung,
+    gate: io::Result<Gate>,
+    log: Option<Log>,
+}
 
 impl Doors {
     /// Attends to the doors of a run, if its plan has any.
-    pub(super) fn attend(running: Running, plan: &Plan, network: &Network) -> (Running, Self) {
+    pub(super) fn attend(
+        running: Running,
+        plan: &Plan,
+        network: &Network,
+        (sandbox, run): (&Sandbox, &str),
+    ) -> (Running, Self) {
         let doors = Self::default();
         if !plan.steps().iter().any(|step| matches!(step, Step::Inlets(_))) {
             return (running, doors);
         }
         let (slot, network) = (doors.clone(), network.clone());
-        let running = running.with_inlets(move |inlets| slot.open(inlets, &network));
+        let beside = Beside::new(sandbox, run);
+        let running = running.with_inlets(move |inlets| slot.open(inlets, &network, &beside));
         (running, doors)
     }
 
     /// Opens them. Where that fails they stay closed, and nothing is reached.
-    fn open(&self, inlets: Inlets, network: &Network) {
+    fn open(&self, inlets: Inlets, network: &Network, beside: &Beside) {
         let Inlets { rung, relay, names, proxy, queue } = inlets;
         let rules = Rules::new(network, own_addresses());
         let Room { flows, pipes } = room();
-        let outside = Outside { hosts: hosts(), flows, pipes, ..Outside::default() };
+        let log = beside.log();
+        let told = log.as_ref().map(Log::told);
+        let outside = Outside { hosts: hosts(), flows, pipes, ask: beside.ask(network), told };
         let sockets = Sockets { relay, names, proxy, queue };
-        if let Ok(gate) = Gate::open(sockets, rules, outside) {
-            *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some((rung, gate));
-        }
+        let gate = Gate::open(sockets, rules, outside);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Opened { rung, gate, log });
     }
 
     /// Closes them, and returns what went through.
     pub(super) fn close(self) -> Option<Traffic> {
         let opened = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        opened.map(|(rung, gate)| Traffic { rung, report: gate.close() })
+        let Opened { rung, gate, log } = opened?;
+        let mut report = match gate {
+            Ok(gate) => gate.close(),
+            Err(error) => {
+                let trouble = vec![format!("the network was never opened: {error}")];
+                Report { trouble, ..Report::default() }
+            }
+        };
+        let lost = log.map_or(0, Log::end);
+        if lost > 0 {
+            report.trouble.push(format!("{lost} connections are not in the record"));
+        }
+        Some(Traffic { rung, report })
+    }
+}
+
+impl fmt::Debug for Doors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Doors").finish_non_exhaustive()
     }
 }
 

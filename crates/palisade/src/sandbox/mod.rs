@@ -1,6 +1,8 @@
 //! Running commands: decide, confirm, confine, record, in this order.
 
 mod agent;
+#[cfg(target_os = "linux")]
+mod beside;
 mod confirm;
 #[cfg_attr(not(target_os = "linux"), path = "no_doors.rs")]
 mod doors;
@@ -33,7 +35,7 @@ use palisade_policy::Origin;
 use palisade_policy::name::{Folder, Period};
 use palisade_policy::policy::{Backend, Require};
 
-pub use confirm::{Answered, Confirm, Nobody, Question};
+pub use confirm::{Answered, Confirm, HostQuestion, Nobody, Question};
 pub use error::CannotRun;
 pub use export::{export_folder, write_export};
 pub use hint::Under;

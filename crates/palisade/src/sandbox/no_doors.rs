@@ -4,6 +4,7 @@ use palisade_apply::Running;
 use palisade_plan::Plan;
 use palisade_policy::policy::Network;
 
+use super::Sandbox;
 use super::network::Traffic;
 
 /// What nothing goes through.
@@ -12,7 +13,12 @@ pub(super) struct Doors;
 
 impl Doors {
     /// There is nothing to attend to.
-    pub(super) fn attend(running: Running, _: &Plan, _: &Network) -> (Running, Self) {
+    pub(super) fn attend(
+        running: Running,
+        _: &Plan,
+        _: &Network,
+        _: (&Sandbox, &str),
+    ) -> (Running, Self) {
         (running, Self)
     }
 

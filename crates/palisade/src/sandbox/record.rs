@@ -134,8 +134,13 @@ impl Recorder {
     }
 
     fn record(&self, run: &str, what: What<'_>) {
+        self.append(&Event { at: SystemTime::now(), run, what });
+    }
+
+    /// Appends an event, if anything is recorded.
+    pub(super) fn append(&self, event: &Event<'_>) {
         let Some(sink) = &self.sink else { return };
-        if let Err(error) = sink.append(&Event { at: SystemTime::now(), run, what }) {
+        if let Err(error) = sink.append(event) {
             let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
             if matches!(*trouble, Trouble::None) {
                 *trouble = Trouble::New(error);

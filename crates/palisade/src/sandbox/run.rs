@@ -146,7 +146,9 @@ impl Started {
         if seen.survivors == Survivors::None {
             readers.into_iter().for_each(|reader| drop(reader.join()));
         }
-        let notes = std::mem::take(&mut seen.notes);
+        let mut notes = std::mem::take(&mut seen.notes);
+        let trouble = traffic.iter().flat_map(|traffic| &traffic.report.trouble);
+        notes.extend(trouble.map(|it| Note { code: "network", message: it.clone() }));
         let outcome = about.outcome(Done::Ran { seen: Box::new(seen), keep }, notes);
         Ok(Outcome { traffic, ..outcome })
     }
@@ -183,7 +185,7 @@ pub(super) fn start(
     let running = host.start_or(&plan, streams, awaited, &other);
     let running = running.map_err(|error| start.explained(error))?;
     let running = if job.brief { running.brief() } else { running };
-    let (running, doors) = Doors::attend(running, &plan, &network);
+    let (running, doors) = Doors::attend(running, &plan, &network, (sandbox, &name));
     let keep = plan.bounds().keep;
     let start = Some(start);
     let started = Started { running, about, keep, readers, caught, start, caches, in_use, doors };

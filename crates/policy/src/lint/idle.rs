@@ -48,9 +48,10 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
     if matches!(network.mode.value(), NetworkMode::DenyAll | NetworkMode::Disabled) {
         let closed = "only the modes `allow-list` and `monitor` have that name";
         found.list("network.host_ports", network.host_ports.entries(), closed);
-    } else {
-        let nobody = "nobody is asked yet; what is not allowed is refused";
-        found.list("network.ask", network.ask.entries(), nobody);
+    }
+    if network.mode.value() == NetworkMode::DenyAll {
+        let closed = "in mode `deny-all` nothing is reached, whoever agrees";
+        found.list("network.ask", network.ask.entries(), closed);
     }
     let later = "no version of `palisade run` does this yet; the socket cannot be reached";
     found.list("network.unix", network.unix.entries(), later);

@@ -189,6 +189,8 @@ fn keys_without_effect_on_what_runs_are_pointed_out() {
         ("L017", "network: { mode: disabled, budget: { upload: none } }",            false, "no limit was set"),
         ("L017", "network: { mode: disabled, strict: true }",                        true,  "nobody looks"),
         ("L017", "network: { mode: disabled, ask: [example.com] }",                  true,  "nobody asks"),
+        ("L017", "network: { mode: deny-all, ask: [example.com] }",                  true,  "nobody asks"),
+        ("L017", "network: { mode: monitor, ask: [example.com] }",                   false, "somebody does"),
         ("L017", "network: { mode: disabled, http_rules: [{ host: example.com, action: deny }] }", true, "nobody reads"),
         ("L017", "network: { publish: [3000] }",                                     true,  "not yet"),
         ("L017", "network: { host_ports: [5432] }",                                  true,  "no network"),

@@ -22,7 +22,8 @@ section! {
         /// Hosts that may never be reached; wins over everything. Commands that name them are denied;
         /// in mode `disabled` nothing else holds it.
         deny: Refusals<DeniedHost>,
-        /// Hosts for which a person is asked. Not built yet: nobody is.
+        /// Hosts for which a person is asked when a program wants to reach them, which waits. The
+        /// answer holds for the run. What `allow` lists needs no answer.
         ask: Grants<HostPattern>,
         /// Also refuse TLS connections that hide the name they ask for.
         strict: Setting<Guard>,

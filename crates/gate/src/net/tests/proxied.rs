@@ -3,8 +3,7 @@
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
-use crate::net::Wanted;
-use crate::traffic::{Connection, Verdict};
+use crate::traffic::{Connection, Verdict, Wanted};
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
