@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use palisade_policy::name::Host;
+use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
@@ -20,12 +21,17 @@ pub(super) async fn look(
 }
 
 async fn look_tls(stream: &TcpStream, host: &Host, strict: bool) -> Result<(), &'static str> {
+    // Who says nothing keeps no memory.
+    if stream.readable().await.is_err() {
+        return Ok(());
+    }
     // One more than is read: what fills it is too long, and is told so.
     let mut bytes = vec![0; hello::LONGEST_PEEK + 1];
     let mut had = 0;
     loop {
         let Ok(length) = more(stream, &mut bytes, had).await else {
-            return Ok(());
+            // Whoever ends before it has named anybody has nothing to be passed on.
+            return if had == 0 { Ok(()) } else { Err("tls-unfinished") };
         };
         had = length;
         let said = match hello::read(bytes.get(..length).unwrap_or_default()) {
@@ -51,8 +57,10 @@ async fn look_tls(stream: &TcpStream, host: &Host, strict: bool) -> Result<(), &
 /// error.
 async fn more(stream: &TcpStream, bytes: &mut [u8], had: usize) -> io::Result<usize> {
     loop {
+        let ready = stream.ready(Interest::READABLE).await?;
         let length = stream.peek(bytes).await?;
-        if length == 0 {
+        let is_all = ready.is_read_closed() && length <= had;
+        if length == 0 || is_all {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if length > had || length == bytes.len() {

@@ -78,6 +78,10 @@ struct Door(Gate, SocketAddr);
 
 impl Door {
     fn open(network: &Network, outside: Outside) -> Self {
+        Self::with_queue(network, outside, None)
+    }
+
+    fn with_queue(network: &Network, outside: Outside, queue: Option<OwnedFd>) -> Self {
         let listener = || {
             let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
             listener.set_nonblocking(true).unwrap();
@@ -94,7 +98,7 @@ impl Door {
             relay: [listener().into(), listener().into()],
             names: [packets(), packets(), listener().into(), listener().into()],
             proxy: proxy.into(),
-            queue: None,
+            queue,
         };
         Self(Gate::open(sockets, Rules::new(network, Vec::new()), outside).unwrap(), address)
     }

@@ -219,3 +219,26 @@ async fn many_at_once_neither_end_the_doors_nor_lose_anybody() {
     let report = Arc::into_inner(door).unwrap().close();
     assert_eq!((report.connections.len(), report.trouble.len()), (200, 0));
 }
+
+#[tokio::test]
+async fn a_door_that_fails_closes_all_of_them_and_is_told() {
+    let (port, _heard) = server(OK).await;
+    // What is no socket cannot be asked for packets.
+    let (queue, mut packets) = std::io::pipe().unwrap();
+    let door = Door::with_queue(&network(), outside(), Some(queue.into()));
+    let mut client = door.connect().await;
+    client.write_all(format!("CONNECT a.test:{port} HTTP/1.1\r\n\r\n").as_bytes()).await.unwrap();
+    until(&mut client, "\r\n\r\n").await;
+    std::io::Write::write_all(&mut packets, b"x").unwrap();
+    // Who was connected is cut, and nobody else gets in.
+    assert_eq!(rest(&mut client).await, "");
+    let again = async {
+        while TcpStream::connect(door.1).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), again).await.unwrap();
+    let report = door.close();
+    assert!(report.trouble.iter().any(|it| it.contains("the network was closed")), "{report:?}");
+    assert_eq!(told(&report), [("a.test", Verdict::Allowed)]);
+}
