@@ -44,9 +44,21 @@ pub struct Workspace {
 /// A place that is in use; others can tell as long as this value lives.
 #[derive(Debug)]
 pub struct InUse {
-    _held: File,
+    held: File,
+    path: PathBuf,
+    entry: Entry,
     /// Agents that were running before this place was known: they can read it until they end.
     pub before: Vec<Workspace>,
+}
+
+/// What becomes of an entry when its run has ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Entry {
+    Stays,
+    /// It is this run's own, and goes if nothing runs.
+    Provisional,
+    /// Nothing has run.
+    Goes,
 }
 
 /// What the folder holds.
@@ -146,7 +158,8 @@ impl Workspaces {
             let others = self.of_others(agent)?.into_iter();
             before.extend(others.filter(|other| other.root != root && other.is_in_use()));
         }
-        Ok(InUse { _held: held, before })
+        let entry = if known { Entry::Stays } else { Entry::Provisional };
+        Ok(InUse { held, path, entry, before })
     }
 
     /// Forgets who works at `root`; answers how many agents that were.
@@ -228,6 +241,28 @@ impl Workspaces {
             );
         fs::remove_file(&draft).ok();
         written
+    }
+}
+
+impl InUse {
+    /// Says that nothing has run there: what this run wrote down is forgotten, unless another run has
+    /// come to rely on it.
+    pub(crate) fn nothing_ran(&mut self) {
+        if self.entry == Entry::Provisional {
+            self.entry = Entry::Goes;
+        }
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        if self.entry != Entry::Goes || !is_still(&self.path, &self.held) {
+            return;
+        }
+        // Nobody else holds it, and who comes now looks again when they do.
+        if rustix::fs::flock(&self.held, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            fs::remove_file(&self.path).ok();
+        }
     }
 }
 
