@@ -14,6 +14,7 @@ pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod trust;
 
+use palisade::policy::interception::UnknownTool;
 use palisade::policy::policy::Require;
 use palisade::policy::text::visible;
 use palisade::{Session, Warning};
@@ -103,6 +104,20 @@ fn screen(warning: &Warning) -> String {
     match warning.hint() {
         Some(hint) => format!("{text}\nhint: {hint}"),
         None => text,
+    }
+}
+
+/// Says that a tool was named that nobody knows, and adds that to what a program is told.
+fn doubt_tool(tool: Option<&str>, session: &Session, warnings: &mut Json, say: Option<&Ui>) {
+    let Some(unknown) = tool.and_then(|tool| UnknownTool::of(session.policy(), tool)) else {
+        return;
+    };
+    if let Some(told) = warnings.as_array_mut() {
+        told.push(json!({ "code": "unknown-tool", "message": unknown.to_string() }));
+    }
+    if let Some(ui) = say {
+        ui.say(&format!("warning: {unknown}"));
+        ui.say(&format!("hint: {}", visible(&unknown.hint())));
     }
 }
 

@@ -66,6 +66,9 @@ impl PlanArgs {
             Planned::Plan { asks, .. } => (asks, Exit::Success),
             Planned::Denied(reasons) => (reasons, Exit::Denied),
         };
+        let mut warnings = super::warnings_running(sandbox.session());
+        let say = Some(ui).filter(|_| self.format() == Format::Human);
+        super::doubt_tool(self.tool.as_deref(), sandbox.session(), &mut warnings, say);
         match self.format() {
             Format::Human => {
                 super::warn_running(ui, sandbox.session());
@@ -92,7 +95,7 @@ impl PlanArgs {
                 };
                 told["denied"] = (exit == Exit::Denied).into();
                 told["reasons"] = reasons.iter().map(|reason| check::one(reason, &text)).collect();
-                told["warnings"] = super::warnings_running(sandbox.session());
+                told["warnings"] = warnings;
                 told["executed"] = false.into();
                 ui.json(&told)?;
             }

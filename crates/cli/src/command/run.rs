@@ -164,7 +164,9 @@ impl RunArgs {
         if self.format() == Format::Human {
             super::warn_running(ui, sandbox.session());
         }
-        let warnings = super::warnings_running(sandbox.session());
+        let mut warnings = super::warnings_running(sandbox.session());
+        let say = Some(ui).filter(|_| self.format() == Format::Human);
+        super::doubt_tool(self.tool.as_deref(), sandbox.session(), &mut warnings, say);
         let command = self.commanding.command()?;
         let command = tasks::fill_one(command, &self.tasks, &request, sandbox.session())?;
         if self.format() == Format::Human && sandbox.session().agent().is_none() {

@@ -18,7 +18,7 @@ use super::super::{RunArgs, variable};
 use super::fill::fill;
 use super::lines::{Line, Lines};
 use crate::asking::Given;
-use crate::command::{screens_running, warnings_running};
+use crate::command::{doubt_tool, screens_running, warnings_running};
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
@@ -36,6 +36,8 @@ pub(super) struct Prepared {
     command: WorkCommand,
     variables: Vec<(String, String)>,
     timeout: Option<std::time::Duration>,
+    tool: Option<String>,
+    trace: bool,
 }
 
 impl Prepared {
@@ -43,6 +45,8 @@ impl Prepared {
     pub(super) fn job(&self) -> Job {
         let job = given(&self.command).job().cwd(&self.workspace);
         let job = self.variables.iter().fold(job, |job, (name, value)| job.variable(name, value));
+        let job = self.tool.iter().fold(job, Job::tool);
+        let job = if self.trace { job.trace_writes() } else { job };
         match self.timeout {
             Some(time) => job.timeout(time),
             None => job,
@@ -131,10 +135,13 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         check_confined(work, session)?;
         let agent = session.agent().map(str::to_owned);
         let command = command(work, agent.as_deref(), given.as_ref(), place, &anchors)?;
-        let warnings = warnings_running(session);
+        let mut warnings = warnings_running(session);
         if args.format() == Format::Human {
             warn(ui, session, &mut told);
         }
+        // Of the tool a person is told once.
+        let say = Some(ui).filter(|_| at == 0 && args.format() == Format::Human);
+        doubt_tool(args.tool.as_deref(), session, &mut warnings, say);
         let place_of = |name: &Arc<str>| works.iter().position(|other| other.name == *name);
         tasks.push(Prepared {
             text: self::given(&command).text(),
@@ -148,6 +155,8 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
             command,
             variables: variables.clone(),
             timeout: args.timeout.map(Period::duration),
+            tool: args.tool.clone(),
+            trace: args.trace_writes,
         });
     }
     Ok(tasks)
