@@ -14,7 +14,8 @@ use crate::ui::{Format, Ui};
 /// Show how a command would be confined, step by step
 ///
 /// Runs nothing. Prints the very steps that `palisade run` would carry out on this host, in order,
-/// and after them how strongly each layer would hold. Values of variables are not shown.
+/// and after them how strongly each layer would hold. Values of variables are not shown. The folders
+/// of Palisade's own that such a run would use are made, if there are none.
 ///
 /// With `--export` it prints what carries the same steps to another engine. What that engine cannot
 /// carry is refused, unless you accept each of it by name with `--without`.
@@ -57,7 +58,10 @@ impl PlanArgs {
         if let Some(tool) = &self.tool {
             job = job.tool(tool);
         }
-        let planned = sandbox.plan(job)?;
+        let planned = match self.exporting.is_asked() {
+            true => sandbox.plan_elsewhere(job)?,
+            false => sandbox.plan(job)?,
+        };
         let export = match &planned {
             Planned::Plan { plan, asks } => self.exporting.export(&sandbox, (plan, asks))?,
             Planned::Denied(_) => None,

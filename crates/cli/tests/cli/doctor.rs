@@ -60,7 +60,13 @@ fn tells_the_truth(world: &World, host: &[String], palisade: &str) -> Json {
         let claimed = claims("levels", "level", level) || claims("levels", "level", "full");
         assert_eq!(claimed, works, "{level}: {}{}\n{told:#}", ran.stdout, ran.stderr);
         if works {
-            assert_eq!(json(&ran)["level"], told["strongest"], "{told:#}");
+            let ran = json(&ran);
+            assert_eq!(ran["level"], told["strongest"], "{told:#}");
+            // And of each layer what the run says, which protects the file of its policy, too.
+            let told = json(&on(world, host, palisade, &["doctor", "--json", "--policy", &policy]));
+            let mut levels = told["levels"].as_array().unwrap().iter();
+            let strongest = levels.find(|it| it["level"] == ran["level"]).unwrap();
+            assert_eq!(ran["enforced"], strongest["enforced"], "{ran:#}\n{told:#}");
         } else {
             let why = told["levels"][0]["why"].as_str().unwrap();
             assert!(ran.stdout.contains("missing-wall") && !why.is_empty(), "{}", ran.stdout);
