@@ -171,4 +171,10 @@ fn it_is_decided_that_nobody_reads_it() {
         assert_eq!(check(secret), Some(126), "{secret}");
     }
     assert_eq!(check("caches/this/cache/object"), Some(0));
+    // Nobody is sent to a key that does not lift it; what it does lift is still told of.
+    let hint = |path: &str| world.run(&["check", "--", "cat", path]).stdout;
+    let own = hint(world.home.path(".local/state/palisade/trust/pins").to_str().unwrap());
+    assert!(own.contains("no policy shows it") && !own.contains("files.unhide"), "{own}");
+    let other = hint(world.home.path(".ssh/id_rsa").to_str().unwrap());
+    assert!(other.contains("your own policy can show it with files.unhide"), "{other}");
 }
