@@ -50,7 +50,8 @@ pub(crate) struct RunArgs {
     ///
     /// Each task has a `workspace` that the others cannot read, from before the first begins. It runs
     /// its `command`, or what stands behind `--`, in which `{task}`, `{agent}`, `{workspace}` and
-    /// `{instructions}` are filled in, or its agent with its `instructions`. Tasks wait for those in
+    /// `{instructions}` are filled in, or its agent with its `instructions`. What is filled in must not
+    /// begin with `-`, unless a `--` of the command's own stands before it. Tasks wait for those in
     /// `depends_on`, and are skipped if one of these fails.
     ///
     /// With --task and a command it is `--policy bloom:FILE`: the command runs once, where you are,

@@ -409,3 +409,66 @@ fn what_is_not_known_of_agents_does_not_keep_tasks_without_one() {
     assert_eq!(ran.code, Some(125), "{}", ran.stderr);
     assert!(!world.home.path("t/one/made").exists());
 }
+
+#[test]
+fn what_agents_and_programs_keep_and_what_is_everybodys_is_no_workspace() {
+    let world = world(Person::Ours, "");
+    let refused = |place: &str| {
+        let tasks = format!("tasks: [{{ id: one, workspace: '{place}', command: touch made }}]\n");
+        fs::write(world.home.path("t/tasks.yaml"), tasks).unwrap();
+        let ran = run(&world, &[]);
+        let told = ran.stderr.contains("error[workspace]") && ran.stderr.contains("hint: name a");
+        assert_eq!(told, ran.code == Some(125), "{place}: {}", ran.stderr);
+        told
+    };
+    let kept = [".claude/projects/x", ".codex", ".config/opencode", ".local/state/palisade/trust"];
+    for folder in [&kept[..], &[".cache", "code/app", ".config/app", "t/link"]].concat() {
+        fs::create_dir_all(world.home.path(folder)).unwrap();
+    }
+    for place in ["~", "~/..", "/", "/tmp", "/var/tmp", "/usr", "/etc", "/home", "/dev/shm"] {
+        assert!(refused(place), "{place}");
+    }
+    for place in ["~/.claude", "~/.claude/projects/x", "~/.codex", "~/.config", "~/.local"] {
+        assert!(refused(place), "{place}");
+    }
+    for place in ["~/.cache", "~/.local/state/palisade", "~/.local/state/palisade/trust"] {
+        assert!(refused(place), "{place}");
+    }
+    fs::remove_dir(world.home.path("t/link")).unwrap();
+    std::os::unix::fs::symlink("../.claude", world.home.path("t/link")).unwrap();
+    assert!(refused("link"), "by what it is");
+    for place in ["~/code/app", "one", "~/.config/app"] {
+        assert!(!refused(place), "{place}");
+        assert!(world.home.path("t").join(place.replace('~', "..")).join("made").exists());
+    }
+}
+
+#[test]
+fn what_a_file_says_is_no_option_of_a_command_unless_its_options_have_ended() {
+    let world = world(
+        Person::Ours,
+        "tasks: [{ id: one, workspace: one, instructions: '--help me' }, { id: two, workspace: two }]\n",
+    );
+    for once in [&[][..], &["--task", "one"]] {
+        for (command, printed) in [
+            (&["echo", "{instructions}"][..], None),
+            (&["echo", "-n", "{instructions}{task}"], None),
+            (&["echo", "{task}", "{instructions}", "--"], None),
+            (&["printf", "%s\n", "--", "{instructions}"], Some("--help me\n")),
+            (&["echo", "do {instructions}"], Some("do --help me\n")),
+            (&["echo", "-{instructions}"], Some("---help me\n")),
+        ] {
+            let ran = run(&world, &[once, &["--"], command].concat());
+            let refused = ran.stderr.contains("error[instructions]: `{instructions}");
+            assert_eq!(refused, printed.is_none(), "{command:?}: {}", ran.stderr);
+            assert_eq!(ran.code == Some(125), refused, "{command:?}: {}", ran.stderr);
+            assert!(
+                !refused || ran.stderr.contains("hint: write `--` before it"),
+                "{}",
+                ran.stderr
+            );
+            let printed = printed.unwrap_or_default();
+            assert!(ran.stdout.contains(printed), "{command:?}: {}", ran.stdout);
+        }
+    }
+}

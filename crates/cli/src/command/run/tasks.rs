@@ -3,6 +3,7 @@
 mod board;
 mod fill;
 mod lines;
+mod place;
 mod prepare;
 mod printer;
 
