@@ -50,6 +50,20 @@ pub(crate) fn run(cli: &Cli) -> Exit {
     })
 }
 
+/// The least stack that we work with: what texts nest in each other is read in depth.
+const STACK: u64 = 1 << 20;
+
+/// Says that there is too little room to work in, if so: to run out of it would be an end without a
+/// word, perhaps in the middle of a start.
+pub(crate) fn without_room() -> Option<Exit> {
+    let most = palisade::stack_limit().filter(|most| *most < STACK)?;
+    let (has, needs) = (most >> 10, STACK >> 10);
+    let message = format!("the stack may have {has} KiB, and {needs} are needed; nothing was run");
+    let failure = Failure::new("stack", message).hint("raise it: `ulimit -s 8192`");
+    Ui::new(Color::Auto).fail(&failure, Format::Human);
+    Some(Exit::Failed)
+}
+
 /// Does something in a frame of its own: its variables are not on the stack of who waits elsewhere.
 #[inline(never)]
 fn apart<T>(does: impl FnOnce() -> T) -> T {
