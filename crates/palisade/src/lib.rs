@@ -90,9 +90,10 @@ pub use decision::{Guard, Judges};
 pub use palisade_apply::Signals as CaughtSignals;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use palisade_apply::cache;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub use palisade_apply::sys::identity::stack_limit;
 #[cfg(target_os = "linux")]
 pub use palisade_apply::sys::memory::Memory;
-#[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use palisade_apply::{call_back, send_ahead};
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;

@@ -50,7 +50,8 @@ pub(crate) struct RunArgs {
     ///
     /// Each task has a `workspace` that the others cannot read, from before the first begins. It runs
     /// its `command`, or what stands behind `--`, in which `{task}`, `{agent}`, `{workspace}` and
-    /// `{instructions}` are filled in, or its agent with its `instructions`. Tasks wait for those in
+    /// `{instructions}` are filled in, or its agent with its `instructions`. What is filled in must not
+    /// begin with `-`, unless a `--` of the command's own stands before it. Tasks wait for those in
     /// `depends_on`, and are skipped if one of these fails.
     ///
     /// With --task and a command it is `--policy bloom:FILE`: the command runs once, where you are,
@@ -164,7 +165,9 @@ impl RunArgs {
         if self.format() == Format::Human {
             super::warn_running(ui, sandbox.session());
         }
-        let warnings = super::warnings_running(sandbox.session());
+        let mut warnings = super::warnings_running(sandbox.session());
+        let say = Some(ui).filter(|_| self.format() == Format::Human);
+        super::doubt_tool(self.tool.as_deref(), sandbox.session(), &mut warnings, say);
         let command = self.commanding.command()?;
         let command = tasks::fill_one(command, &self.tasks, &request, sandbox.session())?;
         if self.format() == Format::Human && sandbox.session().agent().is_none() {

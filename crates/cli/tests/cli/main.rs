@@ -13,6 +13,7 @@ mod doctor;
 mod documents;
 mod engine_lines;
 mod engines;
+mod entered;
 mod idle;
 mod kit;
 mod levels;

@@ -17,7 +17,7 @@ use palisade_policy::name::PathPattern;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use super::PATIENCE;
-use crate::sandbox::{CannotRun, for_this_machine};
+use crate::sandbox::{CannotRun, Sandbox, for_this_machine};
 use crate::session::Request;
 
 /// A level that was tried.
@@ -47,17 +47,26 @@ impl Tried {
     }
 }
 
-/// Tries them, the strongest first.
-pub(super) fn tried(host: &Host, kernel: &Kernel, request: &Request) -> Vec<Tried> {
+/// Tries them, the strongest first. What each holds is what it holds of a policy's runs; where there
+/// is none to ask, of the trial.
+pub(super) fn tried(
+    host: &Host,
+    kernel: &Kernel,
+    request: &Request,
+    sandbox: Option<&Sandbox>,
+) -> Vec<Tried> {
     let levels = [Level::Full, Level::Landlock, Level::External, Level::None].into_iter();
     // On macOS there is one wall, and it is there or not.
     let levels = levels.filter(|level| !cfg!(target_os = "macos") || *level != Level::Landlock);
-    levels.map(|level| Tried { level, held: hold((host, kernel), request, level) }).collect()
+    levels
+        .map(|level| Tried { level, held: hold((host, kernel), request, sandbox, level) })
+        .collect()
 }
 
 fn hold(
     (host, kernel): (&Host, &Kernel),
     request: &Request,
+    sandbox: Option<&Sandbox>,
     level: Level,
 ) -> Result<Vec<Enforced>, CannotRun> {
     let (require, kernel) = match level {
@@ -77,7 +86,10 @@ fn hold(
     let plan = for_this_machine(build(&permit, &order, &facts)?, None)?;
     let outcome = host.start(&plan, Streams::default())?.wait()?;
     ended(&outcome.end)?;
-    Ok(outcome.enforced)
+    match sandbox {
+        Some(sandbox) => sandbox.held_on(&permit, host, &kernel, require),
+        None => Ok(outcome.enforced),
+    }
 }
 
 /// A level that a command which does nothing fails at cannot be had.

@@ -80,18 +80,19 @@ impl Report {
         let mut plain = request.clone();
         plain.profile = None;
         let opened = Session::open(&plain);
-        let files = opened.as_ref().map(|session| files::lying(request, session));
-        let warnings = opened.as_ref().map(|session| {
+        let files = opened.as_ref().ok().map(|session| files::lying(request, session));
+        let warnings = opened.as_ref().ok().map(|session| {
             session.warnings().iter().map(ToString::to_string).collect::<Vec<String>>()
         });
+        let opened = opened.map(|session| Sandbox::of(session, &plain));
         Self {
             machine: Machine::look(request),
             probes: host.probes(),
             blocks: kernel.blocks.iter().copied().map(Block::word).collect(),
-            levels: levels::tried(&host, &kernel, request),
+            levels: levels::tried(&host, &kernel, request, opened.as_ref().ok()),
             files: files.unwrap_or_default(),
             warnings: warnings.unwrap_or_default(),
-            require: opened.map(|session| session.policy().require.value()),
+            require: opened.map(|sandbox| sandbox.session().policy().require.value()),
             profile: request.profile.as_ref().map(|name| Profiled::run(name, request)),
         }
     }

@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 pub use palisade_apply::Stop;
 use palisade_apply::cache::Held;
-use palisade_apply::{CannotStart, Running, Streams, Survivors};
+use palisade_apply::{CannotStart, End, Running, Streams, Survivors};
 use palisade_plan::{CannotPlan, Kept, Kernel, Level, Note, Order, Plan, build};
 use palisade_policy::decide::Permit;
 
@@ -131,11 +131,18 @@ impl Run {
 
 impl Started {
     fn wait(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, caught, mut start, caches, in_use, doors } = self;
+        let Self { running, about, keep, readers, caught, .. } = self;
+        let Self { mut start, caches, mut in_use, doors, .. } = self;
         let ended = running.wait_with(caught, &mut || {
             start = None;
             free();
         });
+        let ran = |seen: &palisade_apply::Outcome| {
+            !matches!(seen.end, End::NotFound | End::NotStarted(_))
+        };
+        if !ended.as_ref().is_ok_and(ran) {
+            in_use.iter_mut().for_each(InUse::nothing_ran);
+        }
         drop((caches, in_use));
         let traffic = doors.close();
         let mut seen = ended.map_err(|error| match &start {
@@ -155,11 +162,31 @@ impl Started {
 /// Puts a permitted call behind its walls.
 pub(super) fn start(
     sandbox: &Sandbox,
-    ready: Ready,
+    mut ready: Ready,
     job: Job,
     awaited: Awaited,
 ) -> Result<Run, CannotRun> {
-    let Ready { permit, ordered, mut about, name, caches, in_use } = ready;
+    let (name, mut in_use) = (std::mem::take(&mut ready.name), ready.in_use.take());
+    match started(sandbox, ready, job, awaited) {
+        Ok(started) => {
+            let recorder = Arc::clone(&sandbox.0.recorder);
+            let state = State::Running(Box::new(Started { in_use, ..started }));
+            Ok(Run { recorder, name, state })
+        }
+        Err(error) => {
+            in_use.iter_mut().for_each(InUse::nothing_ran);
+            Err(error)
+        }
+    }
+}
+
+fn started(
+    sandbox: &Sandbox,
+    ready: Ready,
+    job: Job,
+    awaited: Awaited,
+) -> Result<Started, CannotRun> {
+    let Ready { permit, ordered, mut about, caches, in_use, .. } = ready;
     let host = &sandbox.0.host;
     let plan = sandbox.planned(&permit, &ordered, host)?;
     if matches!(plan.level(), Level::External | Level::None) {
@@ -186,9 +213,7 @@ pub(super) fn start(
     let (running, doors) = Doors::attend(running, &plan, &network);
     let keep = plan.bounds().keep;
     let start = Some(start);
-    let started = Started { running, about, keep, readers, caught, start, caches, in_use, doors };
-    let recorder = Arc::clone(&sandbox.0.recorder);
-    Ok(Run { recorder, name, state: State::Running(Box::new(started)) })
+    Ok(Started { running, about, keep, readers, caught, start, caches, in_use, doors })
 }
 
 /// Opens where output goes; what a function gets is read by a thread.

@@ -126,7 +126,8 @@ impl Request {
         self.identity.1.as_deref().filter(|_| self.identity.0 != 0)
     }
 
-    pub(crate) fn places(&self) -> Places {
+    /// Returns where policies and state of this user lie.
+    pub fn places(&self) -> Places {
         Places::from_env(&self.env, self.identity.0, self.identity.1.clone())
     }
 

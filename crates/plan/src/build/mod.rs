@@ -122,7 +122,11 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     if let Walls::Down { by } = &order.walls {
         return unconfined::plan(order, &Why::Said(by.clone()));
     }
-    let (arch, users) = match level::choose(order, facts)? {
+    let base = level::choose(order, facts)?;
+    if facts.mounts.is_empty() && !matches!(base, Base::Nothing(_)) {
+        return Err(unmounted(order));
+    }
+    let (arch, users) = match base {
         Base::Namespaces { arch, users } => (arch, users),
         Base::Landlock { arch, around } => return landlock::plan(order, facts, arch, around),
         Base::Nothing(why) => return unconfined::plan(order, &why),
@@ -187,6 +191,17 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         _ => Level::Full,
     };
     Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
+}
+
+/// Something is always mounted. Where that is not known, nobody knows under which other paths lies
+/// what is hidden.
+fn unmounted(order: &Order) -> CannotPlan {
+    CannotPlan::Missing {
+        require: order.require,
+        wall: "hiding in every place",
+        why: "/proc/self/mountinfo, which tells what is mounted where, cannot be read".into(),
+        remedy: "mount /proc, and let it be read".into(),
+    }
 }
 
 /// Returns the names of the folders that a store of caches has (see [`Caches`](crate::Caches)).

@@ -433,3 +433,25 @@ fn names_that_nobody_searches_are_told_as_not_hidden() {
         assert_eq!(plan.to_string().contains(&partial), told, "{because}: {plan}");
     }
 }
+
+#[test]
+fn what_is_mounted_must_be_known_wherever_something_is_held() {
+    let blind = |namespaces: Trial, require: Require| {
+        let mut facts = facts(Privilege::Ordinary);
+        (facts.kernel.namespaces, facts.mounts) = (namespaces, Vec::new());
+        facts.scratch = Some("/tmp/scratch".into());
+        build(&permit(), &Order { require, ..order() }, &facts)
+    };
+    let refused = || Trial::Refused { what: "making namespaces".into(), errno: 1 };
+    for (namespaces, require) in [
+        (Trial::Works, Require::Full),
+        (Trial::Works, Require::None),
+        (refused(), Require::Landlock),
+        (refused(), Require::None),
+    ] {
+        let error = blind(namespaces, require).unwrap_err();
+        assert_eq!(error.code(), "missing-wall", "{require}: {error}");
+        assert!(error.to_string().contains("/proc/self/mountinfo"), "{require}: {error}");
+    }
+    assert!(blind(Trial::Works, Require::External).is_ok(), "nothing is held there");
+}
