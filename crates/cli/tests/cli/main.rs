@@ -18,6 +18,7 @@ mod kit;
 mod levels;
 mod linking;
 mod network;
+mod network_clients;
 mod network_hosts;
 mod network_names;
 mod network_soak;
