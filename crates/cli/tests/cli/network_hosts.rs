@@ -219,3 +219,40 @@ fn a127_when_the_supervisor_dies_every_connection_and_every_process_does() {
         assert_eq!(alive(), before, "nobody inside is left");
     });
 }
+
+/// The same in the ways that are taken where the kernel has no queue, or no rules.
+fn lowered(word: &str) -> Town {
+    Town { env: vec![("PALISADE_NETWORK_RUNG", word.to_owned())], ..Town::default() }
+}
+
+#[test]
+fn the_lower_ways_let_no_more_out_than_the_best() {
+    let tries = include_str!("town/a096.py");
+    lowered("redirect").both(LISTED, tries, &[], |visit| {
+        assert_eq!(visit.told["network"]["rung"], "redirect");
+        for (name, found) in visit.tried.as_object().unwrap() {
+            let expected = match name.as_str() {
+                "http" | "https" => json!("served"),
+                "other" | "other_https" | "below" => json!("no name"),
+                name if name.starts_with("udp") => json!(111),
+                // It stands, and is cut before a byte has passed.
+                _ => json!(104),
+            };
+            assert_eq!(*found, expected, "{name}: {}", visit.all());
+        }
+        assert_eq!(visit.reached(), ["93.184.216.34:443", "93.184.216.34:80"]);
+        assert!(!visit.arrived("secret"), "{}", visit.all());
+    });
+    // A word that is not understood is the lowest way: only the proxy is there.
+    for word in ["none", "best"] {
+        lowered(word).both(LISTED, include_str!("town/e064.py"), &[], |visit| {
+            assert_eq!(visit.told["network"]["rung"], "none", "{}", visit.all());
+            let expected = json!({
+                "name": 111, "address": 111, "http": "served",
+                "connect": "served", "socks": "served", "socks_address": "socks 2",
+            });
+            assert_eq!(visit.tried, expected, "{}", visit.all());
+            assert_eq!(visit.reached(), ["93.184.216.34:80", "93.184.216.34:9000"]);
+        });
+    }
+}

@@ -26,5 +26,5 @@ with socket.socket() as s:
         s.sendto(b"secret", 0x20000000, ("93.184.216.99", 9000))
         results["fast"] = s.recv(10).decode() or "silence"
     except OSError as e:
-        results["fast"] = e.errno
+        results["fast"] = told(e)
 finish()

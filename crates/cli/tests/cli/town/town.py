@@ -176,7 +176,7 @@ def resolve(data):
 up()
 hosts = "127.0.0.1 localhost\n::1 localhost\n" + "".join(line + "\n" for line in config["hosts"])
 cover("/etc/hosts", hosts)
-cover("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:2 attempts:1\n")
+cover("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:10 attempts:1\n")
 for port in config["tcp"]:
     serve(port)
 for port in config["udp"]:
@@ -217,7 +217,7 @@ if config["kill"]:
 _, status = os.waitpid(child, 0)
 if config["kill"]:
     # What was on its way has arrived by now.
-    time.sleep(0.5)
+    time.sleep(1)
     tell(kind="killed")
     time.sleep(1.5)
 code = os.waitstatus_to_exitcode(status)
