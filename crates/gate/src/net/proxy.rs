@@ -20,6 +20,12 @@ use crate::traffic::Via;
 /// How long a client may take to say what it wants.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long a client that was refused may go on talking.
+const PARTING: Duration = Duration::from_secs(1);
+
+/// How often more is read from it: 64 KiB at most.
+const UNHEARD: usize = 16;
+
 /// Bytes that are moved at once.
 const CHUNK: usize = 16 << 10;
 
@@ -58,11 +64,28 @@ async fn read_more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> io::Result<()
     }
 }
 
+/// Says the last words of a connection. A socket that is closed with bytes unread is cut, and the
+/// words with it: so what the client still says is read for a while, and forgotten.
+async fn tell(mut stream: TcpStream, words: &[u8]) {
+    if stream.write_all(words).await.is_err() || stream.shutdown().await.is_err() {
+        return;
+    }
+    let mut chunk = [0; 4096];
+    let unheard = async {
+        for _ in 0..UNHEARD {
+            if !matches!(stream.read(&mut chunk).await, Ok(1..)) {
+                return;
+            }
+        }
+    };
+    timeout(PARTING, unheard).await.ok();
+}
+
 async fn by_socks(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
     let asked = timeout(PATIENCE, socks_request(&mut stream, &mut bytes)).await;
     let request = match asked {
         Ok(Ok(Ok(request))) => request,
-        Ok(Ok(Err(fault))) => return drop(stream.write_all(&fault.answer()).await),
+        Ok(Ok(Err(fault))) => return tell(stream, &fault.answer()).await,
         Ok(Err(_)) | Err(_) => return,
     };
     let mut entry = shared.book.entry(&request.host, request.port, Via::Socks);
@@ -78,7 +101,7 @@ async fn by_socks(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
                 Failed::NoName | Failed::Unreachable => Reply::HostUnreachable,
                 Failed::Closed => Reply::Refused,
             };
-            stream.write_all(&reply.write()).await.ok();
+            tell(stream, &reply.write()).await;
         }
     }
     shared.book.note(entry);
@@ -115,7 +138,7 @@ async fn socks_request(
 async fn by_http(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
     let head = match timeout(PATIENCE, read_head(&mut stream, &mut bytes)).await {
         Ok(Ok(Ok(head))) => head,
-        Ok(Ok(Err(answer))) => return drop(stream.write_all(&answer).await),
+        Ok(Ok(Err(answer))) => return tell(stream, &answer).await,
         Ok(Err(_)) | Err(_) => return,
     };
     let behind = bytes.split_off(head.length.min(bytes.len()));
@@ -127,11 +150,11 @@ async fn by_http(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
     let port = head.authority.port.unwrap_or(usual);
     if let (Target::Origin(_) | Target::Asterisk, _) = (&head.target, port) {
         let why = "this is a proxy, and asked like a server";
-        return drop(stream.write_all(&refuse(Status::BadRequest, "proxy-form", why)).await);
+        return tell(stream, &refuse(Status::BadRequest, "proxy-form", why)).await;
     }
     if via == Via::Connect && !behind.is_empty() {
         let why = "bytes came before the connection stood";
-        return drop(stream.write_all(&refuse(Status::BadRequest, "proxy-early", why)).await);
+        return tell(stream, &refuse(Status::BadRequest, "proxy-early", why)).await;
     }
     let mut entry = shared.book.entry(&host, port, via);
     match dial(shared, &host, port, &mut entry).await {
@@ -180,9 +203,7 @@ async fn by_http(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
             (entry.sent, entry.received) = (sent, received);
         }
         Err(failed) => {
-            let answer = refusal(&head, failed);
-            stream.write_all(&answer).await.ok();
-            stream.shutdown().await.ok();
+            tell(stream, &refusal(&head, failed)).await;
         }
     }
     shared.book.note(entry);

@@ -166,17 +166,22 @@ impl Files {
         let attached: Vec<&Path> = attach.iter().map(|(_, at, _)| &**at).collect();
         let doors = doors::cover(facts, &trees, &layers, &attached);
         let is_new = |path: &Path| is_private(path, facts) || !around;
-        made.place(overlays, &emptied, attach, &is_new);
-        made.steps.extend(links);
-        made.steps.extend(revealed);
         // Layers lie over homes of tools, which are not shown.
         let cached = if around {
             caches::plan(order, facts, owners, made.keeps.len())
         } else {
             caches::Cached::default()
         };
+        // What may be written below such a home lies over its layer, or nothing written would last.
+        let is_written = |path: &Path| trees.iter().any(|tree| tree.real == path);
+        let (above, attach): (Vec<_>, Vec<_>) =
+            attach.into_iter().partition(|(_, at, _)| is_written(at) && cached.lies_over(at));
+        made.place(overlays, &emptied, attach, &is_new);
+        made.steps.extend(links);
         made.keeps.extend(cached.keeps);
         made.steps.extend(cached.steps);
+        made.steps.extend(above.into_iter().map(|(tree, at, _)| Step::Attach { tree, at }));
+        made.steps.extend(revealed);
         made.writable.extend(cached.writable);
         made.environment = cached.environment;
         for at in masked {
