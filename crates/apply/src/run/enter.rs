@@ -131,6 +131,8 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             let make = || rustix::fs::open(at.as_c_str(), flags, Mode::from_raw_mode(0o644));
             match make() {
                 Err(Errno::NOENT) => make_folders(folders).and_then(|()| make()).map(drop),
+                // A socket is there, which can be covered as well.
+                Err(Errno::NXIO) => Ok(()),
                 made => made.map(drop),
             }
         }

@@ -240,8 +240,16 @@ impl Given {
 
 /// Codes of notes that are the same at every run, for whoever looks at a plan or an outcome; of what
 /// is not confined we have warned already.
-const EXPECTED: [&str; 7] =
-    ["control-group", "external", "implied", "masked", "nested", "socket", "unconfined"];
+const EXPECTED: [&str; 8] = [
+    "control-group",
+    "external",
+    "implied",
+    "masked",
+    "nested",
+    "socket",
+    "socket-open",
+    "unconfined",
+];
 
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {

@@ -34,6 +34,7 @@ mod run;
 mod running;
 mod schema;
 mod seen;
+mod sockets;
 mod still;
 mod surface;
 mod tasks;

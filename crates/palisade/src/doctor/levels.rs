@@ -119,6 +119,7 @@ fn order(folder: &Path, home: Option<PathBuf>, require: Require) -> Order {
         hide: secret.into_iter().collect(),
         readable: Vec::new(),
         network: NetworkMode::DenyAll,
+        unix: Vec::new(),
         nesting: palisade_plan::seccomp::Nesting::Off,
         require,
         walls: Walls::Up,

@@ -9,6 +9,7 @@ mod inside;
 mod landlock;
 mod level;
 pub(crate) mod loader;
+mod opened;
 mod protect;
 mod second;
 #[cfg(test)]

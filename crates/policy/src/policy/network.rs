@@ -31,10 +31,12 @@ section! {
         host_ports: Grants<Port>,
         /// Ports of servers inside that are reachable from the host. Not built yet: none is.
         publish: Grants<Port>,
-        /// Unix sockets of the host that stay reachable; `/` means all. Not built yet: none does.
+        /// Unix sockets of the host that stay open: those at these paths, or below them, when a run
+        /// starts; `/` means all. Hidden ones stay closed, as do those that have no path.
         unix: Grants<PathPattern>,
-        /// Whether servers inside may bind to addresses other than loopback. Not built yet: inside they
-        /// may, and nobody outside reaches them.
+        /// Whether servers may bind to addresses other than loopback, where a network is shared with
+        /// the host. Here it changes nothing: a run has a network of its own, in which they always may,
+        /// and nobody outside reaches them but by `publish`.
         local_binding: Setting<Opening>,
         /// How many bytes may pass.
         budget: Budget,
