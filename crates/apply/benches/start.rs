@@ -88,6 +88,7 @@ fn order(project: &Project, home: &Project) -> Order {
         readable: Vec::new(),
         network: NetworkMode::DenyAll,
         unix: Vec::new(),
+        publish: Vec::new(),
         nesting: Nesting::Off,
         require: Require::Full,
         walls: Walls::Up,

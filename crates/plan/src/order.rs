@@ -45,6 +45,8 @@ pub struct Order {
     pub network: NetworkMode,
     /// Sockets of the host that stay open.
     pub unix: Vec<PathPattern>,
+    /// Ports of servers inside that are reached from the host.
+    pub publish: Vec<u16>,
     /// Whether programs inside may make user namespaces.
     pub nesting: Nesting,
     /// The least confinement to accept.
@@ -189,6 +191,7 @@ impl Order {
             readable: files.allow_read.values().cloned().collect(),
             network: policy.network.mode.value(),
             unix: policy.network.unix.values().cloned().collect(),
+            publish: policy.network.publish.values().map(|port| port.number()).collect(),
             nesting: match policy.nested.value() {
                 Nested::Off => Nesting::Off,
                 Nested::Userns => Nesting::UserNamespaces,

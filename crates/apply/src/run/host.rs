@@ -330,6 +330,7 @@ impl Host {
             stop: Arc::new(AtomicBool::new(false)),
             brief: false,
             inlets: None,
+            maker: None,
         })
     }
 

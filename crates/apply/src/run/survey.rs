@@ -21,11 +21,7 @@ pub(super) struct Surveyed {
 }
 
 /// Looks at what is asked about, and at `sockets`, wherever they are.
-pub(super) fn survey(
-    questions: &Questions,
-    privilege: Privilege,
-    sockets: &[PathBuf],
-) -> Surveyed {
+pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[PathBuf]) -> Surveyed {
     let mut found = Found::new(questions, privilege);
     for path in &questions.paths {
         let place = found.found(path);

@@ -98,6 +98,7 @@ impl Place {
             readable: Vec::new(),
             network: NetworkMode::DenyAll,
             unix: Vec::new(),
+            publish: Vec::new(),
             nesting: Nesting::Off,
             require: Require::Full,
             walls: Walls::Up,

@@ -120,6 +120,7 @@ fn order(folder: &Path, home: Option<PathBuf>, require: Require) -> Order {
         readable: Vec::new(),
         network: NetworkMode::DenyAll,
         unix: Vec::new(),
+        publish: Vec::new(),
         nesting: palisade_plan::seccomp::Nesting::Off,
         require,
         walls: Walls::Up,

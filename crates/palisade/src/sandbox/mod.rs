@@ -15,6 +15,8 @@ mod outcome;
 mod own_state;
 mod pending;
 mod planned;
+#[cfg_attr(not(target_os = "linux"), path = "not_published.rs")]
+mod published;
 mod record;
 mod reply;
 mod run;

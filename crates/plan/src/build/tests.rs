@@ -46,6 +46,7 @@ pub(crate) fn order() -> Order {
         readable: Vec::new(),
         network: NetworkMode::DenyAll,
         unix: Vec::new(),
+        publish: Vec::new(),
         nesting: Nesting::Off,
         require: Require::Full,
         walls: Walls::Up,
