@@ -2,6 +2,7 @@
 
 mod table;
 mod tasks;
+mod watch;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use palisade::plan::BackEnd;
 use palisade::policy::agent;
 use palisade::policy::name::{EnvName, Period};
+use palisade::policy::policy::NetworkMode;
 use palisade::policy::text::visible;
 use palisade::{CannotRun, Done, Input, Job, Outcome, Output as Streamed, Sandbox, Signals};
 use serde_json::Value as Json;
@@ -86,6 +88,20 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) stdin: Option<PathBuf>,
 
+    /// Let it reach every public host, and record each connection, whatever the policy's mode is
+    ///
+    /// `network.deny` and the refusal of private addresses hold. It is for finding out which hosts a
+    /// command needs: see --suggest.
+    #[arg(long, conflicts_with = "jobs")]
+    pub(crate) monitor: bool,
+
+    /// Print the smallest list of hosts that would have let the command pass, after its end
+    ///
+    /// It is a part of a policy file, on standard error; with --json it is `network.suggest`. It needs
+    /// the mode `allow-list` or `monitor`, or --monitor.
+    #[arg(long, conflicts_with = "jobs")]
+    pub(crate) suggest: bool,
+
     /// List in the outcome what the command tried to write in vain; it makes writing slower
     #[arg(long)]
     pub(crate) trace_writes: bool,
@@ -105,6 +121,7 @@ impl RunArgs {
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         if self.runs_tasks() {
+            self.no_tasks_watched()?;
             return super::apart(|| tasks::run(self, ui));
         }
         if !self.commanding.is_given() {
@@ -124,7 +141,7 @@ impl RunArgs {
         let ended = self.ran(ui);
         if let Some(mut status) = status {
             let told = match &ended {
-                Ok((outcome, _, warnings)) => told(outcome, warnings.clone()),
+                Ok((outcome, _, warnings)) => self.told(outcome, warnings.clone()),
                 Err(failure) => failure.json(),
             };
             writeln!(status, "{told}").map_err(|error| {
@@ -133,8 +150,11 @@ impl RunArgs {
         }
         let (outcome, text, warnings) = ended?;
         match self.format() {
-            Format::Json => super::apart(|| ui.json(&told(&outcome, warnings)))?,
-            Format::Human => super::apart(|| tell(ui, &outcome, &text)),
+            Format::Json => super::apart(|| ui.json(&self.told(&outcome, warnings)))?,
+            Format::Human => super::apart(|| {
+                tell(ui, &outcome, &text);
+                self.suggestion(&outcome).iter().for_each(|it| ui.say(it.yaml().trim_end()));
+            }),
         }
         Ok(Exit::Ran(outcome.exit_status()))
     }
@@ -160,7 +180,9 @@ impl RunArgs {
         request.policies.extend(self.settings.iter().map(|file| format!("srt:{file}")));
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
         let cwd = self.commanding.cwd(&request)?;
+        request.network = self.monitor.then_some(NetworkMode::Monitor);
         let sandbox = Sandbox::new(&request)?.once().confirmer(Terminal);
+        self.check_network(sandbox.session())?;
         if self.format() == Format::Human {
             super::warn_running(ui, sandbox.session());
         }
@@ -284,6 +306,7 @@ fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
     }
 }
 
+/// Returns an outcome for programs.
 fn told(outcome: &Outcome, warnings: Json) -> Json {
     let mut told = outcome.json();
     told["warnings"] = warnings;

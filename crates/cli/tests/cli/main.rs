@@ -18,6 +18,7 @@ mod idle;
 mod kit;
 mod levels;
 mod linking;
+mod needed_hosts;
 mod network;
 mod network_soak;
 mod own_state;

@@ -20,6 +20,7 @@ mod published;
 mod record;
 mod reply;
 mod run;
+mod suggest;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -45,6 +46,7 @@ pub use outcome::{Done, Outcome};
 pub use pending::Pending;
 pub use reply::Unconfirmed;
 pub use run::{Run, Stop};
+pub use suggest::Suggestion;
 
 use crate::decision::Guard;
 use crate::session::{OpenError, Request, Session, Warning};

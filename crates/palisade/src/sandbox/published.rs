@@ -24,10 +24,10 @@ impl Published {
     /// Takes the ports that a plan publishes, before anything runs.
     pub(super) fn take(plan: &Plan, network: &Network) -> Result<Self, CannotRun> {
         let mut doors = Vec::new();
-        let ports = plan.steps().iter().filter_map(|step| match step {
-            Step::Publish(ports) => Some(ports),
-            _ => None,
-        });
+        let ports = plan
+            .steps()
+            .iter()
+            .filter_map(|step| if let Step::Publish(ports) = step { Some(ports) } else { None });
         for port in ports.flatten().copied() {
             let door = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_err(|error| {
                 let entries = network.publish.entries().iter();

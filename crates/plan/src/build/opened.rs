@@ -162,7 +162,7 @@ mod tests {
             assert_eq!(attached, open, "{unix:?}");
             assert_eq!(masked, covered, "{unix:?}");
             let is_told = |it: &&str| plan.notes().iter().any(|note| note.message.contains(*it));
-            assert!(open.iter().all(|it| is_told(&it)), "{:?}", plan.notes());
+            assert!(open.iter().all(is_told), "{:?}", plan.notes());
         }
     }
 
@@ -177,10 +177,11 @@ mod tests {
     #[test]
     fn what_root_opens_belongs_to_whoever_runs_inside() {
         let plan = planned(&["/run/db/one"], Privilege::Root { idmap: Idmap::Works });
-        let kept = plan.steps().iter().find_map(|step| match step {
-            Step::Keep(keep) if keep.path == Path::new("/run/db/one") => Some(keep.owner),
-            _ => None,
-        });
-        assert_eq!(kept, Some(Owner::Swapped { uid: 7, gid: 8 }));
+        let owner = Owner::Swapped { uid: 7, gid: 8 };
+        let is_ours = |step: &Step| {
+            matches!(step, Step::Keep(keep)
+                if keep.path == Path::new("/run/db/one") && keep.owner == owner)
+        };
+        assert!(plan.steps().iter().any(is_ours), "{plan}");
     }
 }

@@ -45,9 +45,8 @@ mod tests {
             let order = Order { network, publish: publish.into(), ..order() };
             let plan = build(&permit(), &order, &facts(Privilege::Ordinary)).unwrap();
             let mut steps = plan.steps().iter();
-            let ports = steps.find_map(|step| match step {
-                Step::Publish(ports) => Some(ports.clone()),
-                _ => None,
+            let ports = steps.find_map(|step| {
+                if let Step::Publish(ports) = step { Some(ports.clone()) } else { None }
             });
             (ports, plan.notes().iter().any(|note| note.code == "publish-low"))
         };
