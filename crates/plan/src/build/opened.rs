@@ -6,6 +6,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use palisade_policy::name::PathPattern;
+
 use super::Owners;
 use super::files::is_private;
 use crate::facts::{Facts, Kind, Place};
@@ -31,16 +33,19 @@ impl<'f> Opened<'f> {
         let mut seen: BTreeSet<&Path> = BTreeSet::new();
         let mut note = |code, message| notes.push(Note { code, message });
         // A pattern may name a folder by a link, and sockets are known by the names they were bound to.
-        let trees: Vec<PathBuf> = order
-            .unix
-            .iter()
-            .filter_map(|pattern| facts.place(&pattern.literal()?))
-            .map(|place| place.real.clone())
-            .collect();
+        let leads_to = |pattern: &PathPattern| facts.place(&pattern.literal()?);
+        let listed: Vec<(&PathPattern, Option<&Place>)> =
+            order.unix.iter().map(|pattern| (pattern, leads_to(pattern))).collect();
+        let mut found: Vec<&PathPattern> = Vec::new();
         for place in facts.places.iter().filter(|place| place.leads_to == Kind::Socket) {
             let names = [&place.path, &place.at, &place.real];
-            let is_listed = order.unix.iter().any(|it| names.iter().any(|name| it.matches(name)))
-                || trees.iter().any(|tree| place.real.starts_with(tree));
+            let mut by = listed.iter().filter(|(pattern, leads_to)| {
+                names.iter().any(|name| pattern.matches(name))
+                    || leads_to.is_some_and(|tree| place.real.starts_with(&tree.real))
+            });
+            let first = by.next();
+            found.extend(first.into_iter().chain(by).map(|(pattern, _)| *pattern));
+            let is_listed = first.is_some();
             if !is_listed || !seen.insert(&place.real) {
                 continue;
             }
@@ -61,11 +66,8 @@ impl<'f> Opened<'f> {
             }
             opened.sockets.push(place);
         }
-        for pattern in &order.unix {
-            let place = pattern.literal().and_then(|path| facts.place(&path));
-            if place.is_some_and(|place| matches!(place.leads_to, Kind::Absent | Kind::File)) {
-                note("socket-absent", format!("`{pattern}` is to be open, and is no socket"));
-            }
+        for pattern in order.unix.iter().filter(|pattern| !found.contains(pattern)) {
+            note("socket-absent", format!("`{pattern}` is to be open, and no socket is there"));
         }
         opened
     }
@@ -171,6 +173,9 @@ mod tests {
         let plan = planned(&["/", "/run/nothing"], Privilege::Ordinary);
         let codes: Vec<_> = plan.notes().iter().map(|note| note.code).collect();
         assert!(codes.contains(&"socket-hidden"), "{codes:?}");
+        let absent = plan.notes().iter().filter(|note| note.code == "socket-absent");
+        let absent: Vec<_> = absent.map(|note| &*note.message).collect();
+        assert_eq!(absent, ["`/run/nothing` is to be open, and no socket is there"]);
         assert!(!seen(&plan).0.contains(&"/home/dev/.ssh/agent".to_owned()));
     }
 

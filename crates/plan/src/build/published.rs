@@ -35,9 +35,11 @@ pub(super) fn plan(order: &Order) -> Published {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Privilege;
+    use palisade_policy::policy::Require;
+
     use crate::build::build;
-    use crate::build::tests::{facts, order, permit};
+    use crate::build::tests::{facts, order, pattern, permit};
+    use crate::{Privilege, Trial};
 
     #[test]
     fn ports_are_published_where_the_network_is_the_sandboxs_own() {
@@ -56,5 +58,18 @@ mod tests {
             assert_eq!(planned(mode, &[1023]), (None, true), "{mode}: our own proxy is there");
         }
         assert_eq!(planned(NetworkMode::Disabled, &[3000]), (None, false));
+    }
+
+    #[test]
+    fn without_namespaces_it_is_told_that_nothing_is_open() {
+        let mut facts = facts(Privilege::Ordinary);
+        facts.kernel.namespaces = Trial::Refused { what: "making namespaces".into(), errno: 1 };
+        let unix = vec![pattern("/run/x")];
+        let order = Order { publish: vec![3000], unix, require: Require::Landlock, ..order() };
+        let plan = build(&permit(), &order, &facts).unwrap();
+        for code in ["not-published", "sockets-closed"] {
+            assert!(plan.notes().iter().any(|note| note.code == code), "{:?}", plan.notes());
+        }
+        assert!(!plan.steps().iter().any(|step| matches!(step, Step::Publish(_))));
     }
 }
