@@ -103,8 +103,8 @@ pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
     Answered, CannotRun, Confirm, Done, Each, Input, Job, Nobody, Outcome, Output, Pending,
-    Planned, Question, Run, Sandbox, Signals, Stop, Traffic, Unconfirmed, Under, export_folder,
-    write_export,
+    Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic, Unconfirmed, Under,
+    export_folder, write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,

@@ -73,7 +73,7 @@ impl Host {
         } else {
             Privilege::Ordinary
         };
-        let surveyed = survey(questions, privilege);
+        let surveyed = survey(questions, privilege, &[]);
         Facts {
             uid,
             gid,

@@ -72,8 +72,12 @@ fn tells_the_truth(world: &World, host: &[String], palisade: &str) -> Json {
             assert!(ran.stdout.contains("missing-wall") && !why.is_empty(), "{}", ran.stdout);
         }
     }
-    let blocked = told["blocks"].as_array().unwrap();
+    world.write("net.yaml", "network: { mode: allow-list, host_ports: [1] }\n");
+    let ran = on(world, host, palisade, &["run", "--policy", "net.yaml", "--json", "--", "true"]);
+    assert_eq!(json(&ran)["network"]["rung"], told["network"]["rung"], "{}\n{told:#}", ran.stdout);
     let is_full = claims("levels", "level", "full");
+    assert!(told["network"]["rung"].is_null() || is_full, "it needs namespaces: {told:#}");
+    let blocked = told["blocks"].as_array().unwrap();
     assert!(is_full || !blocked.is_empty(), "what is in the way is named: {told:#}");
     told
 }

@@ -56,6 +56,12 @@ pub(super) async fn carry(
     }
 }
 
+/// Moves everything, and counts nothing.
+pub(super) async fn pass(one: &TcpStream, other: &TcpStream) {
+    // Whichever way breaks ends the other.
+    tokio::try_join!(one_way(one, other, |_| Ok(())), one_way(other, one, |_| Ok(()))).ok();
+}
+
 async fn one_way(
     from: &TcpStream,
     to: &TcpStream,

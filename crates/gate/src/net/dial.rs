@@ -1,7 +1,7 @@
 //! From a host to a connection: resolved once, judged, and that very address dialled.
 
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use palisade_policy::name::{Host, HostName};
@@ -100,7 +100,8 @@ async fn try_dial(
 /// Returns the addresses that may be dialled for a host.
 async fn addresses(shared: &Shared, host: &Host, port: u16) -> Result<Vec<SocketAddr>, Failed> {
     if is_host(host) {
-        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into()]);
+        // Whichever of the two somebody listens at.
+        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]);
     }
     let found = match host {
         Host::Ip(address) => vec![*address],

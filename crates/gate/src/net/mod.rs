@@ -16,6 +16,7 @@
 //! | `first` | looks at the first bytes: do they name the same host? |
 //! | `carry` | moves bytes both ways |
 //! | `book` | remembers what there was |
+//! | `publish` | leads connections from the host to servers inside |
 
 mod book;
 mod carry;
@@ -25,11 +26,13 @@ mod hold;
 mod names;
 mod open;
 mod proxy;
+mod publish;
 mod relay;
 mod rules;
 
 pub use hold::{DENIED, REFUSED};
 pub use open::{Gate, Outside, Sockets};
 use open::{Held, Pair, Shared};
+pub use publish::{Make, Published};
 pub use relay::OWN_PORT;
 pub use rules::{Judged, Rules};

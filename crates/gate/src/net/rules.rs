@@ -100,6 +100,11 @@ impl Rules {
         }
         !self.deny.has_every_port(host) && (self.is_open || self.allow.has_any_port(host))
     }
+
+    /// Returns why a name does not exist; a name that never changes.
+    pub(super) fn why_unknown(&self, host: &Host) -> &'static str {
+        if self.deny.has_every_port(host) { "name-denied" } else { "name-not-listed" }
+    }
 }
 
 /// Returns whether the host's own loopback is meant.

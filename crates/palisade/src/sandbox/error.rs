@@ -77,6 +77,17 @@ pub enum CannotRun {
     /// Rules for requests cannot be held yet, and nothing weaker is run instead.
     #[error("`network.http_rules` cannot be enforced yet")]
     HttpRules,
+    /// A port of the host that is to lead inside cannot be had.
+    #[error("port {port} of the host cannot be published: {error}{}", said(origin.as_deref()))]
+    Port {
+        /// The port.
+        port: u16,
+        /// Why not.
+        #[source]
+        error: io::Error,
+        /// Who lists it.
+        origin: Option<Box<Origin>>,
+    },
     /// An error of ours.
     #[error("an internal error: {0}")]
     Internal(String),
@@ -96,6 +107,7 @@ impl CannotRun {
             Self::OwnState { .. } => "own-state",
             Self::Workspaces(_) => "workspaces",
             Self::HttpRules => "http-rules",
+            Self::Port { .. } => "port-taken",
             Self::Internal(_) => "internal-error",
         }
     }
@@ -109,6 +121,7 @@ impl CannotRun {
                 return Some(format!("work elsewhere, or `palisade agents forget {root}`"));
             }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
+            Self::Port { .. } => "end what listens there (`ss -ltnp`), or publish another port",
             Self::HttpRules => "refuse the host as a whole, by `network.deny`",
             Self::OwnState { .. } => "make it readable for you",
             Self::Workspaces(unknown) => return Some(unknown.hint()),
@@ -143,6 +156,11 @@ impl CannotRun {
             None => error.into(),
         }
     }
+}
+
+/// Names who said something, if anybody did.
+fn said(origin: Option<&Origin>) -> String {
+    origin.map(|origin| format!(", as {origin} says")).unwrap_or_default()
 }
 
 fn entry_is(pattern: &PathPattern, path: &Path) -> bool {

@@ -15,9 +15,12 @@ mod outcome;
 mod own_state;
 mod pending;
 mod planned;
+#[cfg_attr(not(target_os = "linux"), path = "not_published.rs")]
+mod published;
 mod record;
 mod reply;
 mod run;
+mod suggest;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -43,6 +46,7 @@ pub use outcome::{Done, Outcome};
 pub use pending::Pending;
 pub use reply::Unconfirmed;
 pub use run::{Run, Stop};
+pub use suggest::Suggestion;
 
 use crate::decision::Guard;
 use crate::places::shown;

@@ -16,6 +16,7 @@ use super::error::CannotRun;
 use super::hint::Under;
 use super::job::{Job, Output, Signals};
 use super::outcome::{Done, Outcome};
+use super::published::Published;
 use super::{Ready, Recorder, Sandbox};
 use crate::workspaces::InUse;
 
@@ -44,6 +45,7 @@ struct Started {
     caches: Option<Held>,
     in_use: Option<InUse>,
     doors: Doors,
+    published: Published,
 }
 
 /// What tells why a command could not be started, and is of no use once it runs.
@@ -131,8 +133,8 @@ impl Run {
 
 impl Started {
     fn wait(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, caught, .. } = self;
-        let Self { mut start, caches, mut in_use, doors, .. } = self;
+        let Self { running, about, keep, readers, caught, mut start, .. } = self;
+        let Self { caches, mut in_use, doors, published, .. } = self;
         let ended = running.wait_with(caught, &mut || {
             start = None;
             free();
@@ -144,6 +146,7 @@ impl Started {
             in_use.iter_mut().for_each(InUse::nothing_ran);
         }
         drop((caches, in_use));
+        published.close();
         let traffic = doors.close();
         let mut seen = ended.map_err(|error| match &start {
             Some(start) => start.explained(error),
@@ -199,6 +202,7 @@ fn started(
         stdout: opened(job.stdout, &mut readers)?,
         stderr: opened(job.stderr, &mut readers)?,
     };
+    let mut published = Published::take(&plan, &network)?;
     let start = Start { sandbox: sandbox.clone(), permit, order };
     // Before the start: what comes once the command runs is the command's.
     let caught = match job.signals {
@@ -211,9 +215,10 @@ fn started(
     let running = running.map_err(|error| start.explained(error))?;
     let running = if job.brief { running.brief() } else { running };
     let (running, doors) = Doors::attend(running, &plan, &network);
+    let running = published.attend(running);
     let keep = plan.bounds().keep;
     let start = Some(start);
-    Ok(Started { running, about, keep, readers, caught, start, caches, in_use, doors })
+    Ok(Started { running, about, keep, readers, caught, start, caches, in_use, doors, published })
 }
 
 /// Opens where output goes; what a function gets is read by a thread.

@@ -410,8 +410,8 @@ impl Warning {
                 Some("`palisade trust` shows what the files open, and remembers that you agree")
             }
             Self::AgentOffline { .. } => Some(
-                "`network: { mode: disabled }` in a policy of yours opens all of it; files stay \
-                 confined",
+                "`network: { mode: allow-list }` in a policy of yours opens the hosts that it is known \
+                 to need",
             ),
             Self::SharedWorkspace { root, .. } => {
                 let root = shown(root);

@@ -9,7 +9,9 @@ mod inside;
 mod landlock;
 mod level;
 pub(crate) mod loader;
+mod opened;
 mod protect;
+mod published;
 mod second;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -146,6 +148,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     if is_filtered(order.network) {
         steps.push(Step::Inlets(facts.kernel.network));
     }
+    let published = published::plan(order);
+    steps.extend(published.step);
     steps.extend(files.keeps.into_iter().map(Step::Keep));
     steps.push(Step::SealRoot);
     steps.extend(files.steps);
@@ -185,7 +189,7 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
     let after = files.after.filter(|_| facts.searched == Searched::Whole);
     let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).chain(uncovered);
-    let notes = notes.collect();
+    let notes = notes.chain(published.notes).collect();
     let level = match facts.kernel.landlock {
         0 if order.nesting == Nesting::Off => Level::Landlock,
         _ => Level::Full,

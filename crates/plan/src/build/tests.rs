@@ -45,6 +45,8 @@ pub(crate) fn order() -> Order {
         hide: vec![pattern("/home/dev/.ssh"), pattern("/home/dev/.config/gh")],
         readable: Vec::new(),
         network: NetworkMode::DenyAll,
+        unix: Vec::new(),
+        publish: Vec::new(),
         nesting: Nesting::Off,
         require: Require::Full,
         walls: Walls::Up,
