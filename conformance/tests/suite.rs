@@ -107,10 +107,13 @@ fn gaps_of_a_peer_are_seen_and_its_walls_too() {
         ("e059-daemon", "held"),
         ("e073-loopback", "held"),
     ];
-    for ((engine, person, attack), (verdict, why)) in judged("bwrap") {
-        let expected = known.iter().find(|(name, _)| engine == "bwrap" && *name == attack);
-        if let Some((_, expected)) = expected {
-            assert_eq!(verdict, *expected, "{person} {attack}: {why}");
+    let all = judged("bwrap");
+    for (name, expected) in known {
+        let mut seen =
+            all.iter().filter(|((engine, _, it), _)| engine == "bwrap" && it == name).peekable();
+        assert!(seen.peek().is_some(), "{name} was not tried");
+        for ((_, person, attack), (verdict, why)) in seen {
+            assert_eq!(verdict, expected, "{person} {attack}: {why}");
         }
     }
 }
@@ -189,6 +192,7 @@ fn an_engine_that_did_not_run_the_probe_never_counts_as_one_that_held() {
     let output = runner.output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.lines().count() >= 4, "two attacks, with and without an engine: {text}");
     for line in text.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         assert_eq!(line["verdict"], "failed", "{line}");

@@ -15,6 +15,7 @@ mod failure;
 mod finding;
 mod fuzz;
 mod kernels;
+mod network;
 mod order;
 mod program;
 mod red;
@@ -40,7 +41,7 @@ struct Task {
     run: Run,
 }
 
-const TASKS: [Task; 11] = [
+const TASKS: [Task; 12] = [
     Task {
         name: "arch",
         usage: &[("[--json]", "edges between crates, purity, sizes, packages, hygiene")],
@@ -81,6 +82,11 @@ const TASKS: [Task; 11] = [
         name: "kernels",
         usage: &[("[--palisade FILE]", "the same on other kernels, emulated: docs/kernels.md")],
         run: kernels::run,
+    },
+    Task {
+        name: "network",
+        usage: &[("", "real clients behind a filtered network, as root: docs/network.md")],
+        run: network::run,
     },
     Task {
         name: "order",

@@ -84,9 +84,9 @@ pub(crate) fn document(
     let mut page = format!(
         "<!-- Written by `cargo xtask conformance`. Do not edit. -->\n\
          # Conformance\n\n\
-         Escapes of [spec/escapes.json](../spec/escapes.json), groups C and D, tried behind this \
-         and other engines by [the same probe](../conformance/README.md). Each attack has a lawful \
-         twin that must work beside it, and is judged from outside where it leaves a trace. \
+         Escapes of [spec/escapes.json](../spec/escapes.json), groups C and D and two rows of E \
+         (73 and 77), tried behind this and other engines by [the same \
+         probe](../conformance/README.md). Each attack has a lawful twin that must work beside it, and is judged from outside where it leaves a trace. \
          `none` has no sandbox: what fails there too is refused by this host, and proves nothing of \
          any engine.\n\n\
          Linux {}, started as {people}. *held*: the kernel or the engine refused it. \
@@ -224,6 +224,17 @@ mod tests {
             errno: Vec::new(),
             seemed: false,
         }
+    }
+
+    #[test]
+    fn the_page_says_which_rows_it_has() {
+        let rows = ATTACKS.iter().map(|it| it.row).chain(NOT_PROBED.iter().map(|(row, _)| *row));
+        let rows: BTreeSet<_> = rows.collect();
+        // C and D are the rows 31 to 62.
+        let all: Vec<_> = (31..=62).chain([73, 77]).collect();
+        assert_eq!(rows.into_iter().collect::<Vec<_>>(), all);
+        let page = document(&[], &[], &[]);
+        assert!(page.contains("groups C and D and two rows of E (73 and 77), tried"), "{page}");
     }
 
     #[test]

@@ -87,6 +87,8 @@ fn order(project: &Project, home: &Project) -> Order {
         hide: vec![home.path(".ssh").to_str().unwrap().parse().unwrap()],
         readable: Vec::new(),
         network: NetworkMode::DenyAll,
+        unix: Vec::new(),
+        publish: Vec::new(),
         nesting: Nesting::Off,
         require: Require::Full,
         walls: Walls::Up,

@@ -31,10 +31,10 @@ pub mod worktree;
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use listing::Listing;
 pub use lookup::HostLookup;
-#[cfg(target_os = "linux")]
-pub use run::Inlets;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use run::{
     Bound, CannotStart, End, Host, Input, Other, Outcome, Output, Probe, Running, Signals, Stop,
     Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,
 };
+#[cfg(target_os = "linux")]
+pub use run::{Inlets, Maker};

@@ -40,7 +40,12 @@ impl Failure {
     pub(crate) fn caused_by(mut self, error: &dyn std::error::Error) -> Self {
         let mut cause = error.source();
         while let Some(inner) = cause {
-            self.0.causes.push(inner.to_string());
+            let text = inner.to_string();
+            // Some messages have their cause in them: it is said once.
+            let said = std::iter::once(&self.0.message).chain(&self.0.causes);
+            if !said.into_iter().any(|said| said.ends_with(&text)) {
+                self.0.causes.push(text);
+            }
             cause = inner.source();
         }
         self
@@ -173,6 +178,41 @@ mod tests {
                 "executed": false,
             })
         );
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        #[derive(Debug)]
+        struct Failed(&'static str, Option<Box<Self>>);
+        impl std::fmt::Display for Failed {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                match (&self.1, self.0.strip_suffix(": ")) {
+                    (Some(cause), Some(text)) => write!(f, "{text}: {cause}"),
+                    _ => f.write_str(self.0),
+                }
+            }
+        }
+        impl std::error::Error for Failed {
+            fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+                self.1.as_deref().map(|cause| cause as _)
+            }
+        }
+        let of = |text, cause: Failed| Failed(text, Some(Box::new(cause)));
+        let refused = || Failed("refused", None);
+        for (error, screen) in [
+            (of("cannot read: ", refused()), "error[x]: cannot read: refused"),
+            (
+                of("nobody knows: ", of("cannot read: ", refused())),
+                "error[x]: nobody knows: cannot read: refused",
+            ),
+            (of("cannot write", refused()), "error[x]: cannot write\n  because: refused"),
+            (
+                of("nobody knows: ", of("cannot write", refused())),
+                "error[x]: nobody knows: cannot write\n  because: refused",
+            ),
+        ] {
+            assert_eq!(Failure::new("x", error.to_string()).caused_by(&error).screen(), screen);
+        }
     }
 
     #[test]

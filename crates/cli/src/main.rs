@@ -31,7 +31,9 @@ fn main() -> ExitCode {
     ui::announce_bugs();
     exit::Exit::of(|| match args::Cli::version_alone() {
         Some(version) => command::version(version),
-        None => args::Cli::read().map_or_else(|exit| exit, |cli| command::run(&cli)),
+        None => command::without_room().unwrap_or_else(|| {
+            args::Cli::read().map_or_else(|exit| exit, |cli| command::run(&cli))
+        }),
     })
     .into()
 }

@@ -90,6 +90,8 @@ pub use decision::{Guard, Judges};
 pub use palisade_apply::Signals as CaughtSignals;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use palisade_apply::cache;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub use palisade_apply::sys::identity::stack_limit;
 #[cfg(target_os = "linux")]
 pub use palisade_apply::sys::memory::Memory;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
@@ -102,8 +104,8 @@ pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
     Answered, CannotRun, Confirm, Done, Each, HostQuestion, Input, Job, Nobody, Outcome, Output,
-    Pending, Planned, Question, Run, Sandbox, Signals, Stop, Traffic, Unconfirmed, Under,
-    export_folder, write_export,
+    Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic, Unconfirmed,
+    Under, export_folder, write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,

@@ -19,7 +19,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::{CWD, FlockOperation, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
 use sha2::{Digest as _, Sha256};
 
 pub use unknown::Unknown;
@@ -44,9 +45,21 @@ pub struct Workspace {
 /// A place that is in use; others can tell as long as this value lives.
 #[derive(Debug)]
 pub struct InUse {
-    _held: File,
+    held: File,
+    path: PathBuf,
+    entry: Entry,
     /// Agents that were running before this place was known: they can read it until they end.
     pub before: Vec<Workspace>,
+}
+
+/// What becomes of an entry when its run has ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Entry {
+    Stays,
+    /// It is this run's own, and goes if nothing runs.
+    Provisional,
+    /// Nothing has run.
+    Goes,
 }
 
 /// What the folder holds.
@@ -146,7 +159,8 @@ impl Workspaces {
             let others = self.of_others(agent)?.into_iter();
             before.extend(others.filter(|other| other.root != root && other.is_in_use()));
         }
-        Ok(InUse { _held: held, before })
+        let entry = if known { Entry::Stays } else { Entry::Provisional };
+        Ok(InUse { held, path, entry, before })
     }
 
     /// Forgets who works at `root`; answers how many agents that were.
@@ -216,18 +230,39 @@ impl Workspaces {
                 Err(error) => return Err(error),
             }
         };
-        let written =
-            file.write_all(bytes).and_then(|()| file.sync_data()).and_then(
-                |()| match fs::hard_link(&draft, path) {
-                    // Another has written the same, and may hold it.
-                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-                    // There are file systems without such links.
-                    Err(_) => fs::rename(&draft, path),
-                    Ok(()) => Ok(()),
-                },
-            );
+        let written = file.write_all(bytes).and_then(|()| file.sync_data());
+        let written = written.and_then(|()| match fs::hard_link(&draft, path) {
+            // Another has written the same, and may hold it.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            // There are file systems without such links.
+            Err(_) => moved(&draft, path),
+            Ok(()) => Ok(()),
+        });
         fs::remove_file(&draft).ok();
-        written
+        // Its name is in the folder, and must be there after the machine has stopped, too.
+        written.and_then(|()| File::open(&self.folder)?.sync_all())
+    }
+}
+
+impl InUse {
+    /// Says that nothing has run there: what this run wrote down is forgotten, unless another run has
+    /// come to rely on it.
+    pub(crate) fn nothing_ran(&mut self) {
+        if self.entry == Entry::Provisional {
+            self.entry = Entry::Goes;
+        }
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        if self.entry != Entry::Goes || !is_still(&self.path, &self.held) {
+            return;
+        }
+        // Nobody else holds it, and who comes now looks again when they do.
+        if rustix::fs::flock(&self.held, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            fs::remove_file(&self.path).ok();
+        }
     }
 }
 
@@ -268,6 +303,17 @@ impl Workspace {
     }
 }
 
+/// Gives a draft its name, unless something has that already: another has written the same, and may
+/// hold it.
+fn moved(draft: &Path, path: &Path) -> io::Result<()> {
+    match renameat_with(CWD, draft, CWD, path, RenameFlags::NOREPLACE) {
+        Err(Errno::EXIST) => Ok(()),
+        // There are file systems that do not know how.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(draft, path),
+        moved => Ok(moved?),
+    }
+}
+
 const NO_LINK: i32 = {
     let flags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
     flags.bits().cast_signed()
@@ -290,10 +336,10 @@ fn lock(held: &File, path: &Path) -> Result<(), Unknown> {
     loop {
         match rustix::fs::flock(held, FlockOperation::NonBlockingLockShared) {
             Ok(()) => return Ok(()),
-            Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < until => {
+            Err(Errno::WOULDBLOCK) if Instant::now() < until => {
                 thread::sleep(Duration::from_millis(5));
             }
-            Err(rustix::io::Errno::WOULDBLOCK) => {
+            Err(Errno::WOULDBLOCK) => {
                 return Err(Unknown::Locked { file: path.to_owned() });
             }
             Err(error) => {

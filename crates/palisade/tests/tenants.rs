@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::Path;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use palisade::{CannotShare, Job, Request, Sandbox, tenants};
 use palisade_testkit::{Home, Turn, ordinary_user};
@@ -48,11 +49,16 @@ fn neither_reads_the_other() {
         fs::remove_file(home.path(place)).unwrap();
     }
     // Both run, in one process and with two policies.
-    let wait = "until test -e go; do sleep 0.05; done; echo $WHO; sh look.sh";
+    let wait = "touch begun; until test -e go; do sleep 0.05; done; echo $WHO; sh look.sh";
     let go = |place: &Path| fs::write(place.join("go"), "").unwrap();
     thread::scope(|scope| {
         let runs = [one, two].map(|tenant| scope.spawn(|| tenant.run(Job::shell(wait)).unwrap()));
-        thread::sleep(std::time::Duration::from_millis(300));
+        // Neither goes on before both have begun.
+        let until = Instant::now() + Duration::from_secs(60);
+        while !["t/one/begun", "t/two/begun"].iter().all(|it| home.path(it).exists()) {
+            assert!(Instant::now() < until, "they never ran at the same time");
+            thread::sleep(Duration::from_millis(10));
+        }
         ["t/one", "t/two"].iter().for_each(|place| go(&home.path(place)));
         let said = runs.map(|run| run.join().unwrap().stdout_text());
         assert_eq!(said, ["one\nsecret of one\none ", "two\nsecret of two\ntwo "]);

@@ -49,6 +49,14 @@ pub fn on_macos(
         .into();
     let mut notes: Vec<Note> =
         plan.notes().iter().filter(|note| !LINUX.contains(&note.code)).cloned().collect();
+    for note in notes.iter_mut().filter(|note| note.code == "socket-open") {
+        // A rule of every profile keeps commands from them.
+        *note = Note { code: "sockets-closed", message: format!("{}: not on macOS", note.message) };
+    }
+    if plan.steps().iter().any(|step| matches!(step, Step::Publish(_))) {
+        let message = "on macOS no port is published";
+        notes.push(Note { code: "not-published", message: message.into() });
+    }
     if own.is_some() {
         let message = "the profile is passed on as it is; what is hidden and protected is denied \
                        behind it";
@@ -126,6 +134,7 @@ fn layer_of(lack: Lack) -> Option<Layer> {
         | Lack::Landlock
         | Lack::NewCalls
         | Lack::Output
+        | Lack::Published
         | Lack::Record
         | Lack::SystemCalls
         | Lack::Terminals

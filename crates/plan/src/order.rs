@@ -43,6 +43,10 @@ pub struct Order {
     pub readable: Vec<PathPattern>,
     /// What may leave the sandbox.
     pub network: NetworkMode,
+    /// Sockets of the host that stay open.
+    pub unix: Vec<PathPattern>,
+    /// Ports of servers inside that are reached from the host.
+    pub publish: Vec<u16>,
     /// Whether programs inside may make user namespaces.
     pub nesting: Nesting,
     /// The least confinement to accept.
@@ -152,6 +156,8 @@ pub struct Questions {
     pub owned: Vec<PathBuf>,
     /// The memory of all processes together, if that is bounded: a control group could hold it.
     pub memory: Option<u64>,
+    /// Whether everything must be known about sockets of the host, wherever they are.
+    pub sockets: bool,
     names: Names,
 }
 
@@ -184,6 +190,8 @@ impl Order {
             hide: files.hide.values().cloned().collect(),
             readable: files.allow_read.values().cloned().collect(),
             network: policy.network.mode.value(),
+            unix: policy.network.unix.values().cloned().collect(),
+            publish: policy.network.publish.values().map(|port| port.number()).collect(),
             nesting: match policy.nested.value() {
                 Nested::Off => Nesting::Off,
                 Nested::Userns => Nesting::UserNamespaces,
@@ -228,13 +236,15 @@ impl Order {
     pub fn questions(&self) -> Questions {
         if let Walls::Down { .. } = self.walls {
             let (paths, trees, owned) = (Vec::new(), Vec::new(), Vec::new());
-            return Questions { paths, trees, owned, memory: None, names: Names::new(&[], &[]) };
+            let names = Names::new(&[], &[]);
+            return Questions { paths, trees, owned, memory: None, sockets: false, names };
         }
         let mut paths: Vec<PathBuf> = self.hide.iter().filter_map(PathPattern::literal).collect();
         paths.extend(loader::questions(&paths));
         paths.extend(self.protect.iter().filter_map(PathPattern::literal));
         paths.extend(absent::candidates(&self.protect, &self.write));
         paths.extend(self.readable.iter().filter_map(PathPattern::literal));
+        paths.extend(self.unix.iter().filter_map(PathPattern::literal));
         paths.extend(self.write.iter().cloned());
         paths.extend(self.write.iter().map(|tree| below(tree, ".git".as_ref())));
         paths.extend([self.root.clone(), self.cwd.clone()]);
@@ -257,7 +267,8 @@ impl Order {
         if !trees.iter().any(|tree| self.root.starts_with(tree)) {
             trees.push(self.root.clone());
         }
-        Questions { paths, trees, owned, memory, names }
+        let sockets = !self.unix.is_empty();
+        Questions { paths, trees, owned, memory, sockets, names }
     }
 }
 

@@ -138,6 +138,7 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         }
         Step::LoopbackUp => ("loopback", Vec::new()),
         Step::Inlets(best) => ("inlets", words([best.word()])),
+        Step::Publish(ports) => ("publish", ports.iter().map(ToString::to_string).collect()),
         Step::Undumpable => ("undumpable", Vec::new()),
         Step::NoCapabilities => ("no-capabilities", Vec::new()),
         Step::NoNewPrivileges => ("no-new-privs", Vec::new()),

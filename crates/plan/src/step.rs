@@ -107,6 +107,9 @@ pub enum Step {
     /// Makes every address of that network lead to sockets that the supervisor gets: this is the best
     /// way that is tried.
     Inlets(Rung),
+    /// The first process makes sockets inside for the supervisor, who reaches servers at these ports
+    /// with them.
+    Publish(Vec<u16>),
     /// Nobody inside may look into the first process.
     Undumpable,
     /// Gives up every capability, in every set.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use palisade_plan::seccomp::Arch;
-use palisade_plan::{Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Trial};
+use palisade_plan::{Facts, Idmap, Kernel, Mount, Plan, Privilege, Questions, Searched, Trial};
 
 use super::error::CannotStart;
 use super::handed::Streams;
@@ -73,7 +73,7 @@ impl Host {
         } else {
             Privilege::Ordinary
         };
-        let surveyed = survey(questions, privilege);
+        let surveyed = survey(questions, privilege, &[]);
         Facts {
             uid,
             gid,
@@ -81,7 +81,7 @@ impl Host {
             name: "localhost".into(),
             privilege,
             kernel: kernel.clone(),
-            mounts: Vec::new(),
+            mounts: vec![whole()],
             places: surveyed.places,
             searched: if surveyed.searched { Searched::Whole } else { Searched::Partly },
             // A rule of every profile keeps commands from them.
@@ -132,4 +132,9 @@ impl Host {
     pub fn start_awaited(&self, plan: &Plan, streams: Streams) -> Result<Running, CannotStart> {
         start(plan, streams)
     }
+}
+
+/// One mount for all there is: the profile goes by paths without links, and files have no others.
+fn whole() -> Mount {
+    Mount { point: "/".into(), root: "/".into(), device: String::new(), kind: String::new() }
 }

@@ -67,6 +67,8 @@ pub(super) enum Act {
     Loopback,
     /// Leads every connection to sockets that the supervisor gets.
     Inlets(inlet::Ready),
+    /// Makes sockets for the supervisor later.
+    Maker,
     /// Nobody may look into this process.
     Undumpable,
     /// The same, once the supervisor has looked.

@@ -19,6 +19,7 @@ use super::act::Act;
 use super::ahead::Made;
 use super::family::{self, Family};
 use super::furnish;
+use super::maker;
 use super::message::{Message, receive, send, send_with};
 use super::overlay::{cache, hide};
 use super::prepare::Prepared;
@@ -50,7 +51,8 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     rustix::process::chdir(c"/").ok();
     let supervisor = supervisor.as_fd();
     let terminal = terminal.as_ref();
-    let mut around = Around { slots, control, standard, terminal, supervisor, ahead: *ahead };
+    let ahead = *ahead;
+    let mut around = Around { slots, control, standard, terminal, supervisor, ahead, maker: None };
     let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
     let (first, rest) = acts.split_at(split);
     line(first, 0, &mut around);
@@ -61,8 +63,9 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     environment::wipe();
     // Before anybody inside can ask for it.
     rustix::thread::set_name(c"pal-reaper").ok();
+    let maker = around.maker;
     match fork_onto(stack, &mut || line(rest, split, &mut around)) {
-        Ok(command) => reaper::run(command, control, supervisor, *family),
+        Ok(command) => reaper::run(command, control, supervisor, (*family, maker)),
         Err(errno) => fail(control, split, errno),
     }
 }
@@ -92,11 +95,13 @@ struct Around<'p> {
     supervisor: BorrowedFd<'p>,
     /// What was made ahead.
     ahead: Made,
+    /// Where somebody asks for sockets.
+    maker: Option<i32>,
 }
 
 /// Does one step.
 fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
-    let Around { slots, control, standard, terminal, supervisor, ahead } = around;
+    let Around { slots, control, standard, terminal, supervisor, ahead, maker } = around;
     match act {
         Act::Done | Act::Split => Ok(()),
         Act::Network | Act::Map { .. } | Act::Loopback if ahead.namespaces => Ok(()),
@@ -131,6 +136,8 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             let make = || rustix::fs::open(at.as_c_str(), flags, Mode::from_raw_mode(0o644));
             match make() {
                 Err(Errno::NOENT) => make_folders(folders).and_then(|()| make()).map(drop),
+                // A socket is there, which can be covered as well.
+                Err(Errno::NXIO) => Ok(()),
                 made => made.map(drop),
             }
         }
@@ -146,6 +153,10 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Rebind { at, attributes } => mount::rebind(at, *attributes),
         Act::Loopback => network::loopback_up(),
         Act::Inlets(ready) => ready.open(*control),
+        Act::Maker => {
+            *maker = Some(forget(maker::open(*control)?));
+            Ok(())
+        }
         Act::Adopt => family::adopt(),
         Act::Undumpable => restrict::undumpable(),
         Act::UndumpableOnGo => {
@@ -222,7 +233,9 @@ fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
                     | Message::Ended(_)
                     | Message::Terminal
                     | Message::Listener
-                    | Message::Inlets(_),
+                    | Message::Inlets(_)
+                    | Message::Maker
+                    | Message::Socket(_),
                 )
                 | None => Err(Errno::CONNRESET),
             };
@@ -353,13 +366,16 @@ pub(super) const CONTROL: i32 = 3;
 pub(super) const SUPERVISOR: i32 = 4;
 pub(super) const CHILDREN: i32 = 5;
 pub(super) const TMP: i32 = 6;
+pub(super) const MAKER: i32 = 7;
 
 /// Leaves the reaper with what it needs and nothing else: its socket, the supervisor's pidfd, a
-/// descriptor that tells of children, its /tmp, and /dev/null three times.
+/// descriptor that tells of children, its /tmp, where it is asked for sockets if it is, and /dev/null
+/// three times.
 pub(super) fn strip(
     control: BorrowedFd<'_>,
     supervisor: BorrowedFd<'_>,
     family: Family,
+    maker: Option<i32>,
 ) -> Result<()> {
     // Above the numbers that are given out here, or one would be lost to another.
     let null =
@@ -373,12 +389,16 @@ pub(super) fn strip(
         Ok(tmp) => put(tmp.as_fd(), TMP)?,
         Err(_) => put(null.as_fd(), TMP)?,
     }
+    match maker {
+        Some(maker) => put(known(maker), MAKER)?,
+        None => put(null.as_fd(), MAKER)?,
+    }
     for number in 0..3 {
         put(null.as_fd(), number)?;
     }
     forget(null);
     forget(children);
-    close_from(7, Rest::Close)?;
+    close_from(8, Rest::Close)?;
     // Still there.
     rustix::io::fcntl_getfd(known(CONTROL)).map(drop)
 }

@@ -151,11 +151,12 @@ impl Host {
         let mounts = mounts::read();
         let delegated = questions.memory.and_then(|_| group::delegated(&mounts));
         let privilege = self.privilege_over(&questions.owned);
-        let survey::Surveyed { places, searched } = survey::survey(questions, privilege);
         let (sockets, doors) = match questions.paths.is_empty() {
             true => (Vec::new(), Searched::Whole),
             false => doors::found(),
         };
+        let asked = if questions.sockets { &*sockets } else { &[] };
+        let survey::Surveyed { places, searched } = survey::survey(questions, privilege, asked);
         let groups = rustix::process::getgroups().unwrap_or_default();
         Facts {
             uid: self.uid,
@@ -329,6 +330,7 @@ impl Host {
             stop: Arc::new(AtomicBool::new(false)),
             brief: false,
             inlets: None,
+            maker: None,
         })
     }
 

@@ -32,6 +32,10 @@ pub(super) enum Message {
     Listener,
     /// Sandbox: the sockets that all connections are led to come along, and this is how they are.
     Inlets(i32),
+    /// Sandbox: where it is asked to make sockets comes along.
+    Maker,
+    /// Supervisor, there: make a socket, by IPv6 or not. Sandbox: it comes along.
+    Socket(i32),
 }
 
 const SIZE: usize = 12;
@@ -158,6 +162,8 @@ fn packet(message: Message) -> [u8; SIZE] {
         Message::Listener => (6, 0, 0),
         Message::Started => (7, 0, 0),
         Message::Inlets(rung) => (8, 0, rung),
+        Message::Maker => (9, 0, 0),
+        Message::Socket(family) => (10, 0, family),
     };
     let mut packet = [0; SIZE];
     let bytes = kind.to_ne_bytes().into_iter().chain(step.to_ne_bytes()).chain(value.to_ne_bytes());
@@ -178,6 +184,8 @@ fn read(packet: [u8; SIZE]) -> Result<Message> {
         6 => Ok(Message::Listener),
         7 => Ok(Message::Started),
         8 => Ok(Message::Inlets(value)),
+        9 => Ok(Message::Maker),
+        10 => Ok(Message::Socket(value)),
         _ => Err(Errno::BADMSG),
     }
 }

@@ -6,7 +6,7 @@
 //! | `prepare`, `needed`, `streams`, `reserve`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay`, `inlet` | in the new process: a straight line |
-//! | `reaper`, `family` | in the first process of the sandbox, until its end |
+//! | `reaper`, `family`, `maker` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
 //! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `lent`, `remove` | in the supervisor, until its end |
 
@@ -35,6 +35,7 @@ mod journal;
 mod kept;
 mod leftover;
 mod lent;
+mod maker;
 mod message;
 mod mounts;
 mod needed;
@@ -69,6 +70,7 @@ pub use error::CannotStart;
 pub use handed::{Input, Output, Streams};
 pub use host::{Host, Other};
 pub use inlet::Inlets;
+pub use maker::Maker;
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
 pub use probe::Probe;
 pub use supervise::{Running, Stop};

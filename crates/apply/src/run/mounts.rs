@@ -8,16 +8,17 @@ use std::path::PathBuf;
 
 use palisade_plan::Mount;
 
-/// Returns every mount, in the kernel's order; none where /proc is not there.
+/// Returns every mount, in the kernel's order; none where that cannot be told, and never a part of
+/// them. There is always one, and a plan is not made of none.
 pub(super) fn read() -> Vec<Mount> {
     // The kernel does not say how long it is, and small pieces cost more than room for most.
     let mut text = Vec::with_capacity(16 << 10);
     let read = File::open("/proc/self/mountinfo").and_then(|mut file| file.read_to_end(&mut text));
-    read.map_or_else(|_| Vec::new(), |_| parse(&text))
+    read.ok().and_then(|_| parse(&text)).unwrap_or_default()
 }
 
-fn parse(text: &[u8]) -> Vec<Mount> {
-    text.split(|byte| *byte == b'\n').filter_map(line).collect()
+fn parse(text: &[u8]) -> Option<Vec<Mount>> {
+    text.split(|byte| *byte == b'\n').filter(|it| !it.is_empty()).map(line).collect()
 }
 
 fn line(line: &[u8]) -> Option<Mount> {
@@ -59,12 +60,15 @@ mod tests {
     #[test]
     fn lines_are_read_as_the_kernel_writes_them() {
         let text = b"36 35 98:0 /mnt1 /mnt\\0402 rw,noatime master:1 - ext3 /dev/root rw\n\
-            27 1 254:0 / / rw - ext4 /dev/vda rw\nnonsense\n";
-        let mounts = parse(text);
+            27 1 254:0 / / rw - ext4 /dev/vda rw\n";
+        let mounts = parse(text).unwrap();
         let told: Vec<_> = mounts
             .iter()
             .map(|mount| format!("{} {} {}", mount.point.display(), mount.device, mount.kind))
             .collect();
         assert_eq!(told, ["/mnt 2 98:0 ext3", "/ 254:0 ext4"]);
+        // One that is not understood may be the one that shows what is hidden.
+        assert_eq!(parse(&[text, b"nonsense\n".as_slice()].concat()), None);
+        assert_eq!(parse(b"36 35 98:0 /mnt1 /mnt rw,noatime master:1 ext3"), None);
     }
 }

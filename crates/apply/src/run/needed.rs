@@ -170,6 +170,7 @@ impl Memory {
             | Act::EmptyRoot
             | Act::CloseRoot
             | Act::Loopback
+            | Act::Maker
             | Act::Undumpable
             | Act::UndumpableOnGo
             | Act::NoCapabilities(_)

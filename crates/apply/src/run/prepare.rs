@@ -286,6 +286,7 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         }
         Step::LoopbackUp => Act::Loopback,
         Step::Inlets(best) => Act::Inlets(inlet::Ready::new(*best)),
+        Step::Publish(_) => Act::Maker,
         Step::Undumpable if ours.watched.is_some() => Act::UndumpableOnGo,
         Step::Undumpable => Act::Undumpable,
         Step::NoCapabilities if ours.namespaces == 0 => Act::NoCapabilities(Bounding::MayStay),

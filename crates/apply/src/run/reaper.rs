@@ -6,8 +6,9 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-use super::enter::{CHILDREN, CONTROL, SUPERVISOR, TMP, strip};
+use super::enter::{CHILDREN, CONTROL, MAKER, SUPERVISOR, TMP, strip};
 use super::family::Family;
+use super::maker;
 use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
 use crate::sys::process::reap;
@@ -22,39 +23,46 @@ pub(super) fn run(
     command: Pid,
     control: BorrowedFd<'_>,
     supervisor: BorrowedFd<'_>,
-    family: Family,
+    (family, maker): (Family, Option<i32>),
 ) -> ! {
-    if let Err(errno) = strip(control, supervisor, family) {
+    if let Err(errno) = strip(control, supervisor, family, maker) {
         send(control, Message::Failed { step: u32::MAX, errno: errno.raw_os_error() }).ok();
         family.end(command, 125);
     }
     let top = [0_u8];
-    attend(command, family, idle::place(&top).start)
+    attend(command, family, maker.is_some(), idle::place(&top).start)
 }
 
 /// The rest of its life. What it works with is here and in numbers that it knows: everything else
 /// that it has from the supervisor is given back, at once. The command has just begun, so there is
 /// time for it now, and in the end less is left to let go of.
 #[inline(never)]
-fn attend(command: Pid, family: Family, top: usize) -> ! {
+fn attend(command: Pid, family: Family, mut makes: bool, top: usize) -> ! {
     let (control, supervisor, children) = (known(CONTROL), known(SUPERVISOR), known(CHILDREN));
+    let asked = known(MAKER);
     idle::keep_only(top);
     loop {
         let mut watched = [
             PollFd::from_borrowed_fd(supervisor, PollFlags::IN),
             PollFd::from_borrowed_fd(control, PollFlags::IN),
             PollFd::from_borrowed_fd(children, PollFlags::IN),
+            PollFd::from_borrowed_fd(asked, PollFlags::IN),
         ];
-        match poll(&mut watched, None) {
+        // Without anybody who asks, what is last tells nothing that concerns us.
+        let watches = watched.len() - usize::from(!makes);
+        match poll(watched.get_mut(..watches).unwrap_or_default(), None) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(_) => family.end(command, 125),
         }
-        let [supervisor, order, children] = watched.map(|one| !one.revents().is_empty());
+        let [supervisor, order, children, wanted] = watched.map(|one| !one.revents().is_empty());
         if supervisor || (children && asked_to_end()) {
             family.end(command, 0);
         }
         if children {
             reap_all(command, control, family);
+        }
+        if wanted {
+            makes = maker::answer(asked);
         }
         if order {
             match receive(control) {
@@ -70,7 +78,9 @@ fn attend(command: Pid, family: Family, top: usize) -> ! {
                     | Message::Ended(_)
                     | Message::Terminal
                     | Message::Listener
-                    | Message::Inlets(_),
+                    | Message::Inlets(_)
+                    | Message::Maker
+                    | Message::Socket(_),
                 )) => {}
                 // The other side is gone, or has lost interest.
                 Ok(None) | Err(_) => family.end(command, 0),

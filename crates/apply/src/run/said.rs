@@ -36,7 +36,9 @@ impl Said {
                 | Message::Signal(_)
                 | Message::Terminal
                 | Message::Listener
-                | Message::Inlets(_),
+                | Message::Inlets(_)
+                | Message::Maker
+                | Message::Socket(_),
             ))
             | Err(Errno::AGAIN) => {}
             // It went without having heard all of us. What it said before comes next.

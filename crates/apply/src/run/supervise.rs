@@ -20,6 +20,7 @@ use super::guard::Guard;
 use super::inlet::Inlets;
 use super::kept::Buffer;
 use super::leftover::Leftover;
+use super::maker::Maker;
 use super::message::{Message, receive_with, send};
 use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
 use super::quiet::Quiet;
@@ -58,13 +59,14 @@ pub struct Running {
     pub(super) clock: Timespec,
     pub(super) stop: Arc<AtomicBool>,
     pub(super) brief: bool,
-    pub(super) inlets: Option<Keeper>,
+    pub(super) inlets: Option<Keeper<Inlets>>,
+    pub(super) maker: Option<Keeper<Maker>>,
 }
 
-/// Who gets the sockets of a filtered network.
-pub(super) struct Keeper(Box<dyn FnOnce(Inlets) + Send>);
+/// Who gets something that a sandbox hands over.
+pub(super) struct Keeper<T>(Box<dyn FnOnce(T) + Send>);
 
-impl fmt::Debug for Keeper {
+impl<T> fmt::Debug for Keeper<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Keeper")
     }
@@ -105,6 +107,13 @@ impl Running {
     #[must_use]
     pub fn with_inlets(self, keeper: impl FnOnce(Inlets) + Send + 'static) -> Self {
         Self { inlets: Some(Keeper(Box::new(keeper))), ..self }
+    }
+
+    /// Hands whoever makes sockets inside to `keeper`, if the plan publishes ports: it must come back
+    /// at once. Without one nothing inside is reached.
+    #[must_use]
+    pub fn with_maker(self, keeper: impl FnOnce(Maker) + Send + 'static) -> Self {
+        Self { maker: Some(Keeper(Box::new(keeper))), ..self }
     }
 
     /// Sends a signal to the command.
@@ -282,8 +291,17 @@ impl Running {
             Message::Listener => {
                 said.tracer = along.pop().and_then(|along| Tracer::start(along, &self.plan));
             }
+            Message::Maker => {
+                if let Some((keeper, along)) = self.maker.take().zip(along.pop()) {
+                    (keeper.0)(Maker::new(along));
+                }
+            }
             Message::Ended(_) => said.tmp = along.pop(),
-            Message::Go | Message::Signal(_) | Message::Failed { .. } | Message::Started => {}
+            Message::Go
+            | Message::Signal(_)
+            | Message::Failed { .. }
+            | Message::Started
+            | Message::Socket(_) => {}
         }
     }
 

@@ -20,13 +20,15 @@ pub(super) struct Surveyed {
     pub(super) searched: bool,
 }
 
-pub(super) fn survey(questions: &Questions, privilege: Privilege) -> Surveyed {
+/// Looks at what is asked about, and at `sockets`, wherever they are.
+pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[PathBuf]) -> Surveyed {
     let mut found = Found::new(questions, privilege);
     for path in &questions.paths {
         let place = found.found(path);
         found.note_above(&place);
         found.asked.push(place);
     }
+    sockets.iter().for_each(|path| found.look(path));
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
     let mut barred: Vec<PathBuf> = Vec::new();
     let mut unseen = false;

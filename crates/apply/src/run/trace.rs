@@ -45,6 +45,9 @@ impl Tracer {
     }
 }
 
+/// What shows something that is hidden. A plan does not tell whose it is.
+const SHOWN: &str = "files.unhide shows it, unless it is what Palisade keeps for itself";
+
 /// What the plan says about paths.
 struct Known {
     protected: Vec<PathBuf>,
@@ -110,7 +113,7 @@ fn predict(call: &Traced, pending: &Pending, known: &Known) -> Option<Violation>
     let below = |list: &[PathBuf], path: &Path| list.iter().any(|one| path.starts_with(one));
     let Some((path, seal)) = place(pending.thread, &named, call.last) else {
         return below(&known.hidden, &named)
-            .then(|| violation(named, "files.hide", "name it under files.unhide".into()))?;
+            .then(|| violation(named, "files.hide", SHOWN.into()))?;
     };
     if seal == Seal::Open {
         return None;
@@ -120,7 +123,7 @@ fn predict(call: &Traced, pending: &Pending, known: &Known) -> Option<Violation>
         return violation(path, "files.protect", remedy);
     }
     if below(&known.hidden, &path) {
-        return violation(path, "files.hide", "name it under files.unhide".into());
+        return violation(path, "files.hide", SHOWN.into());
     }
     let folder = path.parent().unwrap_or(&path).display().to_string();
     violation(

@@ -168,7 +168,9 @@ fn tried(host: &Host, users: Users) -> rustix::io::Result<Option<(usize, i32)>> 
             | Message::Ended(_)
             | Message::Terminal
             | Message::Listener
-            | Message::Inlets(_),
+            | Message::Inlets(_)
+            | Message::Maker
+            | Message::Socket(_),
         )
         | None => None,
     })

@@ -1,4 +1,5 @@
-//! Who is calling: the effective user, and the home that the user table gives them.
+//! Who is calling: the effective user, the home that the user table gives them, and the room they
+//! leave us.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,6 +14,11 @@ const MAX_PASSWD: u64 = 1 << 20;
 /// Returns the user whose rights this process has.
 pub fn effective_uid() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+/// Returns how large the stack of this process may become, if that is bounded (`ulimit -s`).
+pub fn stack_limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Stack).current
 }
 
 /// Returns the home folder that this machine's user table names for `uid`, if it names one.

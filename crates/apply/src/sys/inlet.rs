@@ -143,6 +143,11 @@ fn socket(family: AddressFamily, kind: SocketType) -> Result<OwnedFd> {
     )
 }
 
+/// Makes a socket for a connection to a server inside.
+pub(crate) fn outgoing(by_v6: bool) -> Result<OwnedFd> {
+    socket(if by_v6 { AddressFamily::INET6 } else { AddressFamily::INET }, SocketType::STREAM)
+}
+
 fn listening(socket: OwnedFd, kind: SocketType) -> Result<OwnedFd> {
     if kind == SocketType::STREAM {
         rustix::net::listen(&socket, WAITING)?;

@@ -73,6 +73,25 @@ fn every_rule_of_the_table_is_effective() {
     });
 }
 
+/// Moves files in all ways; the one that leaves a device behind moves nothing.
+pub(crate) const MOVES: &str = "import ctypes, os\n\
+    c = ctypes.CDLL(None, use_errno=True)\n\
+    def move(one, two, how):\n\
+    \x20   return c.renameat2(-100, one, -100, two, how) and ctypes.get_errno()\n\
+    os.mkdir('d'); os.chdir('d'); open('one', 'w'); open('two', 'w')\n\
+    print(move(b'one', b'three', 4), move(b'one', b'three', 5), sorted(os.listdir('.')))\n\
+    print(move(b'one', b'three', 0), move(b'two', b'three', 2), move(b'two', b'three', 1))\n\
+    print(sorted(os.listdir('.')))\n";
+pub(crate) const MOVED: &str = "1 1 ['one', 'two']\n0 0 17\n['three', 'two']\n";
+
+#[test]
+fn moving_a_file_leaves_no_device_behind() {
+    as_both("calls::moving_a_file_leaves_no_device_behind", || {
+        let outcome = Place::new().python(MOVES);
+        assert_eq!(out(&outcome), MOVED, "{}", all(&outcome));
+    });
+}
+
 #[test]
 fn e046_nothing_can_be_typed_into_a_terminal() {
     as_both("calls::e046_nothing_can_be_typed_into_a_terminal", || {

@@ -8,6 +8,7 @@ use palisade_apply::{CannotStart, End, Host, Input, Streams, Survivors};
 use palisade_plan::{Layer, Level, build};
 use palisade_testkit::Project;
 
+use crate::calls::{MOVED, MOVES};
 use crate::fallback::{accepting, blocked, lacks, place};
 use crate::{Place, all, out, pattern, permit};
 
@@ -33,6 +34,14 @@ fn e036_without_namespaces_other_spellings_lead_to_the_same_wall() {
             assert_eq!(fs::read(place.project.path("src/plain")).unwrap(), b"fine\n");
         },
     );
+}
+
+#[test]
+fn without_namespaces_moving_a_file_leaves_no_device_behind() {
+    blocked("fallback_paths::without_namespaces_moving_a_file_leaves_no_device_behind", || {
+        let outcome = accepting(Place::new()).python(MOVES);
+        assert_eq!(out(&outcome), MOVED, "{}", all(&outcome));
+    });
 }
 
 #[test]

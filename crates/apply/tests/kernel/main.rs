@@ -97,6 +97,8 @@ impl Place {
             hide: vec![pattern(home.root(), ".ssh"), pattern(home.root(), ".config/gh")],
             readable: Vec::new(),
             network: NetworkMode::DenyAll,
+            unix: Vec::new(),
+            publish: Vec::new(),
             nesting: Nesting::Off,
             require: Require::Full,
             walls: Walls::Up,

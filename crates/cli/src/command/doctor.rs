@@ -3,6 +3,7 @@
 mod json;
 
 use palisade::doctor::{Machine, Probe, Profiled, Report, Subsystem, Tried, Unusable};
+use palisade::plan::network::Rung;
 use palisade::plan::{Enforced, Level, Strength, Trial};
 use palisade::policy::policy::Require;
 use palisade::policy::text::visible;
@@ -15,7 +16,8 @@ use crate::ui::{Format, Ui};
 /// Find out what can be held here, by trying it
 ///
 /// Tries everything that walls are made of, one by one, in processes that end with it, and then each
-/// level by running a command that does nothing behind it. What is refused is told with what blocks it
+/// level and a network that is filtered by name, by running a command that does nothing behind it.
+/// What is refused is told with what blocks it
 /// and how to lift that. With `--profile` it runs a command under that profile, too. Lists policy
 /// files of other systems that lie about and are not in force.
 ///
@@ -70,6 +72,10 @@ fn screen(report: &Report) -> String {
     for tried in &report.levels {
         level(&mut text, tried);
     }
+    text.push_str("\nnetwork by name:\n");
+    let works = matches!(report.network.rung, Ok(Rung::Queue | Rung::Redirect));
+    line(&mut text, if works { "yes" } else { "no" }, &visible(&report.network.about()));
+    remedies(&mut text, report.network.remedy().as_deref().into_iter());
     if let Some(profile) = &report.profile {
         text.push_str("\nprofile:\n");
         profiled(&mut text, profile);

@@ -14,6 +14,7 @@ pub(crate) mod policy;
 pub(crate) mod run;
 pub(crate) mod trust;
 
+use palisade::policy::interception::UnknownTool;
 use palisade::policy::policy::Require;
 use palisade::policy::text::visible;
 use palisade::{Session, Warning};
@@ -47,6 +48,20 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         ui.fail(&failure, format);
         Exit::Failed
     })
+}
+
+/// The least stack that we work with: what texts nest in each other is read in depth.
+const STACK: u64 = 1 << 20;
+
+/// Says that there is too little room to work in, if so: to run out of it would be an end without a
+/// word, perhaps in the middle of a start.
+pub(crate) fn without_room() -> Option<Exit> {
+    let most = palisade::stack_limit().filter(|most| *most < STACK)?;
+    let (has, needs) = (most >> 10, STACK >> 10);
+    let message = format!("the stack may have {has} KiB, and {needs} are needed; nothing was run");
+    let failure = Failure::new("stack", message).hint("raise it: `ulimit -s 8192`");
+    Ui::new(Color::Auto).fail(&failure, Format::Human);
+    Some(Exit::Failed)
 }
 
 /// Does something in a frame of its own: its variables are not on the stack of who waits elsewhere.
@@ -103,6 +118,20 @@ fn screen(warning: &Warning) -> String {
     match warning.hint() {
         Some(hint) => format!("{text}\nhint: {hint}"),
         None => text,
+    }
+}
+
+/// Says that a tool was named that nobody knows, and adds that to what a program is told.
+fn doubt_tool(tool: Option<&str>, session: &Session, warnings: &mut Json, say: Option<&Ui>) {
+    let Some(unknown) = tool.and_then(|tool| UnknownTool::of(session.policy(), tool)) else {
+        return;
+    };
+    if let Some(told) = warnings.as_array_mut() {
+        told.push(json!({ "code": "unknown-tool", "message": unknown.to_string() }));
+    }
+    if let Some(ui) = say {
+        ui.say(&format!("warning: {unknown}"));
+        ui.say(&format!("hint: {}", visible(&unknown.hint())));
     }
 }
 

@@ -14,7 +14,8 @@ use crate::ui::{Format, Ui};
 /// Show how a command would be confined, step by step
 ///
 /// Runs nothing. Prints the very steps that `palisade run` would carry out on this host, in order,
-/// and after them how strongly each layer would hold. Values of variables are not shown.
+/// and after them how strongly each layer would hold. Values of variables are not shown. The folders
+/// of Palisade's own that such a run would use are made, if there are none.
 ///
 /// With `--export` it prints what carries the same steps to another engine. What that engine cannot
 /// carry is refused, unless you accept each of it by name with `--without`.
@@ -57,7 +58,10 @@ impl PlanArgs {
         if let Some(tool) = &self.tool {
             job = job.tool(tool);
         }
-        let planned = sandbox.plan(job)?;
+        let planned = match self.exporting.is_asked() {
+            true => sandbox.plan_elsewhere(job)?,
+            false => sandbox.plan(job)?,
+        };
         let export = match &planned {
             Planned::Plan { plan, asks } => self.exporting.export(&sandbox, (plan, asks))?,
             Planned::Denied(_) => None,
@@ -66,6 +70,9 @@ impl PlanArgs {
             Planned::Plan { asks, .. } => (asks, Exit::Success),
             Planned::Denied(reasons) => (reasons, Exit::Denied),
         };
+        let mut warnings = super::warnings_running(sandbox.session());
+        let say = Some(ui).filter(|_| self.format() == Format::Human);
+        super::doubt_tool(self.tool.as_deref(), sandbox.session(), &mut warnings, say);
         match self.format() {
             Format::Human => {
                 super::warn_running(ui, sandbox.session());
@@ -92,7 +99,7 @@ impl PlanArgs {
                 };
                 told["denied"] = (exit == Exit::Denied).into();
                 told["reasons"] = reasons.iter().map(|reason| check::one(reason, &text)).collect();
-                told["warnings"] = super::warnings_running(sandbox.session());
+                told["warnings"] = warnings;
                 told["executed"] = false.into();
                 ui.json(&told)?;
             }

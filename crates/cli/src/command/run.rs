@@ -2,6 +2,7 @@
 
 mod table;
 mod tasks;
+mod watch;
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use palisade::plan::BackEnd;
 use palisade::policy::agent;
 use palisade::policy::name::{EnvName, Period};
+use palisade::policy::policy::NetworkMode;
 use palisade::policy::text::visible;
 use palisade::{CannotRun, Done, Input, Job, Outcome, Output as Streamed, Sandbox, Signals};
 use serde_json::Value as Json;
@@ -50,7 +52,8 @@ pub(crate) struct RunArgs {
     ///
     /// Each task has a `workspace` that the others cannot read, from before the first begins. It runs
     /// its `command`, or what stands behind `--`, in which `{task}`, `{agent}`, `{workspace}` and
-    /// `{instructions}` are filled in, or its agent with its `instructions`. Tasks wait for those in
+    /// `{instructions}` are filled in, or its agent with its `instructions`. What is filled in must not
+    /// begin with `-`, unless a `--` of the command's own stands before it. Tasks wait for those in
     /// `depends_on`, and are skipped if one of these fails.
     ///
     /// With --task and a command it is `--policy bloom:FILE`: the command runs once, where you are,
@@ -86,6 +89,20 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) stdin: Option<PathBuf>,
 
+    /// Let it reach every public host, and record each connection, whatever the policy's mode is
+    ///
+    /// `network.deny` and the refusal of private addresses hold. It is for finding out which hosts a
+    /// command needs: see --suggest.
+    #[arg(long, conflicts_with = "jobs")]
+    pub(crate) monitor: bool,
+
+    /// Print the smallest list of hosts that would have let the command pass, after its end
+    ///
+    /// It is a part of a policy file, on standard error; with --json it is `network.suggest`. It needs
+    /// the mode `allow-list` or `monitor`, or --monitor.
+    #[arg(long, conflicts_with = "jobs")]
+    pub(crate) suggest: bool,
+
     /// List in the outcome what the command tried to write in vain; it makes writing slower
     #[arg(long)]
     pub(crate) trace_writes: bool,
@@ -105,6 +122,7 @@ impl RunArgs {
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         if self.runs_tasks() {
+            self.no_tasks_watched()?;
             return super::apart(|| tasks::run(self, ui));
         }
         if !self.commanding.is_given() {
@@ -124,7 +142,7 @@ impl RunArgs {
         let ended = self.ran(ui);
         if let Some(mut status) = status {
             let told = match &ended {
-                Ok((outcome, _, warnings)) => told(outcome, warnings.clone()),
+                Ok((outcome, _, warnings)) => self.told(outcome, warnings.clone()),
                 Err(failure) => failure.json(),
             };
             writeln!(status, "{told}").map_err(|error| {
@@ -133,8 +151,11 @@ impl RunArgs {
         }
         let (outcome, text, warnings) = ended?;
         match self.format() {
-            Format::Json => super::apart(|| ui.json(&told(&outcome, warnings)))?,
-            Format::Human => super::apart(|| tell(ui, &outcome, &text)),
+            Format::Json => super::apart(|| ui.json(&self.told(&outcome, warnings)))?,
+            Format::Human => super::apart(|| {
+                tell(ui, &outcome, &text);
+                self.suggestion(&outcome).iter().for_each(|it| ui.say(it.yaml().trim_end()));
+            }),
         }
         Ok(Exit::Ran(outcome.exit_status()))
     }
@@ -160,11 +181,15 @@ impl RunArgs {
         request.policies.extend(self.settings.iter().map(|file| format!("srt:{file}")));
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
         let cwd = self.commanding.cwd(&request)?;
+        request.network = self.monitor.then_some(NetworkMode::Monitor);
         let sandbox = Sandbox::new(&request)?.once().confirmer(Terminal);
+        self.check_network(sandbox.session())?;
         if self.format() == Format::Human {
             super::warn_running(ui, sandbox.session());
         }
-        let warnings = super::warnings_running(sandbox.session());
+        let mut warnings = super::warnings_running(sandbox.session());
+        let say = Some(ui).filter(|_| self.format() == Format::Human);
+        super::doubt_tool(self.tool.as_deref(), sandbox.session(), &mut warnings, say);
         let command = self.commanding.command()?;
         let command = tasks::fill_one(command, &self.tasks, &request, sandbox.session())?;
         if self.format() == Format::Human && sandbox.session().agent().is_none() {
@@ -240,8 +265,16 @@ impl Given {
 
 /// Codes of notes that are the same at every run, for whoever looks at a plan or an outcome; of what
 /// is not confined we have warned already.
-const EXPECTED: [&str; 7] =
-    ["control-group", "external", "implied", "masked", "nested", "socket", "unconfined"];
+const EXPECTED: [&str; 8] = [
+    "control-group",
+    "external",
+    "implied",
+    "masked",
+    "nested",
+    "socket",
+    "socket-open",
+    "unconfined",
+];
 
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
@@ -276,6 +309,7 @@ fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
     }
 }
 
+/// Returns an outcome for programs.
 fn told(outcome: &Outcome, warnings: Json) -> Json {
     let mut told = outcome.json();
     told["warnings"] = warnings;

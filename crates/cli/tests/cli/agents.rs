@@ -122,6 +122,8 @@ fn a108_where_an_agent_works_is_hidden_from_the_others_running_or_not() {
         assert_eq!(reads(&world, "alpha", "c", &[a]), [format!("yes {a}")], "its own other place");
         let running = begin(&world, "alpha", "a");
         assert_eq!(reads(&world, "beta", "b", &[a]), [format!("no {a}")], "alpha runs");
+        let listed = world.json(&["agents", "workspaces", "--json"]);
+        assert_eq!(listed["workspaces"][0]["running"], true, "{listed}");
         end(&world, "a", running);
 
         // A person can take it back, for one agent or for good.

@@ -60,14 +60,24 @@ fn tells_the_truth(world: &World, host: &[String], palisade: &str) -> Json {
         let claimed = claims("levels", "level", level) || claims("levels", "level", "full");
         assert_eq!(claimed, works, "{level}: {}{}\n{told:#}", ran.stdout, ran.stderr);
         if works {
-            assert_eq!(json(&ran)["level"], told["strongest"], "{told:#}");
+            let ran = json(&ran);
+            assert_eq!(ran["level"], told["strongest"], "{told:#}");
+            // And of each layer what the run says, which protects the file of its policy, too.
+            let told = json(&on(world, host, palisade, &["doctor", "--json", "--policy", &policy]));
+            let mut levels = told["levels"].as_array().unwrap().iter();
+            let strongest = levels.find(|it| it["level"] == ran["level"]).unwrap();
+            assert_eq!(ran["enforced"], strongest["enforced"], "{ran:#}\n{told:#}");
         } else {
             let why = told["levels"][0]["why"].as_str().unwrap();
             assert!(ran.stdout.contains("missing-wall") && !why.is_empty(), "{}", ran.stdout);
         }
     }
-    let blocked = told["blocks"].as_array().unwrap();
+    world.write("net.yaml", "network: { mode: allow-list, host_ports: [1] }\n");
+    let ran = on(world, host, palisade, &["run", "--policy", "net.yaml", "--json", "--", "true"]);
+    assert_eq!(json(&ran)["network"]["rung"], told["network"]["rung"], "{}\n{told:#}", ran.stdout);
     let is_full = claims("levels", "level", "full");
+    assert!(told["network"]["rung"].is_null() || is_full, "it needs namespaces: {told:#}");
+    let blocked = told["blocks"].as_array().unwrap();
     assert!(is_full || !blocked.is_empty(), "what is in the way is named: {told:#}");
     told
 }
@@ -259,8 +269,9 @@ fn a_trial_that_fails_behind_its_walls_is_no_level() {
         let told = json(&ran);
         assert_fits(&told, "doctor.json");
         assert_eq!((ran.code, &told["met"]), (Some(125), &false.into()), "{told:#}");
-        let levels = told["levels"].as_array().unwrap();
-        for level in levels.iter().filter(|it| it["level"] == "full" || it["level"] == "landlock") {
+        for name in ["full", "landlock"] {
+            let mut levels = told["levels"].as_array().unwrap().iter();
+            let level = levels.find(|it| it["level"] == name).unwrap();
             assert_eq!(level["works"], false, "{told:#}");
             assert!(level["why"].as_str().unwrap().contains("ended with 1"), "{told:#}");
         }

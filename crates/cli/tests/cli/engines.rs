@@ -270,7 +270,7 @@ fn a187_the_docker_form_has_all_that_is_promised() {
             ),
             format!(" --mount type=bind,source=/dev/null,target={project}/.env,"),
             format!(" --workdir {project} "),
-            " debian:12 sh tries.sh ".into(),
+            " --entrypoint sh debian:12 tries.sh ".into(),
         ];
         for part in parts {
             assert!(command.contains(&part), "{part}: {command}");

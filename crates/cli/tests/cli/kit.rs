@@ -28,7 +28,7 @@ pub(crate) enum Person {
 }
 
 /// The uid and gid of an ordinary user, who owns nothing else.
-const NOBODY: u32 = 65534;
+pub(crate) const NOBODY: u32 = 65534;
 
 /// Tells a body of what whoever runs the tests sees and, if that is root, of what an ordinary user
 /// does.

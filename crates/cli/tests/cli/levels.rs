@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
 
 use palisade_testkit::hosts::{BARE, COUNTED, DROPPED, FILTERED};
+use palisade_testkit::{Fact, Need, need};
 use serde_json::Value as Json;
 
 use crate::kit::{PALISADE, Person, Ran, World, as_both};
@@ -73,7 +74,8 @@ fn a188_a_project_cannot_rely_on_what_is_around_trusted_or_not() {
         let outcome = json(&world.run(&["run", "--json", "--", "sh", "out.sh"]));
         assert_eq!(outcome["level"], "full", "{outcome:#}");
         assert!(!got_out(&world));
-        world.run(&["trust", "--yes"]);
+        let trusted = world.run(&["trust", "--yes"]);
+        assert_eq!(trusted.code, Some(0), "{}", trusted.stderr);
         let outcome = json(&world.run(&["run", "--json", "--", "sh", "out.sh"]));
         assert_eq!(outcome["level"], "full", "{outcome:#}");
         assert!(!got_out(&world));
@@ -245,10 +247,10 @@ fn inside_a_sandbox_another_narrows_it_and_that_is_full() {
 #[test]
 fn a_name_alone_is_no_sandbox_around_us() {
     // As an ordinary user: a first process with the name of ours, and nothing behind it.
-    let world = World { person: Person::Nobody, ..World::new() };
-    if !rustix::process::geteuid().is_root() {
+    if need(Fact::Root) == Need::Skip {
         return;
     }
+    let world = World { person: Person::Nobody, ..World::new() };
     let claims = world.project.path("pal-reaper");
     fs::copy("/bin/sh", claims).unwrap();
     let shell = format!(

@@ -59,6 +59,54 @@ fn what_is_kept_for_all_projects_is_hidden_and_this_ones_caches_are_not() {
 }
 
 #[test]
+fn a_plan_shows_the_caches_that_a_run_has_and_hides_those_of_others() {
+    as_both(|from| {
+        let world = world(from, ".local/state/palisade");
+        let plan = || world.run(&["plan", "--", "sh", "look.sh"]).stdout;
+        // The first plan is that of the first run.
+        let (first, hidden) = (plan(), ".local/state/palisade/caches ");
+        let keeps = |plan: &str| {
+            let mut kept = plan.lines().filter(|line| line.starts_with("keep "));
+            kept.any(|line| line.contains("palisade/caches/") && line.contains("/cache "))
+        };
+        assert_eq!(world.run(&["run", "--", "sh", "look.sh"]).stdout, "looked\n");
+        for shown in [first, plan()] {
+            assert!(keeps(&shown), "{shown}");
+            assert!(!shown.contains(hidden), "{shown}");
+            assert!(shown.contains("caches/other-0123456789abcdef-0"), "{shown}");
+        }
+        // Who wants none has none, and a run would not either.
+        let world = world.user_policy("files: { caches: off }\n");
+        let off = world.run(&["plan", "--", "sh", "look.sh"]).stdout;
+        assert!(!keeps(&off) && off.contains(hidden), "{off}");
+    });
+}
+
+#[test]
+fn state_in_a_place_that_is_hidden_from_a_run_keeps_nothing_for_it_and_says_so() {
+    as_both(|world| {
+        let state = world.home.path("ws/one/state");
+        for place in ["ws/one", "ws/two"] {
+            fs::create_dir_all(world.home.path(place)).unwrap();
+            fs::write(world.home.path(place).join("Cargo.toml"), "[package]\n").unwrap();
+        }
+        let run = |agent: &str, place: &str| {
+            let mut command = world.command(PALISADE);
+            command.args(["run", "--agent", agent, "--json", "--", "true"]);
+            command.env("XDG_STATE_HOME", &state).current_dir(world.home.path(place));
+            let ran = world.finish(&mut command);
+            assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+            ran.stdout
+        };
+        assert!(!run("one", "ws/one").contains("is not kept"));
+        let told = run("two", "ws/two");
+        for part in ["is not kept: it would lie in `/home/dev/ws/one/state", "let XDG_STATE_HOME"] {
+            assert!(told.contains(part), "{told}");
+        }
+    });
+}
+
+#[test]
 fn it_is_hidden_where_a_variable_puts_it_and_behind_a_link() {
     let moved = world(World::new(), "else/where/palisade");
     let mut run = moved.command(PALISADE);
@@ -123,4 +171,10 @@ fn it_is_decided_that_nobody_reads_it() {
         assert_eq!(check(secret), Some(126), "{secret}");
     }
     assert_eq!(check("caches/this/cache/object"), Some(0));
+    // Nobody is sent to a key that does not lift it; what it does lift is still told of.
+    let hint = |path: &str| world.run(&["check", "--", "cat", path]).stdout;
+    let own = hint(world.home.path(".local/state/palisade/trust/pins").to_str().unwrap());
+    assert!(own.contains("no policy shows it") && !own.contains("files.unhide"), "{own}");
+    let other = hint(world.home.path(".ssh/id_rsa").to_str().unwrap());
+    assert!(other.contains("your own policy can show it with files.unhide"), "{other}");
 }

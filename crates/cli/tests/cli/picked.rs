@@ -222,3 +222,35 @@ fn a067_what_the_walls_refused_is_told_with_the_profile_and_the_rule() {
         assert_eq!((&fine["hints"], made(&world)), (&json!([]), true), "{fine}");
     });
 }
+
+#[test]
+fn a_tool_that_no_rule_names_and_nobody_knows_is_told_of() {
+    let world = World::new();
+    let rules = "commands:\n  rules:\n    - { tool: 'read_.*', profile: readonly }\n    \
+        - { tool: deploy, action: ask }\n    - { tool: '*', args: { command: zzz }, action: deny }\n";
+    world.write("p.yaml", rules);
+    let warned = |words: &[&str], tool: &str| {
+        let ran =
+            world.run(&[words, &["--policy", "p.yaml", "--tool", tool, "--", "true"]].concat());
+        let json =
+            [words, &["--json", "--policy", "p.yaml", "--tool", tool, "--", "true"]].concat();
+        let json = world.json(&json)["warnings"].to_string().contains("unknown-tool");
+        assert_eq!(json, ran.stderr.contains("warning: no rule names the tool"), "{}", ran.stderr);
+        assert_eq!(json, ran.stderr.contains("hint: rules name `deploy`, `read_.*`; "), "{tool}");
+        json
+    };
+    for words in [&["run"][..], &["plan"]] {
+        for tool in ["deplyo", "reader"] {
+            assert!(warned(words, tool), "{words:?} {tool}");
+        }
+        // A rule names it, in any case of its letters, or it is a tool of a known agent.
+        for tool in
+            ["read_all", "Deploy", "Bash", "bash", "run_shell_command", "shell", "write_file"]
+        {
+            assert!(!warned(words, tool), "{words:?} {tool}");
+        }
+    }
+    assert!(
+        world.run(&["run", "--tool", "zap", "--", "true"]).stderr.contains("no rule names any")
+    );
+}

@@ -56,6 +56,32 @@ fn a042_it_is_decided_then_confirmed_then_confined_and_recorded_in_this_order() 
 }
 
 #[test]
+fn secrets_in_words_of_a_command_are_not_recorded_and_what_it_reaches_is() {
+    let world = World::new().user_policy("audit: { path: ~/log/events.jsonl }\n");
+    let shapes: [(&[&str], &[&str]); 4] = [
+        (&["-u", "me:s3cret"], &["-u", "me:[redacted]"]),
+        (&["--header", "Authorization: s3cret"], &["--header", "Authorization: [redacted]"]),
+        (&["-H", "X-Api-Key: s3cret"], &["-H", "X-Api-Key: [redacted]"]),
+        (&["https://me:s3cret@example.com/a"], &["https://me:[redacted]@example.com/a"]),
+    ];
+    for (given, told) in shapes {
+        let words = [&["curl"], given, &["https://example.com/x"]].concat();
+        world.run(&[&["run", "--"], &*words].concat());
+        let shell = words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
+        world.run(&["run", "--shell", &shell]);
+        let found = events(&world);
+        let calls: Vec<&Json> = found.iter().filter(|it| it["event"] == "decision").collect();
+        let [.., argv, shell] = &*calls else { panic!("{found:?}") };
+        let expected = [&["curl"], told, &["https://example.com/x"]].concat();
+        assert_eq!(argv["call"]["argv"], serde_json::json!(expected));
+        let shell = shell["call"]["shell"].as_str().unwrap();
+        assert!(told.iter().all(|word| shell.contains(word)), "{shell}");
+    }
+    let log = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+    assert!(!log.contains("s3cret"), "{log}");
+}
+
+#[test]
 fn a_log_that_cannot_be_written_is_told_once_and_stops_nothing() {
     as_both(|world| {
         let world = world.user_policy("audit: { path: /proc/no/such/log }\n");

@@ -359,3 +359,26 @@ fn a195_without_a_policy_the_default_confines() {
         }
     });
 }
+
+#[test]
+fn too_small_a_stack_is_one_clear_answer_and_a_small_one_is_enough() {
+    as_both(|world| {
+        let with = |stack: u32, words: &[&str]| {
+            let mut command = world.command("/bin/sh");
+            let program = world.command(PALISADE).get_program().to_owned();
+            let shell = format!("ulimit -s {stack}; exec \"$@\"");
+            world.finish(command.args(["-c", &shell, "sh"]).arg(program).args(words))
+        };
+        for words in [&["run", "--", "touch", "made"][..], &["check", "--", "ls"], &["doctor"]] {
+            let ran = with(256, words);
+            assert_eq!(ran.code, Some(125), "{words:?}: {}", ran.stderr);
+            let told = "error[stack]: the stack may have 256 KiB, and 1024 are needed; nothing was";
+            assert!(ran.stderr.contains(told), "{}", ran.stderr);
+            assert!(ran.stderr.contains("hint: raise it"), "{}", ran.stderr);
+        }
+        assert!(!world.project.path("made").exists());
+        let ran = with(1024, &["run", "--", "touch", "made"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(world.project.path("made").exists());
+    });
+}

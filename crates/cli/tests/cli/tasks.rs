@@ -333,33 +333,63 @@ fn a_command_that_is_run_once_for_a_task_is_filled_in_too() {
 
 #[test]
 fn a_signal_ends_all_tasks_and_the_rest_are_not_begun() {
-    as_both(|from| {
-        let task = |name: &str| {
-            format!(
-                "  - {{ id: {name}, workspace: {name}, command: 'touch begun; sleep 60; touch late' }}\n"
-            )
-        };
-        let tasks = format!("tasks:\n{}", ["one", "two", "three"].map(task).concat());
-        let world = world(from.person, &tasks);
-        let mut command = world.command(PALISADE);
-        command.args(["run", "--tasks", "tasks.yaml", "--jobs", "2", "--json"]);
-        command.current_dir(world.home.path("t")).stdout(Stdio::piped());
-        let child = command.spawn().unwrap();
-        let until = Instant::now() + Duration::from_secs(60);
-        while !["one", "two"].iter().all(|it| world.home.path(format!("t/{it}/begun")).exists()) {
-            assert!(Instant::now() < until, "they never began");
-            thread::sleep(Duration::from_millis(20));
-        }
-        let pid = rustix::process::Pid::from_child(&child);
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-        let begun = Instant::now();
-        let output = child.wait_with_output().unwrap();
-        assert!(begun.elapsed() < Duration::from_secs(30));
-        assert_eq!(output.status.code(), Some(143));
-        let told: Json = serde_json::from_slice(&output.stdout).unwrap();
-        assert_eq!(states(&told)[2], "three skipped", "{told}");
-        assert!(!world.home.path("t/one/late").exists());
-    });
+    let signals = [rustix::process::Signal::TERM, rustix::process::Signal::INT];
+    as_both(|from| signals.iter().for_each(|signal| signalled(from.person, *signal)));
+}
+
+fn signalled(person: Person, signal: rustix::process::Signal) {
+    let task = |name: &str| {
+        format!(
+            "  - {{ id: {name}, workspace: {name}, command: 'touch begun; sleep 60; touch late' }}\n"
+        )
+    };
+    let tasks = format!("tasks:\n{}", ["one", "two", "three"].map(task).concat());
+    let world = world(person, &tasks);
+    // Whoever started the tests may have had it ignored.
+    let mut command = world.command("env");
+    command.arg("--default-signal=INT").arg(world.command(PALISADE).get_program());
+    command.args(["run", "--tasks", "tasks.yaml", "--jobs", "2", "--json"]);
+    command.current_dir(world.home.path("t")).stdout(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(60);
+    while !["one", "two"].iter().all(|it| world.home.path(format!("t/{it}/begun")).exists()) {
+        assert!(Instant::now() < until, "they never began");
+        thread::sleep(Duration::from_millis(20));
+    }
+    rustix::process::kill_process(rustix::process::Pid::from_child(&child), signal).unwrap();
+    let begun = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(30));
+    let code = 128 + signal.as_raw();
+    assert_eq!(output.status.code(), Some(code));
+    let told: Json = serde_json::from_slice(&output.stdout).unwrap();
+    let ended = |name: &str| format!("{name} exit {code}");
+    assert_eq!(states(&told), [ended("one"), ended("two"), "three skipped".into()], "{told}");
+    assert!(!world.home.path("t/one/late").exists());
+}
+
+#[test]
+fn what_is_told_of_tasks_stands_in_the_order_in_which_it_happened() {
+    let world = world(
+        Person::Ours,
+        "tasks:
+  - { id: one, workspace: one, command: echo first }
+  - { id: two, workspace: two, depends_on: [one], command: echo second }
+",
+    );
+    let mut command = world.command("sh");
+    command.args(["-c", "exec \"$@\" 2>&1", "sh", PALISADE, "run", "--tasks", "tasks.yaml"]);
+    let ran = world.finish(command.current_dir(world.home.path("t")));
+    let lines = [
+        "one: begun in /home/dev/t/one",
+        "one| first",
+        "one: ended: ok",
+        "two: begun in /home/dev/t/two",
+        "two| second",
+        "two: ended: ok",
+        "2 of 2 tasks ended well",
+    ];
+    assert_eq!(ran.stdout.lines().collect::<Vec<_>>(), lines);
 }
 
 #[test]
@@ -378,4 +408,67 @@ fn what_is_not_known_of_agents_does_not_keep_tasks_without_one() {
     let ran = run(&world, &[]);
     assert_eq!(ran.code, Some(125), "{}", ran.stderr);
     assert!(!world.home.path("t/one/made").exists());
+}
+
+#[test]
+fn what_agents_and_programs_keep_and_what_is_everybodys_is_no_workspace() {
+    let world = world(Person::Ours, "");
+    let refused = |place: &str| {
+        let tasks = format!("tasks: [{{ id: one, workspace: '{place}', command: touch made }}]\n");
+        fs::write(world.home.path("t/tasks.yaml"), tasks).unwrap();
+        let ran = run(&world, &[]);
+        let told = ran.stderr.contains("error[workspace]") && ran.stderr.contains("hint: name a");
+        assert_eq!(told, ran.code == Some(125), "{place}: {}", ran.stderr);
+        told
+    };
+    let kept = [".claude/projects/x", ".codex", ".config/opencode", ".local/state/palisade/trust"];
+    for folder in [&kept[..], &[".cache", "code/app", ".config/app", "t/link"]].concat() {
+        fs::create_dir_all(world.home.path(folder)).unwrap();
+    }
+    for place in ["~", "~/..", "/", "/tmp", "/var/tmp", "/usr", "/etc", "/home", "/dev/shm"] {
+        assert!(refused(place), "{place}");
+    }
+    for place in ["~/.claude", "~/.claude/projects/x", "~/.codex", "~/.config", "~/.local"] {
+        assert!(refused(place), "{place}");
+    }
+    for place in ["~/.cache", "~/.local/state/palisade", "~/.local/state/palisade/trust"] {
+        assert!(refused(place), "{place}");
+    }
+    fs::remove_dir(world.home.path("t/link")).unwrap();
+    std::os::unix::fs::symlink("../.claude", world.home.path("t/link")).unwrap();
+    assert!(refused("link"), "by what it is");
+    for place in ["~/code/app", "one", "~/.config/app"] {
+        assert!(!refused(place), "{place}");
+        assert!(world.home.path("t").join(place.replace('~', "..")).join("made").exists());
+    }
+}
+
+#[test]
+fn what_a_file_says_is_no_option_of_a_command_unless_its_options_have_ended() {
+    let world = world(
+        Person::Ours,
+        "tasks: [{ id: one, workspace: one, instructions: '--help me' }, { id: two, workspace: two }]\n",
+    );
+    for once in [&[][..], &["--task", "one"]] {
+        for (command, printed) in [
+            (&["echo", "{instructions}"][..], None),
+            (&["echo", "-n", "{instructions}{task}"], None),
+            (&["echo", "{task}", "{instructions}", "--"], None),
+            (&["printf", "%s\n", "--", "{instructions}"], Some("--help me\n")),
+            (&["echo", "do {instructions}"], Some("do --help me\n")),
+            (&["echo", "-{instructions}"], Some("---help me\n")),
+        ] {
+            let ran = run(&world, &[once, &["--"], command].concat());
+            let refused = ran.stderr.contains("error[instructions]: `{instructions}");
+            assert_eq!(refused, printed.is_none(), "{command:?}: {}", ran.stderr);
+            assert_eq!(ran.code == Some(125), refused, "{command:?}: {}", ran.stderr);
+            assert!(
+                !refused || ran.stderr.contains("hint: write `--` before it"),
+                "{}",
+                ran.stderr
+            );
+            let printed = printed.unwrap_or_default();
+            assert!(ran.stdout.contains(printed), "{command:?}: {}", ran.stdout);
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -10,20 +10,39 @@ use rustix::net::Shutdown;
 use rustix::pipe::{PipeFlags, SpliceFlags};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::Shared;
 use super::book::Entry;
 
 /// Bytes that are copied at once; one piece of memory is there for all connections.
-pub(super) const CHUNK: usize = 64 << 10;
+const CHUNK: usize = 64 << 10;
 
 /// After so many bytes a connection gets a pipe, through which the kernel moves them by itself.
 const MANY: usize = 256 << 10;
 
 /// Bytes that it moves at once.
 const MOVED: usize = 1 << 20;
+
+/// What bytes are moved with.
+#[derive(Debug)]
+pub(super) struct Hands {
+    /// What is read lies here before it is written: there is one thread.
+    chunk: Mutex<Vec<u8>>,
+    pipes: Arc<Semaphore>,
+}
+
+impl Hands {
+    /// Makes them, with so many pipes at most.
+    pub(super) fn new(pipes: usize) -> Self {
+        Self { chunk: Mutex::new(vec![0; CHUNK]), pipes: Arc::new(Semaphore::new(pipes)) }
+    }
+
+    fn chunk(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.chunk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Why one way has ended before its time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -59,7 +78,7 @@ async fn up(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<(), Broken> {
-    one_way(stream, upstream, shared, |bytes| entry.sent(bytes, &shared.rules.budget)).await
+    one_way(stream, upstream, &shared.hands, |bytes| entry.sent(bytes, &shared.rules.budget)).await
 }
 
 /// Moves what the server says.
@@ -69,13 +88,24 @@ pub(super) async fn down(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<(), Broken> {
-    one_way(upstream, stream, shared, |bytes| entry.received(bytes, &shared.rules.budget)).await
+    one_way(upstream, stream, &shared.hands, |bytes| entry.received(bytes, &shared.rules.budget))
+        .await
+}
+
+/// Moves everything, and counts nothing.
+pub(super) async fn pass(one: &TcpStream, other: &TcpStream, hands: &Hands) {
+    // Whichever way breaks ends the other.
+    tokio::try_join!(
+        one_way(one, other, hands, |_| Ok(())),
+        one_way(other, one, hands, |_| Ok(()))
+    )
+    .ok();
 }
 
 async fn one_way(
     from: &TcpStream,
     to: &TcpStream,
-    shared: &Shared,
+    hands: &Hands,
     count: impl Fn(usize) -> Result<(), &'static str>,
 ) -> Result<(), Broken> {
     let mut all = 0_usize;
@@ -83,7 +113,7 @@ async fn one_way(
         let mut counted = Ok(());
         let left = from
             .async_io(Interest::READABLE, || {
-                let mut chunk = shared.chunk();
+                let mut chunk = hands.chunk();
                 let length = from.try_read(&mut chunk)?;
                 all = all.saturating_add(length);
                 counted = count(length);
@@ -107,7 +137,7 @@ async fn one_way(
         };
         write_all(to, &left).await.map_err(|_| Broken::Gone)?;
         if all >= MANY {
-            if let Some(pipe) = Pipe::new(shared) {
+            if let Some(pipe) = Pipe::new(hands) {
                 return pipe.one_way(from, to, count).await;
             }
             all = 0;
@@ -132,7 +162,7 @@ pub(super) async fn read_more(
     shared: &Shared,
 ) -> io::Result<usize> {
     from.async_io(Interest::READABLE, || {
-        let mut chunk = shared.chunk();
+        let mut chunk = shared.hands.chunk();
         let length = from.try_read(&mut chunk)?;
         bytes.extend(chunk.get(..length).unwrap_or_default());
         Ok(length)
@@ -183,8 +213,8 @@ struct Pipe {
 
 impl Pipe {
     /// Makes one, as long as there are descriptors for it.
-    fn new(shared: &Shared) -> Option<Self> {
-        let permit = Arc::clone(&shared.pipes).try_acquire_owned().ok()?;
+    fn new(hands: &Hands) -> Option<Self> {
+        let permit = Arc::clone(&hands.pipes).try_acquire_owned().ok()?;
         let flags = PipeFlags::CLOEXEC | PipeFlags::NONBLOCK;
         let (out, into) = rustix::pipe::pipe_with(flags).ok()?;
         // As large as everybody may have it; smaller works, too.

@@ -1,7 +1,7 @@
 //! From a host to a connection: resolved once, judged, and that very address dialled.
 
 use std::io::{self, ErrorKind};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -135,7 +135,8 @@ async fn addresses(
     judges: &Addresses,
 ) -> Result<Vec<SocketAddr>, Failed> {
     if is_host(host) {
-        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into()]);
+        // Whichever of the two somebody listens at.
+        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]);
     }
     let found = match host {
         Host::Ip(address) => vec![*address],

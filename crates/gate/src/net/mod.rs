@@ -21,6 +21,7 @@
 //! | `asking` | asks a person, and remembers the answer |
 //! | `carry` | moves bytes both ways |
 //! | `book` | remembers what there was |
+//! | `publish` | leads connections from the host to servers inside |
 
 mod asking;
 mod book;
@@ -35,6 +36,7 @@ mod names;
 mod open;
 mod permit;
 mod proxy;
+mod publish;
 mod relay;
 mod requests;
 mod rules;
@@ -47,5 +49,6 @@ pub use book::Told;
 pub use hold::{DENIED, REFUSED};
 pub use open::{Gate, Outside, Sockets};
 use open::{Held, Pair, Ready, Shared, Whom};
+pub use publish::{Make, Published};
 pub use relay::OWN_PORT;
 pub use rules::{Judged, Rules};

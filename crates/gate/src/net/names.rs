@@ -90,7 +90,8 @@ fn told(query: &Query, shared: &Shared) -> Answer {
         Asked::Address(_) | Asked::Other => return Answer::NoSuchName(KEPT),
     };
     if !shared.rules.knows(&Host::Name(host.clone())) {
-        shared.book.refused_name(host.as_str(), "name-not-listed");
+        let code = shared.rules.why_unknown(&Host::Name(host.clone()));
+        shared.book.refused_name(host.as_str(), code);
         return Answer::NoSuchName(KEPT);
     }
     let Ok(local) = shared.names().give(host) else {

@@ -17,9 +17,10 @@ use tokio::task::JoinSet;
 
 use super::asking::{Ask, Asking};
 use super::book::{Book, Entry, Told};
+use super::carry::Hands;
 use super::dial::Failed;
 use super::rules::Rules;
-use super::{carry, hold, names, proxy, relay};
+use super::{hold, names, proxy, relay};
 use crate::dns::Names;
 use crate::traffic::Report;
 
@@ -120,9 +121,7 @@ pub(super) struct Shared {
     pub(super) asking: Asking,
     pub(super) room: Arc<Semaphore>,
     flows: u32,
-    pub(super) pipes: Arc<Semaphore>,
-    /// What is read lies here before it is written: there is one thread.
-    chunk: Mutex<Vec<u8>>,
+    pub(super) hands: Hands,
 }
 
 /// A name that is being looked up.
@@ -165,8 +164,7 @@ impl Shared {
         Ok(Self {
             room: Arc::new(Semaphore::new(outside.flows)),
             flows: u32::try_from(outside.flows).unwrap_or(u32::MAX),
-            pipes: Arc::new(Semaphore::new(outside.pipes)),
-            chunk: Mutex::new(vec![0; carry::CHUNK]),
+            hands: Hands::new(outside.pipes),
             rules,
             hosts: outside.hosts,
             lookups: Mutex::default(),
@@ -183,10 +181,6 @@ impl Shared {
 
     pub(super) fn lookups(&self) -> MutexGuard<'_, BTreeMap<HostName, Lookup>> {
         self.lookups.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(super) fn chunk(&self) -> MutexGuard<'_, Vec<u8>> {
-        self.chunk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn held(&self) -> MutexGuard<'_, HashMap<Pair, Held>> {

@@ -62,7 +62,7 @@ async fn by_socks(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
     let asked = timeout(PATIENCE, socks_request(&mut stream, &mut bytes)).await;
     let request = match asked {
         Ok(Ok(Ok(request))) => request,
-        Ok(Ok(Err(fault))) => return drop(stream.write_all(&fault.answer()).await),
+        Ok(Ok(Err(fault))) => return tell(&stream, &fault.answer(), shared).await,
         Ok(Err(_)) | Err(_) => return,
     };
     let whom = Whom { host: request.host, port: request.port };
@@ -79,7 +79,7 @@ async fn by_socks(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
                 Failed::NoName | Failed::Unreachable | Failed::Late => Reply::HostUnreachable,
                 Failed::Closed => Reply::Refused,
             };
-            stream.write_all(&reply.write()).await.ok();
+            tell(&stream, &reply.write(), shared).await;
         }
     }
 }

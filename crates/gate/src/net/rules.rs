@@ -118,6 +118,11 @@ impl Rules {
         let may = self.is_open || self.allow.has_any_port(host) || self.ask.has_any_port(host);
         may && !self.deny.has_every_port(host)
     }
+
+    /// Returns why a name does not exist; a name that never changes.
+    pub(super) fn why_unknown(&self, host: &Host) -> &'static str {
+        if self.deny.has_every_port(host) { "name-denied" } else { "name-not-listed" }
+    }
 }
 
 /// Returns whether the host's own loopback is meant.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_apply::{End, Host, Streams};
 use palisade_plan::{
-    Bounds, Caches, CannotPlan, Enforced, Kernel, Level, Order, Trace, Trial, Walls, build,
+    Bounds, Caches, CannotPlan, Enforced, Kernel, Level, Order, Plan, Trace, Trial, Walls, build,
 };
 use palisade_policy::Policy;
 use palisade_policy::decide::{Asked, Call, Judge, Permit};
@@ -17,7 +17,7 @@ use palisade_policy::name::PathPattern;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use super::PATIENCE;
-use crate::sandbox::{CannotRun, for_this_machine};
+use crate::sandbox::{CannotRun, Sandbox, for_this_machine};
 use crate::session::Request;
 
 /// A level that was tried.
@@ -47,17 +47,26 @@ impl Tried {
     }
 }
 
-/// Tries them, the strongest first.
-pub(super) fn tried(host: &Host, kernel: &Kernel, request: &Request) -> Vec<Tried> {
+/// Tries them, the strongest first. What each holds is what it holds of a policy's runs; where there
+/// is none to ask, of the trial.
+pub(super) fn tried(
+    host: &Host,
+    kernel: &Kernel,
+    request: &Request,
+    sandbox: Option<&Sandbox>,
+) -> Vec<Tried> {
     let levels = [Level::Full, Level::Landlock, Level::External, Level::None].into_iter();
     // On macOS there is one wall, and it is there or not.
     let levels = levels.filter(|level| !cfg!(target_os = "macos") || *level != Level::Landlock);
-    levels.map(|level| Tried { level, held: hold((host, kernel), request, level) }).collect()
+    levels
+        .map(|level| Tried { level, held: hold((host, kernel), request, sandbox, level) })
+        .collect()
 }
 
 fn hold(
     (host, kernel): (&Host, &Kernel),
     request: &Request,
+    sandbox: Option<&Sandbox>,
     level: Level,
 ) -> Result<Vec<Enforced>, CannotRun> {
     let (require, kernel) = match level {
@@ -67,21 +76,42 @@ fn hold(
         // Nothing is needed for nothing.
         Level::None => return Ok(Vec::new()),
     };
+    let (folder, order) = trial(request, require)?;
+    let plan = planned((host, &kernel), &order, &folder)?;
+    let outcome = host.start(&plan, Streams::default())?.wait()?;
+    ended(&outcome.end)?;
+    match sandbox {
+        Some(sandbox) => sandbox.held_on(&permitted(&folder)?, host, &kernel, require),
+        None => Ok(outcome.enforced),
+    }
+}
+
+/// Returns a command that does nothing, and the folder that it is tried in.
+pub(super) fn trial(request: &Request, require: Require) -> Result<(Folder, Order), CannotRun> {
     let folder = Folder::make().map_err(|error| {
         CannotRun::Trial(format!("there is no place for a folder to try it in: {error}"))
     })?;
     let home = request.real_home().map(Path::to_owned);
     let order = order(&folder.0, home, require);
-    let permit = permit(&folder.0).ok_or_else(|| CannotRun::Internal("nothing may run".into()))?;
-    let facts = host.facts_of(&kernel, &order.questions());
-    let plan = for_this_machine(build(&permit, &order, &facts)?, None)?;
-    let outcome = host.start(&plan, Streams::default())?.wait()?;
-    ended(&outcome.end)?;
-    Ok(outcome.enforced)
+    Ok((folder, order))
+}
+
+/// Plans it for a kernel.
+pub(super) fn planned(
+    (host, kernel): (&Host, &Kernel),
+    order: &Order,
+    folder: &Folder,
+) -> Result<Plan, CannotRun> {
+    let facts = host.facts_of(kernel, &order.questions());
+    for_this_machine(build(&permitted(folder)?, order, &facts)?, None)
+}
+
+fn permitted(folder: &Folder) -> Result<Permit, CannotRun> {
+    permit(&folder.0).ok_or_else(|| CannotRun::Internal("nothing may run".into()))
 }
 
 /// A level that a command which does nothing fails at cannot be had.
-fn ended(end: &End) -> Result<(), CannotRun> {
+pub(super) fn ended(end: &End) -> Result<(), CannotRun> {
     let how = match end {
         End::Exited(0) => return Ok(()),
         End::Exited(code) => format!("ended with {code}"),
@@ -119,6 +149,8 @@ fn order(folder: &Path, home: Option<PathBuf>, require: Require) -> Order {
         hide: secret.into_iter().collect(),
         readable: Vec::new(),
         network: NetworkMode::DenyAll,
+        unix: Vec::new(),
+        publish: Vec::new(),
         nesting: palisade_plan::seccomp::Nesting::Off,
         require,
         walls: Walls::Up,
@@ -138,7 +170,7 @@ fn permit(folder: &Path) -> Option<Permit> {
 }
 
 /// A folder that goes with the trial.
-struct Folder(PathBuf);
+pub(super) struct Folder(PathBuf);
 
 impl Folder {
     fn make() -> std::io::Result<Self> {

@@ -3,6 +3,7 @@
 mod files;
 mod levels;
 mod machine;
+mod network;
 
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use palisade_policy::policy::Require;
 pub use files::Lying;
 pub use levels::Tried;
 pub use machine::{Machine, Subsystem};
+pub use network::Filtered;
 pub use palisade_apply::Probe;
 
 use crate::sandbox::{CannotRun, Outcome, Sandbox};
@@ -32,6 +34,8 @@ pub struct Report {
     pub blocks: Vec<&'static str>,
     /// Every level, each tried, the strongest first.
     pub levels: Vec<Tried>,
+    /// A network that is filtered by name, tried.
+    pub network: Filtered,
     /// What the policy in force requires, or why there is none.
     pub require: Result<Require, OpenError>,
     /// What a person should know of the policy in force.
@@ -80,18 +84,20 @@ impl Report {
         let mut plain = request.clone();
         plain.profile = None;
         let opened = Session::open(&plain);
-        let files = opened.as_ref().map(|session| files::lying(request, session));
-        let warnings = opened.as_ref().map(|session| {
+        let files = opened.as_ref().ok().map(|session| files::lying(request, session));
+        let warnings = opened.as_ref().ok().map(|session| {
             session.warnings().iter().map(ToString::to_string).collect::<Vec<String>>()
         });
+        let opened = opened.map(|session| Sandbox::of(session, &plain));
         Self {
             machine: Machine::look(request),
             probes: host.probes(),
             blocks: kernel.blocks.iter().copied().map(Block::word).collect(),
-            levels: levels::tried(&host, &kernel, request),
+            levels: levels::tried(&host, &kernel, request, opened.as_ref().ok()),
+            network: Filtered::tried(&host, &kernel, request),
             files: files.unwrap_or_default(),
             warnings: warnings.unwrap_or_default(),
-            require: opened.map(|session| session.policy().require.value()),
+            require: opened.map(|sandbox| sandbox.session().policy().require.value()),
             profile: request.profile.as_ref().map(|name| Profiled::run(name, request)),
         }
     }

@@ -24,7 +24,7 @@ impl Sandbox {
             return Ok(None);
         };
         self.make_state();
-        let in_use = match known.enter(agent, &session.root().path) {
+        let mut in_use = match known.enter(agent, &session.root().path) {
             Ok(in_use) => Some(in_use),
             Err(error @ Unknown::Unwritable { .. }) => {
                 let message = format!("other agents are not kept from this workspace: {error}");
@@ -34,8 +34,14 @@ impl Sandbox {
             Err(unknown) => return Err(unknown.into()),
         };
         self.tell_of_running(agent, in_use.as_ref(), order);
-        self.hide_newcomers(&known.of_others(agent)?, order)?;
-        Ok(in_use)
+        let others = known.of_others(agent).map_err(CannotRun::from);
+        match others.and_then(|others| self.hide_newcomers(&others, order)) {
+            Ok(()) => Ok(in_use),
+            Err(error) => {
+                in_use.iter_mut().for_each(InUse::nothing_ran);
+                Err(error)
+            }
+        }
     }
 
     /// Refuses a folder that does not exist behind the walls, because another agent works there.

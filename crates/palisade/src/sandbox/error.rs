@@ -74,6 +74,17 @@ pub enum CannotRun {
     /// It cannot be told where other agents work, so that it cannot be hidden.
     #[error("it is not known where other agents work: {0}")]
     Workspaces(#[from] Unknown),
+    /// A port of the host that is to lead inside cannot be had.
+    #[error("port {port} of the host cannot be published: {error}{}", said(origin.as_deref()))]
+    Port {
+        /// The port.
+        port: u16,
+        /// Why not.
+        #[source]
+        error: io::Error,
+        /// Who lists it.
+        origin: Option<Box<Origin>>,
+    },
     /// An error of ours.
     #[error("an internal error: {0}")]
     Internal(String),
@@ -92,6 +103,7 @@ impl CannotRun {
             Self::Trial(_) => "trial",
             Self::OwnState { .. } => "own-state",
             Self::Workspaces(_) => "workspaces",
+            Self::Port { .. } => "port-taken",
             Self::Internal(_) => "internal-error",
         }
     }
@@ -105,6 +117,7 @@ impl CannotRun {
                 return Some(format!("work elsewhere, or `palisade agents forget {root}`"));
             }
             Self::Plan(error) | Self::Said { error, .. } => return hint(error).map(str::to_owned),
+            Self::Port { .. } => "end what listens there (`ss -ltnp`), or publish another port",
             Self::OwnState { .. } => "make it readable for you",
             Self::Workspaces(unknown) => return Some(unknown.hint()),
             Self::Start(CannotStart::Descriptor { .. }) => "hand over a pipe, a file or a terminal",
@@ -138,6 +151,11 @@ impl CannotRun {
             None => error.into(),
         }
     }
+}
+
+/// Names who said something, if anybody did.
+fn said(origin: Option<&Origin>) -> String {
+    origin.map(|origin| format!(", as {origin} says")).unwrap_or_default()
 }
 
 fn entry_is(pattern: &PathPattern, path: &Path) -> bool {

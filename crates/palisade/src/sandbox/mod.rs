@@ -17,9 +17,12 @@ mod outcome;
 mod own_state;
 mod pending;
 mod planned;
+#[cfg_attr(not(target_os = "linux"), path = "not_published.rs")]
+mod published;
 mod record;
 mod reply;
 mod run;
+mod suggest;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -30,7 +33,7 @@ use palisade_apply::cache::{Held, Store};
 use palisade_apply::{Host, worktree};
 use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
-use palisade_plan::{Caches, Order, Plain, Plan, Walls};
+use palisade_plan::{Caches, Note, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
 use palisade_policy::name::{Folder, Period};
 use palisade_policy::policy::{Backend, Require};
@@ -45,8 +48,10 @@ pub use outcome::{Done, Outcome};
 pub use pending::Pending;
 pub use reply::Unconfirmed;
 pub use run::{Run, Stop};
+pub use suggest::Suggestion;
 
 use crate::decision::Guard;
+use crate::places::shown;
 use crate::session::{OpenError, Request, Session, Warning};
 use crate::workspaces::{InUse, Workspaces};
 use planned::Ordered;
@@ -217,24 +222,6 @@ impl Sandbox {
         Pending::new(self.clone(), job.into())
     }
 
-    /// Plans how a command would be confined, and runs nothing.
-    ///
-    /// # Errors
-    ///
-    /// When it cannot be confined as the policy demands.
-    pub fn plan(&self, job: impl Into<Job>) -> Result<Planned, CannotRun> {
-        let job = job.into();
-        let (cwd, place) = self.folder(&job)?;
-        let verdict = self.0.guard.decide_as(job.tool.as_deref(), job.words.asked(), &cwd);
-        let Some(permit) = verdict.confirmed() else {
-            return Ok(Planned::Denied(verdict.reasons().to_vec()));
-        };
-        let mut ordered = self.order(&job, &place, &cwd)?;
-        self.hide_other_caches(&mut ordered.order, None)?;
-        let plan = self.planned(&permit, &ordered, &Host::probe())?;
-        Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
-    }
-
     // Apart, so that its variables are not on the stack while the command is waited for.
     #[inline(never)]
     fn begin(&self, job: Job, awaited: Awaited) -> Result<Run, CannotRun> {
@@ -293,11 +280,8 @@ impl Sandbox {
         };
         // It may run: what takes the kernel longest begins now, if somebody has time for it.
         self.0.host.send_ahead();
-        self.make_own_state();
-        let mut ordered = self.order(job, &about.cwd, &cwd)?;
+        let (mut ordered, caches) = self.prepared(job, &about.cwd, &cwd)?;
         let about = About { under: ordered.under.clone(), ..about.clone() };
-        let caches = self.caches(&mut ordered.order);
-        self.hide_other_caches(&mut ordered.order, caches.as_ref())?;
         let in_use = self.enter_workspace(&mut ordered.order)?;
         Ok(Ok(Ready { permit, ordered, about, name: run, caches, in_use }))
     }
@@ -407,6 +391,17 @@ impl Sandbox {
             return None;
         }
         let held = self.0.store.as_ref()?.take(&order.root).ok().flatten()?;
+        let mut above = held.folder().ancestors();
+        if above.any(|folder| order.hide.iter().any(|hidden| hidden.matches(folder))) {
+            let folder = shown(held.folder());
+            let message = format!(
+                "what tools fetch and build is not kept: it would lie in `{folder}`, which is \
+                 hidden from this run; let XDG_STATE_HOME name a folder that no policy hides and \
+                 no agent works in"
+            );
+            order.notes.push(Note { code: "caches", message });
+            return None;
+        }
         order.caches = Caches::Private { store: Some(held.folder().into()) };
         Some(held)
     }

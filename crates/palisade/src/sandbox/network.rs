@@ -7,6 +7,7 @@ use palisade_policy::policy::{Network, NetworkMode};
 use serde_json::{Value, json};
 
 use super::json::milliseconds;
+use super::suggest::Suggestion;
 
 /// What went through the network of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,6 +42,11 @@ pub(super) fn name_proxy(order: &mut Order, network: &Network) {
 }
 
 impl Traffic {
+    /// Returns the smallest list of hosts that would have let the run pass.
+    pub fn suggestion(&self) -> Suggestion {
+        Suggestion::of(&self.report)
+    }
+
     /// Returns what a program in another language reads.
     pub(super) fn json(&self) -> Value {
         let Report { connections, more, sent, received, trouble } = &self.report;

@@ -1,15 +1,20 @@
 //! From what a policy says about a job to a plan for this machine.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use palisade_apply::Host;
-use palisade_plan::{Order, Plan, Verbatim, Walls, build};
+use palisade_apply::cache::Held;
+use palisade_plan::{Enforced, Kernel, Order, Plan, Verbatim, Walls, build};
 use palisade_policy::decide::Permit;
 use palisade_policy::policy::{Network, Profile, Require};
 
-use super::Sandbox;
 use super::error::CannotRun;
 use super::hint::Under;
+use super::{Job, Planned, Sandbox};
+
+/// The caller's variable that names the best way for connections to be led to us: tests try the
+/// others with it. It lowers, and never raises.
+const LOWER: &str = "PALISADE_NETWORK_RUNG";
 
 /// What a policy says about a job.
 #[derive(Debug)]
@@ -26,6 +31,58 @@ pub(super) struct Ordered {
 }
 
 impl Sandbox {
+    /// Plans how a command would be confined, and runs nothing. What a run would use of our own state
+    /// is made, so that the plan is the one that it would have.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be confined as the policy demands.
+    pub fn plan(&self, job: impl Into<Job>) -> Result<Planned, CannotRun> {
+        self.plan_with(&job.into(), |job, place, cwd| self.prepared(job, place, cwd))
+    }
+
+    /// Plans the same for another engine, which has no use for the caches that a run keeps.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sandbox::plan`].
+    pub fn plan_elsewhere(&self, job: impl Into<Job>) -> Result<Planned, CannotRun> {
+        self.plan_with(&job.into(), |job, place, cwd| {
+            let mut ordered = self.order(job, place, cwd)?;
+            self.hide_other_caches(&mut ordered.order, None)?;
+            Ok((ordered, None))
+        })
+    }
+
+    fn plan_with(
+        &self,
+        job: &Job,
+        prepared: impl Fn(&Job, &Path, &str) -> Result<(Ordered, Option<Held>), CannotRun>,
+    ) -> Result<Planned, CannotRun> {
+        let (cwd, place) = self.folder(job)?;
+        let verdict = self.0.guard.decide_as(job.tool.as_deref(), job.words.asked(), &cwd);
+        let Some(permit) = verdict.confirmed() else {
+            return Ok(Planned::Denied(verdict.reasons().to_vec()));
+        };
+        let (ordered, _caches) = prepared(job, &place, &cwd)?;
+        let plan = self.planned(&permit, &ordered, &Host::probe())?;
+        Ok(Planned::Plan { plan: Box::new(plan), asks: verdict.reasons().to_vec() })
+    }
+
+    /// Works out what a run of a job is planned from, and takes the caches that it uses.
+    pub(super) fn prepared(
+        &self,
+        job: &Job,
+        place: &Path,
+        cwd: &str,
+    ) -> Result<(Ordered, Option<Held>), CannotRun> {
+        self.make_own_state();
+        let mut ordered = self.order(job, place, cwd)?;
+        let caches = self.caches(&mut ordered.order);
+        self.hide_other_caches(&mut ordered.order, caches.as_ref())?;
+        Ok((ordered, caches))
+    }
+
     /// Plans a permitted job for `host`.
     pub(super) fn planned(
         &self,
@@ -43,11 +100,39 @@ impl Sandbox {
         if accepts_less || (needs_proc && facts.covers_proc()) {
             facts = host.facts_of(&host.probed(), &questions);
         }
+        let lower = self.0.environment.iter().find(|(name, _)| name == LOWER);
+        if let Some((_, word)) = lower.filter(|(_, word)| !word.is_empty()) {
+            facts.kernel.network = facts.kernel.network.lowered(word);
+        }
         let plan = build(permit, order, &facts)
             .map_err(|error| CannotRun::said_in(self.0.session.policy(), error))?;
-        let own = self.0.session.profile_text(&ordered.profile);
-        let own = own.map(|text| Verbatim { text, workspace: &ordered.workspace });
-        for_this_machine(plan, own)
+        for_this_machine(plan, self.own_text(ordered))
+    }
+
+    /// Returns what would hold, layer by layer, of a command that does nothing, on a host with this
+    /// kernel and as if the policy required this. It is planned as a run is, and nothing is run.
+    pub(crate) fn held_on(
+        &self,
+        permit: &Permit,
+        host: &Host,
+        kernel: &Kernel,
+        require: Require,
+    ) -> Result<Vec<Enforced>, CannotRun> {
+        let job = Job::from(["true"]);
+        let (cwd, place) = self.folder(&job)?;
+        let (mut ordered, _caches) = self.prepared(&job, &place, &cwd)?;
+        let order = &mut ordered.order;
+        (order.require, order.walls) = (require, Walls::Up);
+        let plan = build(permit, order, &host.facts_of(kernel, &order.questions()))
+            .map_err(|error| CannotRun::said_in(self.0.session.policy(), error))?;
+        let plan = for_this_machine(plan, self.own_text(&ordered))?;
+        Ok(plan.enforced().to_vec())
+    }
+
+    /// Returns the text of a profile of the user's own, if it has one.
+    fn own_text<'a>(&'a self, ordered: &'a Ordered) -> Option<Verbatim<'a>> {
+        let text = self.0.session.profile_text(&ordered.profile)?;
+        Some(Verbatim { text, workspace: &ordered.workspace })
     }
 }
 

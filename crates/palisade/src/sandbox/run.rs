@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 pub use palisade_apply::Stop;
 use palisade_apply::cache::Held;
-use palisade_apply::{CannotStart, Running, Streams, Survivors};
+use palisade_apply::{CannotStart, End, Running, Streams, Survivors};
 use palisade_plan::{CannotPlan, Kept, Kernel, Level, Note, Order, Plan, build};
 use palisade_policy::decide::Permit;
 
@@ -16,6 +16,7 @@ use super::error::CannotRun;
 use super::hint::Under;
 use super::job::{Job, Output, Signals};
 use super::outcome::{Done, Outcome};
+use super::published::Published;
 use super::{Ready, Recorder, Sandbox};
 use crate::workspaces::InUse;
 
@@ -44,6 +45,7 @@ struct Started {
     caches: Option<Held>,
     in_use: Option<InUse>,
     doors: Doors,
+    published: Published,
 }
 
 /// What tells why a command could not be started, and is of no use once it runs.
@@ -131,12 +133,20 @@ impl Run {
 
 impl Started {
     fn wait(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, caught, mut start, caches, in_use, doors } = self;
+        let Self { running, about, keep, readers, caught, mut start, .. } = self;
+        let Self { caches, mut in_use, doors, published, .. } = self;
         let ended = running.wait_with(caught, &mut || {
             start = None;
             free();
         });
+        let ran = |seen: &palisade_apply::Outcome| {
+            !matches!(seen.end, End::NotFound | End::NotStarted(_))
+        };
+        if !ended.as_ref().is_ok_and(ran) {
+            in_use.iter_mut().for_each(InUse::nothing_ran);
+        }
         drop((caches, in_use));
+        published.close();
         let traffic = doors.close();
         let mut seen = ended.map_err(|error| match &start {
             Some(start) => start.explained(error),
@@ -157,11 +167,32 @@ impl Started {
 /// Puts a permitted call behind its walls.
 pub(super) fn start(
     sandbox: &Sandbox,
-    ready: Ready,
+    mut ready: Ready,
     job: Job,
     awaited: Awaited,
 ) -> Result<Run, CannotRun> {
-    let Ready { permit, ordered, mut about, name, caches, in_use } = ready;
+    let (name, mut in_use) = (std::mem::take(&mut ready.name), ready.in_use.take());
+    match started(sandbox, ready, &name, job, awaited) {
+        Ok(started) => {
+            let recorder = Arc::clone(&sandbox.0.recorder);
+            let state = State::Running(Box::new(Started { in_use, ..started }));
+            Ok(Run { recorder, name, state })
+        }
+        Err(error) => {
+            in_use.iter_mut().for_each(InUse::nothing_ran);
+            Err(error)
+        }
+    }
+}
+
+fn started(
+    sandbox: &Sandbox,
+    ready: Ready,
+    name: &str,
+    job: Job,
+    awaited: Awaited,
+) -> Result<Started, CannotRun> {
+    let Ready { permit, ordered, mut about, caches, in_use, .. } = ready;
     let host = &sandbox.0.host;
     let plan = sandbox.planned(&permit, &ordered, host)?;
     if matches!(plan.level(), Level::External | Level::None) {
@@ -174,6 +205,7 @@ pub(super) fn start(
         stdout: opened(job.stdout, &mut readers)?,
         stderr: opened(job.stderr, &mut readers)?,
     };
+    let mut published = Published::take(&plan, &network)?;
     let start = Start { sandbox: sandbox.clone(), permit, order };
     // Before the start: what comes once the command runs is the command's.
     let caught = match job.signals {
@@ -185,12 +217,11 @@ pub(super) fn start(
     let running = host.start_or(&plan, streams, awaited, &other);
     let running = running.map_err(|error| start.explained(error))?;
     let running = if job.brief { running.brief() } else { running };
-    let (running, doors) = Doors::attend(running, &plan, &network, (sandbox, &name));
+    let (running, doors) = Doors::attend(running, &plan, &network, (sandbox, name));
+    let running = published.attend(running);
     let keep = plan.bounds().keep;
     let start = Some(start);
-    let started = Started { running, about, keep, readers, caught, start, caches, in_use, doors };
-    let recorder = Arc::clone(&sandbox.0.recorder);
-    Ok(Run { recorder, name, state: State::Running(Box::new(started)) })
+    Ok(Started { running, about, keep, readers, caught, start, caches, in_use, doors, published })
 }
 
 /// Opens where output goes; what a function gets is read by a thread.

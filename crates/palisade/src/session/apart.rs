@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use palisade_policy::jail::OWN_STATE;
 use palisade_policy::key::{Field as _, Grants, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Origin, Scope};
 use palisade_policy::name::{Anchors, Folder, PathPattern};
@@ -82,7 +83,7 @@ fn own_state(request: &Request, root: &Path) -> Vec<Sourced<PathPattern>> {
     // Whoever works in there means to.
     let folders = folders.filter(|folder| !root.starts_with(folder));
     let hidden = folders.filter_map(|folder| Folder::literal(&folder).ok());
-    let origin = Origin { file: Some("state of Palisade".into()), ..said_by(Layer::BuiltIn) };
+    let origin = Origin { file: Some(OWN_STATE.into()), ..said_by(Layer::BuiltIn) };
     hidden
         .map(|folder| Sourced { value: folder.as_pattern().clone(), origin: origin.clone() })
         .collect()

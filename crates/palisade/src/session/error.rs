@@ -1,5 +1,6 @@
 //! Why no session could be opened, and what a person should know of one that was.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -400,8 +401,8 @@ impl Warning {
     }
 
     /// Returns what to do about it, when we know.
-    pub fn hint(&self) -> Option<&'static str> {
-        match self {
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        let hint = match self {
             Self::Ignored { parts, .. } if parts.iter().all(is_reserved) => {
                 Some("no project may say that, trusted or not: say it in a policy of your own")
             }
@@ -409,11 +410,14 @@ impl Warning {
                 Some("`palisade trust` shows what the files open, and remembers that you agree")
             }
             Self::AgentOffline { .. } => Some(
-                "`network: { mode: disabled }` in a policy of yours opens all of it; files stay \
-                 confined",
+                "`network: { mode: allow-list }` in a policy of yours opens the hosts that it is known \
+                 to need",
             ),
-            Self::SharedWorkspace { .. } => {
-                Some("give each agent a folder beside the others', or `palisade agents forget`")
+            Self::SharedWorkspace { root, .. } => {
+                let root = shown(root);
+                return Some(Cow::Owned(format!(
+                    "give each agent a folder beside the others', or `palisade agents forget {root}`"
+                )));
             }
             Self::InOthersState { .. } => {
                 Some("who names the agent's whole folder in `files.write` opens all of it")
@@ -433,7 +437,8 @@ impl Warning {
             | Self::Text(_)
             | Self::TrustStore(_)
             | Self::Unconfined { .. } => None,
-        }
+        };
+        hint.map(Cow::Borrowed)
     }
 }
 

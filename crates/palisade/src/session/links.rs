@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -17,47 +18,37 @@ use palisade_apply::Listing;
 use palisade_policy::Policy;
 use palisade_policy::key::{Field as _, Grants, Ignored, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Resolved};
-use palisade_policy::name::{Anchors, Folder};
+use palisade_policy::name::{Anchors, Folder, PathPattern};
 
-/// Leaves out every folder that a project grants by a name that leads through a link.
+/// Leaves out everything that a project grants by a name that leads through a link.
 pub(super) fn refuse(resolved: &mut Resolved) {
     let Resolved { policy, ignored, .. } = resolved;
-    for (key, list) in
-        [("files.write", &mut policy.files.write), ("tools.roots", &mut policy.tools.roots)]
-    {
-        let (linked, kept): (Vec<_>, Vec<_>) = list.entries().iter().cloned().partition(|entry| {
-            entry.origin.layer == Layer::Project && leads_through_link(&entry.value.path())
-        });
-        if linked.is_empty() {
-            continue;
-        }
-        *list = Grants::new(kept);
-        ignored.extend(linked.into_iter().map(|Sourced::<Folder> { value, origin }| Ignored {
-            key: key.into(),
-            value: format!("{value} (leads through a link)"),
-            origin,
-        }));
-    }
-    refuse_readable(resolved);
+    let folder = |folder: &Folder| Some(folder.path());
+    ignored.extend(linked("files.write", &mut policy.files.write, folder));
+    ignored.extend(linked("tools.roots", &mut policy.tools.roots, folder));
+    ignored.extend(linked("files.allow_read", &mut policy.files.allow_read, PathPattern::literal));
 }
 
-/// Does the same for what a project wants to stay readable.
-fn refuse_readable(resolved: &mut Resolved) {
-    let Resolved { policy, ignored, .. } = resolved;
-    let (linked, kept): (Vec<_>, Vec<_>) =
-        policy.files.allow_read.entries().iter().cloned().partition(|entry| {
-            entry.origin.layer == Layer::Project
-                && entry.value.literal().is_some_and(|path| leads_through_link(&path))
-        });
-    if linked.is_empty() {
-        return;
+/// Takes such entries off a list, and returns them; `path` is the one name that an entry has.
+fn linked<T: Clone + Display>(
+    key: &str,
+    list: &mut Grants<T>,
+    path: impl Fn(&T) -> Option<PathBuf>,
+) -> Vec<Ignored> {
+    let leads = |entry: &Sourced<T>| {
+        entry.origin.layer == Layer::Project
+            && path(&entry.value).is_some_and(|path| leads_through_link(&path))
+    };
+    let (linked, kept): (Vec<_>, Vec<_>) = list.entries().iter().cloned().partition(leads);
+    if !linked.is_empty() {
+        *list = Grants::new(kept);
     }
-    policy.files.allow_read = Grants::new(kept);
-    ignored.extend(linked.into_iter().map(|Sourced { value, origin }| Ignored {
-        key: "files.allow_read".into(),
+    let ignored = linked.into_iter().map(|Sourced { value, origin }| Ignored {
+        key: key.into(),
         value: format!("{value} (leads through a link)"),
         origin,
-    }));
+    });
+    ignored.collect()
 }
 
 /// Hides and protects what links lead to, besides the links. A link to something that the project
@@ -183,7 +174,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use palisade_policy::layer::Origin;
-    use palisade_policy::name::PathPattern;
     use palisade_testkit::Project;
 
     use super::*;

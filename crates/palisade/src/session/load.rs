@@ -332,6 +332,9 @@ impl<'a> Loader<'a> {
                     parse_profile(&text, &here).map_err(|invalid| wrong(names[1], invalid))?;
                 policy.profile = Setting::new(Sourced { value, origin: said_by(layer) });
             }
+            if let Some(value) = request.network.filter(|_| layer == request.layer()) {
+                policy.network.mode = Setting::new(Sourced { value, origin: said_by(layer) });
+            }
             if policy != Policy::default() {
                 self.stack.push(layer, Document { policy, ..Document::default() });
             }

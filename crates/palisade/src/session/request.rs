@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_apply::sys::identity;
 use palisade_policy::layer::{Choice, Layer, Trust};
-use palisade_policy::policy::Policy;
+use palisade_policy::policy::{NetworkMode, Policy};
 
 use crate::places::Places;
 use crate::runner::RunnerConfig;
@@ -31,6 +31,8 @@ pub struct Request {
     pub preset: Option<String>,
     /// The profile, by name or path.
     pub profile: Option<String>,
+    /// The mode of the network, whatever files say.
+    pub network: Option<NetworkMode>,
     /// The agent.
     pub agent: Option<String>,
     /// The task.
@@ -96,6 +98,7 @@ impl Request {
             policies: Vec::new(),
             preset: None,
             profile: None,
+            network: None,
             agent: None,
             task: None,
             apart: Vec::new(),
@@ -126,7 +129,8 @@ impl Request {
         self.identity.1.as_deref().filter(|_| self.identity.0 != 0)
     }
 
-    pub(crate) fn places(&self) -> Places {
+    /// Returns where policies and state of this user lie.
+    pub fn places(&self) -> Places {
         Places::from_env(&self.env, self.identity.0, self.identity.1.clone())
     }
 

@@ -194,3 +194,35 @@ fn nobody_keeps_an_agent_from_its_place_for_good() {
     drop(held);
     places.enter("claude", &base.path("a")).unwrap();
 }
+
+#[test]
+fn an_entry_that_is_there_is_not_replaced() {
+    let base = Project::new().file("draft", "new").file("entry", "held");
+    let held = File::open(base.path("entry")).unwrap();
+    moved(&base.path("draft"), &base.path("entry")).unwrap();
+    assert!(is_still(&base.path("entry"), &held), "who holds it goes on holding it");
+    moved(&base.path("draft"), &base.path("other")).unwrap();
+    assert_eq!(fs::read(base.path("other")).unwrap(), b"new");
+    assert!(moved(&base.path("draft"), &base.path("third")).is_err(), "there is none any more");
+}
+
+#[test]
+fn what_did_not_run_takes_its_own_entry_back_and_no_other() {
+    let base = Project::new().dir("state").dir("a");
+    let places = Workspaces::new(&base.path("state"), uid());
+    let enter = || places.enter("claude", &base.path("a")).unwrap();
+    let mut first = enter();
+    first.nothing_ran();
+    drop(first);
+    assert_eq!(places.list().unwrap(), [], "nobody was there");
+    // Another run has come meanwhile, and relies on it.
+    let (mut first, second) = (enter(), enter());
+    first.nothing_ran();
+    drop(first);
+    assert_eq!(agents(&places.list().unwrap()), ["claude"]);
+    drop(second);
+    let mut third = enter();
+    third.nothing_ran();
+    drop(third);
+    assert_eq!(agents(&places.list().unwrap()), ["claude"], "something ran there before");
+}

@@ -163,6 +163,13 @@ pub(super) fn cold(order: &Order, facts: &Facts, folder: &Path) -> Vec<(String, 
 }
 
 impl Cached {
+    /// Returns whether a layer covers a path, which lies below its home.
+    pub(super) fn lies_over(&self, path: &Path) -> bool {
+        let covers =
+            |at: &PathBuf| path.strip_prefix(at).is_ok_and(|rest| !rest.as_os_str().is_empty());
+        self.steps.iter().any(|step| matches!(step, Step::Cache { at, .. } if covers(at)))
+    }
+
     fn keep(&mut self, layer: &Place, owners: Owners, first: usize) -> Tree {
         let tree = Tree(u16::try_from(first + self.keeps.len()).unwrap_or(u16::MAX));
         let (path, owner) = (layer.real.clone(), owners.of(Some(layer)));

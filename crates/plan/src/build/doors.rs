@@ -7,18 +7,19 @@
 use std::path::Path;
 
 use super::files::is_private;
+use super::opened::Opened;
 use crate::facts::{Facts, Kind, Place, Searched};
 use crate::plan::{Note, Strength};
 use crate::step::Step;
 
-/// Returns what covers them, but for those in folders that are replaced: by private ones, or by
+/// Returns what covers them, but for those that are `opened` and those in folders that are replaced: by private ones, or by
 /// layers, below which sockets lead nowhere. What is `attached` there is as it is outside. Those in
 /// writable trees that were found there are covered already.
 pub(super) fn cover(
     facts: &Facts,
     trees: &[&Place],
-    layers: &[&Path],
-    attached: &[&Path],
+    (layers, attached): (&[&Path], &[&Path]),
+    opened: &Opened<'_>,
 ) -> Option<Step> {
     let within = |path: &Path, folders: &[&Path]| folders.iter().any(|it| path.starts_with(it));
     let is_found = |path: &Path| {
@@ -27,7 +28,8 @@ pub(super) fn cover(
     };
     let is_gone =
         |path: &Path| (is_private(path, facts) || within(path, layers)) && !within(path, attached);
-    let doors = facts.sockets.iter().filter(|path| !is_gone(path) && !is_found(path));
+    let doors =
+        facts.sockets.iter().filter(|path| !is_gone(path) && !is_found(path) && !opened.has(path));
     let doors: Vec<_> = doors.cloned().collect();
     (!doors.is_empty()).then_some(Step::Mask(doors))
 }

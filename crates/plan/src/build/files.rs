@@ -6,6 +6,7 @@ use palisade_policy::name::PathPattern;
 
 use super::bare::Bare;
 use super::hide::{Group, Hidden, groups, is_unsearched, overlay};
+use super::opened::Opened;
 use super::{CannotPlan, Owners, caches, doors, inside, is_folder, loader};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
@@ -80,6 +81,7 @@ impl Files {
         }
 
         made.tell_unsearched(order, facts);
+        let opened = Opened::of(order, facts, (owners, &is_hidden), &mut made.notes);
 
         // Everything below is kept as it is now, before the root is sealed.
         let Hidden { groups, masked, emptied } =
@@ -137,6 +139,11 @@ impl Files {
             attach.push((tree, place.real.clone(), place.leads_to));
             made.writable.push(place.real.clone());
         }
+        for (place, at) in opened.outside(&trees) {
+            let owner = owners.of(Some(place));
+            let tree = made.keep(&place.real, Access::Read, Depth::One, owner);
+            attach.push((tree, at, Kind::Socket));
+        }
         let resolver = facts.place(Path::new("/etc/resolv.conf"));
         let resolver = resolver.filter(|place| place.leads_to == Kind::File);
         let resolver = resolver.filter(|place| !is_hidden(&place.at) || around);
@@ -164,19 +171,24 @@ impl Files {
         }
         let layers: Vec<&Path> = overlays.iter().map(|(_, group)| &*group.over).collect();
         let attached: Vec<&Path> = attach.iter().map(|(_, at, _)| &**at).collect();
-        let doors = doors::cover(facts, &trees, &layers, &attached);
+        let doors = doors::cover(facts, &trees, (&layers, &attached), &opened);
         let is_new = |path: &Path| is_private(path, facts) || !around;
-        made.place(overlays, &emptied, attach, &is_new);
-        made.steps.extend(links);
-        made.steps.extend(revealed);
         // Layers lie over homes of tools, which are not shown.
         let cached = if around {
             caches::plan(order, facts, owners, made.keeps.len())
         } else {
             caches::Cached::default()
         };
+        // What may be written below such a home lies over its layer, or nothing written would last.
+        let is_written = |path: &Path| trees.iter().any(|tree| tree.real == path);
+        let (above, attach): (Vec<_>, Vec<_>) =
+            attach.into_iter().partition(|(_, at, _)| is_written(at) && cached.lies_over(at));
+        made.place(overlays, &emptied, attach, &is_new);
+        made.steps.extend(links);
         made.keeps.extend(cached.keeps);
         made.steps.extend(cached.steps);
+        made.steps.extend(above.into_iter().map(|(tree, at, _)| Step::Attach { tree, at }));
+        made.steps.extend(revealed);
         made.writable.extend(cached.writable);
         made.environment = cached.environment;
         for at in masked {
@@ -184,7 +196,8 @@ impl Files {
             let shape = if folder { Shape::Folder } else { Shape::File };
             made.steps.push(Step::Cover { at, shape });
         }
-        made.cover(&hidden, &trees, facts);
+        made.cover(&hidden, &trees);
+        made.cover_sockets(&trees, facts, &opened);
         made.steps.extend(doors);
         made.after = made.protect(order, facts, &trees, &hidden);
         if !around {
@@ -370,7 +383,7 @@ impl Files {
     }
 
     /// Covers what is hidden but lies where it cannot be taken away.
-    fn cover(&mut self, hidden: &[&Place], trees: &[&Place], facts: &Facts) {
+    fn cover(&mut self, hidden: &[&Place], trees: &[&Place]) {
         let mut done: Vec<&Path> = Vec::new();
         for place in hidden {
             let covered = place.leads_to != Kind::Absent
@@ -390,8 +403,12 @@ impl Files {
             self.note("masked", format!("`{}` is masked, not absent", place.real.display()));
             self.steps.push(Step::Cover { at: place.real.clone(), shape });
         }
-        // A socket of the host in a writable tree would be a door.
-        for place in facts.places.iter().filter(|place| place.is == Kind::Socket) {
+    }
+
+    /// Covers the host's sockets in writable trees, which would be doors.
+    fn cover_sockets(&mut self, trees: &[&Place], facts: &Facts, opened: &Opened<'_>) {
+        let sockets = facts.places.iter().filter(|place| place.is == Kind::Socket);
+        for place in sockets.filter(|place| !opened.has(&place.path)) {
             if trees.iter().any(|tree| place.at.starts_with(&tree.real)) {
                 self.note("socket", format!("`{}` is covered", place.at.display()));
                 self.steps.push(Step::Cover { at: place.at.clone(), shape: Shape::File });

@@ -326,6 +326,12 @@ fn told(order: &Order, facts: &Facts, around: Around) -> Vec<Note> {
     if order.network == NetworkMode::DenyAll && around == Around::Nothing {
         note("no-sockets", "no socket can be opened, not even to a server of the command's own");
     }
+    if !order.unix.is_empty() {
+        note("sockets-closed", "without mounts no socket of the host is open, whatever is listed");
+    }
+    if order.network == NetworkMode::DenyAll && !order.publish.is_empty() {
+        note("not-published", "without namespaces no port is published");
+    }
     if order.trace == Trace::Writes {
         note("not-traced", "writes in vain are not told without namespaces");
     }

@@ -9,7 +9,9 @@ mod inside;
 mod landlock;
 mod level;
 pub(crate) mod loader;
+mod opened;
 mod protect;
+mod published;
 mod second;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -122,7 +124,11 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     if let Walls::Down { by } = &order.walls {
         return unconfined::plan(order, &Why::Said(by.clone()));
     }
-    let (arch, users) = match level::choose(order, facts)? {
+    let base = level::choose(order, facts)?;
+    if facts.mounts.is_empty() && !matches!(base, Base::Nothing(_)) {
+        return Err(unmounted(order));
+    }
+    let (arch, users) = match base {
         Base::Namespaces { arch, users } => (arch, users),
         Base::Landlock { arch, around } => return landlock::plan(order, facts, arch, around),
         Base::Nothing(why) => return unconfined::plan(order, &why),
@@ -142,6 +148,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     if is_filtered(order.network) {
         steps.push(Step::Inlets(facts.kernel.network));
     }
+    let published = published::plan(order);
+    steps.extend(published.step);
     steps.extend(files.keeps.into_iter().map(Step::Keep));
     steps.push(Step::SealRoot);
     steps.extend(files.steps);
@@ -181,12 +189,23 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
     let after = files.after.filter(|_| facts.searched == Searched::Whole);
     let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).chain(uncovered);
-    let notes = notes.collect();
+    let notes = notes.chain(published.notes).collect();
     let level = match facts.kernel.landlock {
         0 if order.nesting == Nesting::Off => Level::Landlock,
         _ => Level::Full,
     };
     Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
+}
+
+/// Something is always mounted. Where that is not known, nobody knows under which other paths lies
+/// what is hidden.
+fn unmounted(order: &Order) -> CannotPlan {
+    CannotPlan::Missing {
+        require: order.require,
+        wall: "hiding in every place",
+        why: "/proc/self/mountinfo, which tells what is mounted where, cannot be read".into(),
+        remedy: "mount /proc, and let it be read".into(),
+    }
 }
 
 /// Returns the names of the folders that a store of caches has (see [`Caches`](crate::Caches)).

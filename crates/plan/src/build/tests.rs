@@ -45,6 +45,8 @@ pub(crate) fn order() -> Order {
         hide: vec![pattern("/home/dev/.ssh"), pattern("/home/dev/.config/gh")],
         readable: Vec::new(),
         network: NetworkMode::DenyAll,
+        unix: Vec::new(),
+        publish: Vec::new(),
         nesting: Nesting::Off,
         require: Require::Full,
         walls: Walls::Up,
@@ -351,6 +353,27 @@ fn tools_write_to_a_layer_of_the_project_or_elsewhere_but_never_to_the_real_home
 }
 
 #[test]
+fn what_may_be_written_below_a_layer_lies_over_it() {
+    let (mut order, mut facts) = (order(), facts(Privilege::Ordinary));
+    order.caches = Caches::Private { store: Some("/home/dev/.state/app".into()) };
+    order.write.push("/home/dev/.cargo/own".into());
+    let there = [
+        ("/home/dev/app/Cargo.toml", Kind::File),
+        ("/home/dev/.state/app/cargo", Kind::Folder),
+        ("/home/dev/.cargo/own", Kind::Folder),
+    ];
+    facts.places.extend(there.iter().map(|(path, kind)| place(path, *kind)));
+    facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+    let text = build(&permit(), &order, &facts).unwrap().to_string();
+    let line = |word: &str, path: &str| {
+        let is = |line: &str| line.starts_with(word) && line.ends_with(path);
+        text.lines().position(is).unwrap_or_else(|| panic!("{word} {path}: {text}"))
+    };
+    assert!(line("cache", " /home/dev/.cargo") < line("attach", " /home/dev/.cargo/own"), "{text}");
+    assert!(line("attach", " /home/dev/.cargo") < line("cache", " /home/dev/.cargo"), "{text}");
+}
+
+#[test]
 fn memory_is_bounded_by_a_control_group_where_one_was_handed_over_and_sampled_elsewhere() {
     let limits = |plan: &Plan| {
         let held = plan.enforced().iter().find(|one| one.layer == Layer::Limits).unwrap();
@@ -432,4 +455,26 @@ fn names_that_nobody_searches_are_told_as_not_hidden() {
         let partial = format!("# hide         partial: `{text}` holds in the project");
         assert_eq!(plan.to_string().contains(&partial), told, "{because}: {plan}");
     }
+}
+
+#[test]
+fn what_is_mounted_must_be_known_wherever_something_is_held() {
+    let blind = |namespaces: Trial, require: Require| {
+        let mut facts = facts(Privilege::Ordinary);
+        (facts.kernel.namespaces, facts.mounts) = (namespaces, Vec::new());
+        facts.scratch = Some("/tmp/scratch".into());
+        build(&permit(), &Order { require, ..order() }, &facts)
+    };
+    let refused = || Trial::Refused { what: "making namespaces".into(), errno: 1 };
+    for (namespaces, require) in [
+        (Trial::Works, Require::Full),
+        (Trial::Works, Require::None),
+        (refused(), Require::Landlock),
+        (refused(), Require::None),
+    ] {
+        let error = blind(namespaces, require).unwrap_err();
+        assert_eq!(error.code(), "missing-wall", "{require}: {error}");
+        assert!(error.to_string().contains("/proc/self/mountinfo"), "{require}: {error}");
+    }
+    assert!(blind(Trial::Works, Require::External).is_ok(), "nothing is held there");
 }

@@ -152,7 +152,7 @@ mod tests {
                 let all = theirs["syscalls"].as_array().unwrap().iter();
                 let theirs: Vec<&Value> = all.filter(|it| it["names"][0] == rule.call).collect();
                 for (a, b) in numbers.iter().flat_map(|a| numbers.map(|b| (*a, b))) {
-                    let low: [[u64; 6]; 2] = [[a, a, b, b, 0, 0], [a, b, b, a, 0, 0]];
+                    let low: [[u64; 6]; 2] = [[a, a, b, b, a, 0], [a, b, b, a, b, 0]];
                     for arguments in low.into_iter().chain(low.map(|it| it.map(|word| word | high)))
                     {
                         let (is, _) = run(&ours, Arch::X86_64.audit(), number, arguments);

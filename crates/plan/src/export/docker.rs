@@ -49,8 +49,14 @@ pub(super) fn export(
         line.raw("--env");
         line.word(&if theirs { name.clone() } else { format!("{name}={value}") })?;
     }
+    // An image may have a program of its own, of which the command would be mere arguments.
+    let mut arguments = scene.argv.iter();
+    if let Some(program) = arguments.next() {
+        line.raw("--entrypoint");
+        line.word(program)?;
+    }
     line.word(image)?;
-    scene.argv.iter().try_for_each(|word| line.word(word))?;
+    arguments.try_for_each(|word| line.word(word))?;
 
     let mut notes = litter(&scene);
     let message = format!("programs, libraries and homes are those of the image `{image}`");

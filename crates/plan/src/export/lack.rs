@@ -49,6 +49,8 @@ pub enum Lack {
     ProcessNamespace,
     /// There are at most so many processes.
     Processes,
+    /// Servers inside are reached from the host at ports that the policy lists.
+    Published,
     /// Somebody takes care of processes that lost their parent.
     Reaper,
     /// What ran, and how it ended, is recorded where the policy says.
@@ -83,7 +85,7 @@ pub struct Missing {
 
 impl Lack {
     /// All of them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Absence,
         Self::Caches,
         Self::CallArguments,
@@ -105,6 +107,7 @@ impl Lack {
         Self::Privileges,
         Self::ProcessNamespace,
         Self::Processes,
+        Self::Published,
         Self::Reaper,
         Self::Record,
         Self::SelfTest,
@@ -141,6 +144,7 @@ impl Lack {
             Self::Privileges => "privileges",
             Self::ProcessNamespace => "process-namespace",
             Self::Processes => "processes",
+            Self::Published => "published",
             Self::Reaper => "reaper",
             Self::Record => "record",
             Self::SelfTest => "self-test",

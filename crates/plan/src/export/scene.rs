@@ -164,6 +164,9 @@ impl<'p> Scene<'p> {
                 self.missed.add(Lack::SelfTest, what);
             }
             Step::Inlets(_) => self.missed.add(Lack::Hosts, "no host can be reached"),
+            Step::Publish(_) => {
+                self.missed.add(Lack::Published, "servers inside are not reached from the host");
+            }
             Step::TraceWrites(_) => self.missed.add(Lack::Trace, "writes in vain are not told"),
             // What engines do by themselves, or name as missing.
             Step::Keep(_)

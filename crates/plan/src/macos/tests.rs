@@ -211,3 +211,18 @@ fn what_is_not_confined_stays_so_and_is_told() {
     assert!(plan.steps().iter().all(|step| !matches!(step, Step::Seatbelt { .. })));
     assert_eq!(word(&plan, Layer::Files), "absent");
 }
+
+#[test]
+fn what_is_not_open_there_is_told() {
+    let plan = planned(
+        |order| {
+            order.publish = vec![3000];
+            order.unix = vec![pattern("/home/dev/x")];
+        },
+        None,
+    );
+    let codes: Vec<_> = plan.notes().iter().map(|note| note.code).collect();
+    assert!(codes.contains(&"not-published") && codes.contains(&"socket-absent"), "{codes:?}");
+    assert!(!plan.steps().iter().any(|step| matches!(step, Step::Publish(_))));
+    assert!(profile(&plan).0.contains("(deny network-outbound (remote unix-socket))"));
+}

@@ -23,7 +23,7 @@ pub const OWN_V4: Ipv4Addr = Ipv4Addr::new(10, 255, 0, 1);
 pub const OWN_V6: Ipv6Addr = Ipv6Addr::new(0xfd00, 0xaaaa, 0, 0, 0, 0, 0, 1);
 
 /// How connections inside are led to the supervisor, the best first (Ruling 28).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
 pub enum Rung {
     /// The first packet waits until there is an answer: programs see what they would see outside.
     Queue,
@@ -42,6 +42,14 @@ impl Rung {
             Self::None => "none",
         }
     }
+
+    /// Returns the lower of this and the one that a word names; one that is not understood is the
+    /// lowest.
+    #[must_use]
+    pub fn lowered(self, word: &str) -> Self {
+        let all = [Self::Queue, Self::Redirect];
+        self.max(all.into_iter().find(|rung| rung.word() == word).unwrap_or(Self::None))
+    }
 }
 
 /// The port of the relay on the sandbox's loopback: no program inside may listen below 1024.
@@ -58,3 +66,21 @@ pub const LONGEST_QUEUE: u32 = 4096;
 pub const DENIED: u32 = 0xdead;
 /// The mark of a connection that the other side refuses.
 pub const REFUSED: u32 = 0xbeef;
+
+#[cfg(test)]
+mod tests {
+    use super::Rung::{self, None, Queue, Redirect};
+
+    #[test]
+    fn a_word_lowers_and_never_raises() {
+        #[rustfmt::skip]
+        let cases: [(Rung, &str, Rung); 7] = [
+            (Queue, "queue", Queue), (Queue, "redirect", Redirect), (Queue, "none", None),
+            (Redirect, "queue", Redirect), (None, "redirect", None),
+            (Queue, "Queue", None), (Redirect, "", None),
+        ];
+        for (had, word, expected) in cases {
+            assert_eq!(had.lowered(word), expected, "{had:?} {word}");
+        }
+    }
+}

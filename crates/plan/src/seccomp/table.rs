@@ -39,6 +39,9 @@ const SET_USER: u32 = 0o4000;
 /// `O_CREAT` and the bit of its own that `O_TMPFILE` has: only then is there a mode to look at.
 const CREATES: u32 = 0o100 | 0o20_000_000;
 
+/// `RENAME_WHITEOUT`.
+const WHITEOUT: u32 = 4;
+
 const fn rule(
     call: &'static str,
     x86_64: Option<u32>,
@@ -70,6 +73,7 @@ pub const RULES: &[Rule] = &[
     rule("open",             Some(2),   None,      Check::BothBits((1, CREATES), (2, SET_USER), Refusal::NotPermitted), "the same by another way"),
     rule("openat",           Some(257), Some(56),  Check::BothBits((2, CREATES), (3, SET_USER), Refusal::NotPermitted), "the same by another way"),
     rule("openat2",          Some(437), Some(437), MISSING, "its mode lies in memory, where no filter sees it; callers fall back to openat"),
+    rule("renameat2",        Some(316), Some(276), Check::AnyBit(4, WHITEOUT, Refusal::NotPermitted), "it leaves a device behind, where making one is refused"),
     rule("prlimit64",        Some(302), Some(261), Check::AnyBit(0, u32::MAX, Refusal::NotPermitted), "limits of other processes, of which the first one is ours"),
     rule("process_vm_readv", Some(310), Some(270), PERM, "memory of other processes"),
     rule("process_vm_writev",Some(311), Some(271), PERM, "memory of other processes"),

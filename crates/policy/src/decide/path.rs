@@ -125,12 +125,12 @@ impl Walk<'_> {
             jail::Answer::No(refused) if self.only_perhaps(path, refused.why, cwd) => {
                 let message = format!("`{}` may name what {}", shown(), refused.why);
                 let origin = refused.origin.cloned();
-                Some(reason(self.asking(), refused.why.code(), message, origin, refused.why.hint()))
+                Some(reason(self.asking(), refused.why.code(), message, origin, refused.hint()))
             }
             jail::Answer::No(refused) => {
                 let message = ["`", &shown(), "` ", refused.why.text()].concat();
                 let origin = refused.origin.cloned();
-                Some(reason(Answer::Deny, refused.why.code(), message, origin, refused.why.hint()))
+                Some(reason(Answer::Deny, refused.why.code(), message, origin, refused.hint()))
             }
             // What cannot be told may be read: hidden paths do not exist behind the walls.
             jail::Answer::Unclear(doubt)

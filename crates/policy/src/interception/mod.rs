@@ -39,6 +39,7 @@ pub use access::{Access, AccessPolicies, AccessPolicy, DefaultAccess, User};
 pub use arguments::MAX_TEXT;
 pub use danger::Dangers;
 pub use order::{Stage, Turn};
+pub use tool::UnknownTool;
 pub(crate) use tool::is_shell;
 pub use verdict::{Finding, Outcome, ToolVerdict, Violation};
 

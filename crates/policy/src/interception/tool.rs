@@ -1,11 +1,13 @@
 //! What a tool does, as far as its name tells.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use super::spelling::{base, folded};
-use crate::name::Found;
+use crate::name::{Found, ToolPattern};
 use crate::permission::{Nature, SHELL_TOOLS};
-use crate::policy::{ToolRegex, Tools};
+use crate::policy::{Policy, ToolRegex, Tools};
+use crate::text::visible;
 
 /// What becomes of a call by its tool alone.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -174,6 +176,53 @@ pub(super) fn applies(tool: &str) -> bool {
 pub(crate) fn is_shell(name: &str) -> bool {
     let base = base(name);
     names_shell(name, base, &folded(base))
+}
+
+/// A tool that is named for a call, and that nothing in a policy is about.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct UnknownTool {
+    /// What it is called.
+    pub name: String,
+    /// The tools that rules of the policy name, as they write them.
+    pub ruled: Vec<String>,
+}
+
+impl UnknownTool {
+    /// Returns a tool that no rule names and nobody knows: it may be a slip, and what was meant for
+    /// another holds for nobody.
+    pub fn of(policy: &Policy, name: &str) -> Option<Self> {
+        let rules = policy.commands.rules.lists().iter().flat_map(|list| &list.rules);
+        let every = ToolPattern::every();
+        let named: Vec<&ToolPattern> =
+            rules.map(|rule| &rule.value.tool).filter(|tool| **tool != every).collect();
+        let is_ruled = named.iter().any(|tool| tool.matches_in_any_case(name) != Found::No);
+        if is_ruled || attention(&policy.tools, name) != Attention::Unknown {
+            return None;
+        }
+        let mut ruled: Vec<String> = named.iter().map(ToString::to_string).collect();
+        ruled.sort();
+        ruled.dedup();
+        Some(Self { name: name.to_owned(), ruled })
+    }
+
+    /// Returns the names that there are.
+    pub fn hint(&self) -> String {
+        let shells = SHELL_TOOLS.join("`, `");
+        match &*self.ruled {
+            [] => format!("no rule names any; tools that run commands are known as `{shells}`"),
+            some => format!(
+                "rules name `{}`; tools that run commands are known as `{shells}`",
+                some.join("`, `")
+            ),
+        }
+    }
+}
+
+impl fmt::Display for UnknownTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = visible(&self.name);
+        write!(f, "no rule names the tool `{name}`, and nobody knows it: nothing is said for it")
+    }
 }
 
 /// Looks a tool up.

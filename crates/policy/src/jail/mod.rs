@@ -34,7 +34,7 @@ pub(crate) use ground::is_any_name;
 pub use ground::{Ground, How};
 pub use lookup::{Entry, Listing, Lookup, Named, NamedKind, NoLookup};
 pub use marks::Spelling;
-pub use place::{Answer, Doubt, Need, Place, Refusal, Refused, Region, Route, Standing};
+pub use place::{Answer, Doubt, Need, OWN_STATE, Place, Refusal, Refused, Region, Route, Standing};
 pub(crate) use repository::{is_kept_by_git, of_repository};
 pub use walk::Last;
 pub use windows::{Astray, WindowsRoot};

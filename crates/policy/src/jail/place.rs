@@ -140,6 +140,20 @@ pub struct Refused<'p> {
     pub origin: Option<&'p Origin>,
 }
 
+/// The origin of entries that hide what Palisade keeps for itself. No policy lifts these.
+pub const OWN_STATE: &str = "state of Palisade";
+
+impl Refused<'_> {
+    /// Returns what one can do about it, where that is known.
+    pub fn hint(&self) -> Option<&'static str> {
+        let by = self.origin.and_then(|origin| origin.file.as_deref());
+        if self.why == Refusal::Hidden && by == Some(OWN_STATE) {
+            return Some("that is what Palisade keeps for itself, and no policy shows it");
+        }
+        self.why.hint()
+    }
+}
+
 /// Why something may not be done at a place.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Refusal {
@@ -345,8 +359,7 @@ impl Refusal {
         }
     }
 
-    /// Returns what one can do about it, where that is known.
-    pub fn hint(self) -> Option<&'static str> {
+    fn hint(self) -> Option<&'static str> {
         match self {
             Self::OutsideRoot | Self::LinkLeadsOutside => {
                 Some("work inside the project, or list it in files.write beside `.`")

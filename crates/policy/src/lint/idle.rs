@@ -42,9 +42,11 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
         found.bytes("network.budget.per_host", &network.budget.per_host, open);
         let rules = network.http_rules.lists().iter().find_map(|list| list.rules.first());
         found.list("network.http_rules", rules, open);
+        let own = "in mode `disabled` servers have the host's ports themselves";
+        found.list("network.publish", network.publish.entries(), own);
+        let closed = network.local_binding.sourced().filter(|binding| !binding.value.0);
+        found.list("network.local_binding", closed, open);
     }
-    let later = "no version of `palisade run` does this yet; the port cannot be reached";
-    found.list("network.publish", network.publish.entries(), later);
     if matches!(network.mode.value(), NetworkMode::DenyAll | NetworkMode::Disabled) {
         let closed = "only the modes `allow-list` and `monitor` have that name";
         found.list("network.host_ports", network.host_ports.entries(), closed);
@@ -53,8 +55,6 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
         let closed = "in mode `deny-all` nothing is reached, whoever agrees";
         found.list("network.ask", network.ask.entries(), closed);
     }
-    let later = "no version of `palisade run` does this yet; the socket cannot be reached";
-    found.list("network.unix", network.unix.entries(), later);
     let backend = policy.confirm.backend.sourced().filter(|it| match it.value {
         Backend::Program(_) | Backend::Web | Backend::Webhook(_) => true,
         Backend::Deny | Backend::Terminal => false,

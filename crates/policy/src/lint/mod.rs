@@ -76,7 +76,7 @@ struct Finding {
     origin: Option<Origin>,
 }
 
-const CHECKS: [Check; 18] = [
+const CHECKS: [Check; 19] = [
     Check {
         code: "L001-no-rules",
         explanation: "No rule of this policy refuses a command or asks about one: only what the \
@@ -183,6 +183,12 @@ const CHECKS: [Check; 18] = [
         explanation: "In mode `allow-list` only what is listed can be reached. Without an entry the \
                       network is closed, which `deny-all` says in so many words.",
         find: network::nobody_listed,
+    },
+    Check {
+        code: "L019-sockets-that-lead-out",
+        explanation: "Whoever listens at a socket of the host does what it is asked with its own \
+                      rights: one that starts containers or services gives the machine away.",
+        find: network::leads_out,
     },
 ];
 

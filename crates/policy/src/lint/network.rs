@@ -1,6 +1,7 @@
 //! Lints about hosts.
 
 use std::fmt;
+use std::path::Path;
 
 use super::{Context, Finding};
 use crate::key::Sourced;
@@ -49,6 +50,32 @@ pub(super) fn nobody_listed(policy: &Policy, _context: &Context<'_>) -> Vec<Find
         fix: "list hosts in `network.allow`, or write `network: { mode: deny-all }`".into(),
         origin: Some(mode.origin.clone()),
     }]
+}
+
+/// Sockets by which whoever reaches them can run anything outside.
+const LEAD_OUT: [&str; 8] = [
+    "/run/docker.sock",
+    "/var/run/docker.sock",
+    "/run/containerd/containerd.sock",
+    "/run/podman/podman.sock",
+    "/run/user/1000/podman/podman.sock",
+    "/run/user/1000/docker.sock",
+    "/run/systemd/private",
+    "/run/dbus/system_bus_socket",
+];
+
+/// Lists of sockets that hold one of those.
+pub(super) fn leads_out(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
+    let mut found = Vec::new();
+    for entry in policy.network.unix.entries() {
+        let held = LEAD_OUT.iter().find(|path| entry.value.matches(Path::new(path)));
+        found.extend(held.map(|held| Finding {
+            message: format!("`network.unix` lists `{}`, and so `{held}`", entry.value),
+            fix: "list the one socket that is needed, by its path".into(),
+            origin: Some(entry.origin.clone()),
+        }));
+    }
+    found
 }
 
 pub(super) fn wildcard_without_name(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {

@@ -137,7 +137,7 @@ impl Question<'_> {
             jail::Answer::Yes => None,
             jail::Answer::No(refused) => Some(Reason {
                 origin: refused.origin.cloned(),
-                hint: refused.why.hint().map(str::to_owned),
+                hint: refused.hint().map(str::to_owned),
                 ..refusal(refused.why.code(), &format!("`{shown}` {}", refused.why), span)
             }),
             jail::Answer::Unclear(doubt) => {

@@ -14,9 +14,9 @@ choice! {
     pub enum NetworkMode {
         /// Nothing connects anywhere.
         DenyAll = "deny-all",
-        /// Only the hosts of `network.allow` (not built yet: `palisade run` refuses it).
+        /// Only the hosts of `network.allow` and the ports of `network.host_ports`.
         AllowList = "allow-list",
-        /// Everything connects, and every connection is recorded (not built yet: `palisade run` refuses it).
+        /// Every public host that `network.deny` does not list is reached, and each connection is recorded.
         Monitor = "monitor",
         /// No restriction: the host's own network, unfiltered.
         Disabled = "disabled",

@@ -30,12 +30,15 @@ section! {
         /// Ports of the host's loopback that `host.palisade.internal` reaches, in the modes
         /// `allow-list` and `monitor`.
         host_ports: Grants<Port>,
-        /// Ports of servers inside that are reachable from the host. Not built yet: none is.
+        /// Ports of servers inside that are reached from the host, at the same port of its loopback
+        /// (`127.0.0.1`), as long as a run lasts; not below 1024, where nothing inside may listen.
         publish: Grants<Port>,
-        /// Unix sockets of the host that stay reachable; `/` means all. Not built yet: none does.
+        /// Unix sockets of the host that stay open: those at these paths, or below them, when a run
+        /// starts; `/` means all. Hidden ones stay closed, as do those that have no path.
         unix: Grants<PathPattern>,
-        /// Whether servers inside may bind to addresses other than loopback. Not built yet: inside they
-        /// may, and nobody outside reaches them.
+        /// Whether servers may bind to addresses other than loopback, where a network is shared with
+        /// the host. Here it changes nothing: a run has a network of its own, in which they always may,
+        /// and nobody outside reaches them but by `publish`.
         local_binding: Setting<Opening>,
         /// How many bytes may pass.
         budget: Budget,

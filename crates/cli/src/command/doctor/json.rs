@@ -67,6 +67,11 @@ pub(super) fn told(report: &Report) -> Json {
         },
         "probes": probes,
         "blocks": report.blocks,
+        "network": {
+            "rung": report.network.rung.as_ref().ok().map(|rung| rung.word()),
+            "about": report.network.about(),
+            "remedy": report.network.remedy(),
+        },
         "levels": report.levels.iter().map(level).collect::<Json>(),
         "profile": profile,
         "files": files,

@@ -43,6 +43,11 @@ fn lacks() -> impl clap::builder::TypedValueParser<Value = Lack> {
 }
 
 impl Exporting {
+    /// Whether the plan is for another engine.
+    pub(super) fn is_asked(&self) -> bool {
+        self.engine.is_some()
+    }
+
     /// Carries the plan to the engine, and writes the files that it needs.
     pub(super) fn export(
         &self,

@@ -3,6 +3,7 @@
 mod board;
 mod fill;
 mod lines;
+mod place;
 mod prepare;
 mod printer;
 
@@ -21,8 +22,9 @@ use super::{RunArgs, status, told};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
-use board::{Board, News, Shared, Turn};
+use board::{Board, News, Shared, Turn, code_of};
 pub(super) use fill::fill_one;
+use lines::Line;
 use prepare::Prepared;
 use printer::{Piece, Printer};
 
@@ -45,6 +47,13 @@ pub(super) enum Ended {
     Failed(Failure),
     /// It was not begun.
     Skipped(&'static str),
+}
+
+impl Ended {
+    /// Whether we ended it, because everything was to end.
+    fn was_stopped(&self) -> bool {
+        matches!(self, Self::Told(outcome) if outcome.code() == Some("stopped"))
+    }
 }
 
 /// The tasks, and those who attend them.
@@ -92,7 +101,7 @@ pub(super) fn run(args: &RunArgs, ui: &Ui) -> Result<Exit, Failure> {
     let ended: Vec<Ended> =
         ended.into_iter().map(|it| it.unwrap_or(Ended::Skipped("lost"))).collect();
     let exit = code(&ended, signal);
-    let told = json(&tasks, &ended, exit);
+    let told = json(&tasks, &ended, &rows, exit);
     if attended == Attended::InAHurry {
         status.into_iter().for_each(|status| write_in_a_hurry(status, format!("{told}\n")));
         return Ok(Exit::Ran(exit));
@@ -209,17 +218,31 @@ impl Crew<'_> {
         let news = std::mem::take(&mut board.news);
         let mut pieces = Vec::new();
         if self.streams && self.format == Format::Human {
-            let (begun, ended): (Vec<_>, Vec<_>) =
-                news.into_iter().partition(|(_, news)| *news == News::Begun);
-            pieces.extend(begun.into_iter().map(|(at, news)| self.told(at, news)));
-            pieces.extend(printed.iter().map(|((at, errors), line)| {
-                let text = format!("{}| {line}\n", self.name(*at));
-                if *errors { Piece::Error(text) } else { Piece::Out(text) }
-            }));
-            pieces.extend(ended.into_iter().map(|(at, news)| self.told(at, news)));
+            pieces = self.in_order(news, printed);
         }
         pieces.extend(table.map(|table| Piece::Error(table.drawn(&board.rows))));
         pieces
+    }
+
+    /// Puts what became of tasks and what they printed into an order in which it happened: what a task
+    /// printed stands before its end, and one that waited for it begins after that.
+    fn in_order(&self, news: Vec<(usize, News)>, mut printed: Vec<Line>) -> Vec<Piece> {
+        let mut pieces = Vec::with_capacity(news.len() + printed.len());
+        for (at, news) in news {
+            if let News::Ended(_) = news {
+                let (own, others) = printed.into_iter().partition(|((whose, _), _)| *whose == at);
+                printed = others;
+                pieces.extend(Vec::into_iter(own).map(|line| self.passed_on(line)));
+            }
+            pieces.push(self.told(at, news));
+        }
+        pieces.extend(printed.into_iter().map(|line| self.passed_on(line)));
+        pieces
+    }
+
+    fn passed_on(&self, ((at, errors), line): Line) -> Piece {
+        let text = format!("{}| {line}\n", self.name(at));
+        if errors { Piece::Error(text) } else { Piece::Out(text) }
     }
 
     fn told(&self, at: usize, news: News) -> Piece {
@@ -255,7 +278,7 @@ fn failed(error: CannotRun) -> Ended {
 /// Returns the code that all of it ends with.
 fn code(ended: &[Ended], signal: Option<i32>) -> u8 {
     if let Some(number) = signal {
-        return 128_u8.saturating_add(u8::try_from(number).unwrap_or_default());
+        return code_of(number);
     }
     let codes = ended.iter().map(|ended| match ended {
         Ended::Told(outcome) => outcome.exit_status(),
@@ -265,8 +288,8 @@ fn code(ended: &[Ended], signal: Option<i32>) -> u8 {
     codes.into_iter().find(|code| *code != 0).unwrap_or(0)
 }
 
-fn json(tasks: &[Prepared], ended: &[Ended], exit: u8) -> Json {
-    let one = |(task, ended): (&Prepared, &Ended)| {
+fn json(tasks: &[Prepared], ended: &[Ended], rows: &[Row], exit: u8) -> Json {
+    let one = |((task, ended), row): ((&Prepared, &Ended), &Row)| {
         let (outcome, error, skipped) = match ended {
             Ended::Told(outcome) => (told(outcome, task.warnings.clone()), Json::Null, None),
             Ended::Failed(failure) => (Json::Null, failure.json()["error"].clone(), None),
@@ -276,13 +299,13 @@ fn json(tasks: &[Prepared], ended: &[Ended], exit: u8) -> Json {
             "task": &*task.work.name,
             "agent": task.agent,
             "workspace": task.workspace.to_string_lossy(),
-            "state": State::of(ended).to_string(),
+            "state": row.state.to_string(),
             "outcome": outcome,
             "error": error,
             "skipped": skipped,
         })
     };
-    let tasks: Json = tasks.iter().zip(ended).map(one).collect();
+    let tasks: Json = tasks.iter().zip(ended).zip(rows).map(one).collect();
     json!({ "tasks": tasks, "exit_code": exit, "ok": exit == 0 })
 }
 

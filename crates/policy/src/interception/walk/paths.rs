@@ -128,7 +128,7 @@ impl Walk<'_> {
             jail::Answer::No(refused) => {
                 let reason = Reason {
                     origin: refused.origin.cloned(),
-                    hint: refused.why.hint().map(str::to_owned),
+                    hint: refused.hint().map(str::to_owned),
                     ..about(refused.why.code(), path, &refused.why.to_string())
                 };
                 let is_unusable = refused.why == Refusal::Impossible;

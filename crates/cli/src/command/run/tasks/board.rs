@@ -113,7 +113,11 @@ impl Board {
     }
 
     fn end(&mut self, at: usize, ended: Ended) {
-        let state = State::of(&ended);
+        let state = match (State::of(&ended), self.signal) {
+            // Who wanted the end of all is told of that signal, and not of the one that we sent.
+            (State::Ended(_), Some(number)) if ended.was_stopped() => State::Ended(code_of(number)),
+            (state, _) => state,
+        };
         if let Some(row) = self.rows.get_mut(at) {
             row.end(state);
         }
@@ -155,6 +159,11 @@ impl Board {
             }
         }
     }
+}
+
+/// Returns the code of what a signal ended.
+pub(super) fn code_of(signal: i32) -> u8 {
+    128_u8.saturating_add(u8::try_from(signal).unwrap_or_default())
 }
 
 #[cfg(test)]

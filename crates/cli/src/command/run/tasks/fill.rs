@@ -4,15 +4,22 @@ use std::path::Path;
 
 use palisade::policy::dialect::bloom::{Work, work};
 use palisade::policy::name::{Anchors, Folder};
-use palisade::policy::text::Source;
+use palisade::policy::text::{Source, visible};
 use palisade::read::{Place, read_policy_file};
 use palisade::{OpenError, Request, Session};
 
 use crate::asking::Given;
 use crate::failure::Failure;
 
-/// Fills the words of a command in with what a task says. Its workspace is `place`.
-pub(super) fn fill(argv: &[String], task: &Work, agent: Option<&str>, place: &Path) -> Vec<String> {
+/// Fills the words of a command in with what a task says. Its workspace is `place`. What a file says
+/// is no option of the command: a word that begins with it and then with `-` is refused, unless `--`
+/// stands somewhere before it, behind which commands have no options.
+pub(super) fn fill(
+    argv: &[String],
+    task: &Work,
+    agent: Option<&str>,
+    place: &Path,
+) -> Result<Vec<String>, Failure> {
     let place = place.to_string_lossy();
     let parts = [
         ("{task}", &*task.name),
@@ -20,7 +27,25 @@ pub(super) fn fill(argv: &[String], task: &Work, agent: Option<&str>, place: &Pa
         ("{workspace}", &*place),
         ("{instructions}", task.instructions.as_deref().unwrap_or_default()),
     ];
-    argv.iter().map(|word| filled(word, &parts)).collect()
+    let mut done: Vec<String> = Vec::with_capacity(argv.len());
+    for word in argv {
+        let filled = filled(word, &parts);
+        let is_ours = word.starts_with('-') || argv.iter().take(done.len()).any(|it| it == "--");
+        if filled.starts_with('-') && !is_ours {
+            return Err(option(word, &task.name));
+        }
+        done.push(filled);
+    }
+    Ok(done)
+}
+
+fn option(word: &str, task: &str) -> Failure {
+    let (word, task) = (visible(word), visible(task));
+    let message = format!(
+        "`{word}` of the task `{task}` begins with `-`: the command would take it for an option"
+    );
+    let hint = "write `--` before it, if the command ends its options there; or begin with a word";
+    Failure::new("instructions", message).hint(hint)
 }
 
 /// Fills in a command that runs once, under what `files` say for the task of a session. Text for a
@@ -42,7 +67,7 @@ pub(in super::super) fn fill_one(
             // One that names none works where the command runs.
             let place = task.workspace.as_ref().map(Folder::path);
             let place = place.unwrap_or_else(|| session.root().path.clone());
-            return Ok(Given::Argv(fill(argv, task, session.agent(), &place)));
+            return Ok(Given::Argv(fill(argv, task, session.agent(), &place)?));
         }
     }
     Ok(command)

@@ -1,24 +1,24 @@
 //! Everything that can go wrong with tasks before the first of them begins.
 
-use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use palisade::policy::agent;
 use palisade::policy::dialect::bloom::{Work, WorkCommand, work};
 use palisade::policy::name::{Anchors, Period};
 use palisade::policy::policy::Require;
 use palisade::policy::text::{Source, visible};
-use palisade::policy::{Policy, agent};
 use palisade::read::{Place, read_policy_file};
 use palisade::workspaces::Workspace;
-use palisade::{Job, OpenError, Request, Sandbox, Session, Warning};
+use palisade::{Job, OpenError, Sandbox, Session, Warning};
 use serde_json::Value as Json;
 
 use super::super::{RunArgs, variable};
 use super::fill::fill;
 use super::lines::{Line, Lines};
+use super::place;
 use crate::asking::Given;
-use crate::command::{screens_running, warnings_running};
+use crate::command::{doubt_tool, screens_running, warnings_running};
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
@@ -36,6 +36,8 @@ pub(super) struct Prepared {
     command: WorkCommand,
     variables: Vec<(String, String)>,
     timeout: Option<std::time::Duration>,
+    tool: Option<String>,
+    trace: bool,
 }
 
 impl Prepared {
@@ -43,6 +45,8 @@ impl Prepared {
     pub(super) fn job(&self) -> Job {
         let job = given(&self.command).job().cwd(&self.workspace);
         let job = self.variables.iter().fold(job, |job, (name, value)| job.variable(name, value));
+        let job = self.tool.iter().fold(job, Job::tool);
+        let job = if self.trace { job.trace_writes() } else { job };
         match self.timeout {
             Some(time) => job.timeout(time),
             None => job,
@@ -92,8 +96,8 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
     let around = Session::open(&here)?;
     let mut places = Vec::new();
     for work in &works {
-        let place = workspace(work, args, &request)?;
-        check_open(work, &place, around.policy())?;
+        let place = place::workspace(work, args, &request)?;
+        place::check_open(work, &place, around.policy())?;
         places.push(place);
     }
     others.extend(places.iter().cloned());
@@ -131,10 +135,13 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
         check_confined(work, session)?;
         let agent = session.agent().map(str::to_owned);
         let command = command(work, agent.as_deref(), given.as_ref(), place, &anchors)?;
-        let warnings = warnings_running(session);
+        let mut warnings = warnings_running(session);
         if args.format() == Format::Human {
             warn(ui, session, &mut told);
         }
+        // Of the tool a person is told once.
+        let say = Some(ui).filter(|_| at == 0 && args.format() == Format::Human);
+        doubt_tool(args.tool.as_deref(), session, &mut warnings, say);
         let place_of = |name: &Arc<str>| works.iter().position(|other| other.name == *name);
         tasks.push(Prepared {
             text: self::given(&command).text(),
@@ -148,25 +155,11 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
             command,
             variables: variables.clone(),
             timeout: args.timeout.map(Period::duration),
+            tool: args.tool.clone(),
+            trace: args.trace_writes,
         });
     }
     Ok(tasks)
-}
-
-/// Refuses a workspace that is protected where the file is run, or lies in something that is: a
-/// workspace is writable in all its parts.
-fn check_open(work: &Work, place: &Path, policy: &Policy) -> Result<(), Failure> {
-    let protects = |path: &Path| {
-        // Git runs programs that its own folder names, whatever the list says of it.
-        path.file_name() == Some(".git".as_ref())
-            || policy.files.protect.values().any(|it| it.matches(path))
-    };
-    if !place.ancestors().any(protects) {
-        return Ok(());
-    }
-    let (name, place) = (visible(&work.name), place.display());
-    let message = format!("the workspace of the task `{name}` is protected: `{place}`");
-    Err(Failure::new("workspace", message).hint("name a folder that programs do not start from"))
 }
 
 /// Refuses a task that nothing keeps from the others, or need not.
@@ -196,43 +189,6 @@ fn warn(ui: &Ui, session: &Session, told: &mut Vec<String>) {
             told.push(text);
         }
     }
-}
-
-/// Finds a task's workspace, or makes the one that it gets by its name.
-fn workspace(work: &Work, args: &RunArgs, request: &Request) -> Result<PathBuf, Failure> {
-    let name = visible(&work.name);
-    let wrong = |message: String| Failure::new("workspace", message);
-    let place = match (&work.workspace, &args.workspaces) {
-        (Some(folder), _) => folder.path(),
-        (None, Some(above)) => {
-            let mut parts = Path::new(&*work.name).components();
-            if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
-                let message = format!("the task `{name}` cannot be the name of a folder");
-                return Err(wrong(message).hint("write its `workspace` into the file"));
-            }
-            let place = request.cwd.join(above).join(&*work.name);
-            fs::create_dir_all(&place).map_err(|error| {
-                let message = format!("cannot make the workspace `{}`", place.display());
-                Failure::io("workspace", message, &error).file(&place)
-            })?;
-            place
-        }
-        (None, None) => {
-            return Err(wrong(format!("the task `{name}` has no workspace"))
-                .hint("write `workspace: DIR` into the file, or give --workspaces DIR"));
-        }
-    };
-    let real = place.canonicalize().map_err(|error| {
-        let message = format!("there is no workspace `{}` for the task `{name}`", place.display());
-        Failure::io("workspace", message, &error).file(&place).hint("make it first")
-    })?;
-    // A file is no `--root`: it does not open all that somebody has (Ruling 9).
-    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
-    if real == Path::new("/") || home.is_some_and(|home| home.starts_with(&real)) {
-        let message = format!("`{}` is too wide for the task `{name}`", real.display());
-        return Err(wrong(message).hint("name a folder of its own"));
-    }
-    Ok(real)
 }
 
 /// Refuses a workspace that two tasks may use at the same time.
@@ -274,7 +230,7 @@ fn command(
     match given {
         // Text for a shell is left as it is: what is put into it would be read as shell.
         Some(Given::Shell(text)) => return Ok(WorkCommand::Shell(text.clone())),
-        Some(Given::Argv(argv)) => return Ok(WorkCommand::Argv(fill(argv, work, agent, place))),
+        Some(Given::Argv(argv)) => return Ok(WorkCommand::Argv(fill(argv, work, agent, place)?)),
         None => {}
     }
     let known = agent.map(|agent| agent::named(agent, anchors)).transpose();

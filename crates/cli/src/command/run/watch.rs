@@ -1,0 +1,49 @@
+//! `palisade run --monitor` and `--suggest`: which hosts a command needs.
+
+use palisade::policy::policy::NetworkMode;
+use palisade::{Outcome, Session, Suggestion, Traffic};
+use serde_json::Value as Json;
+
+use super::{RunArgs, told};
+use crate::failure::Failure;
+
+impl RunArgs {
+    /// Complains where somebody is to be watched, and more than one would be.
+    pub(super) fn no_tasks_watched(&self) -> Result<(), Failure> {
+        if !self.monitor && !self.suggest {
+            return Ok(());
+        }
+        let message = "--monitor and --suggest are for one command, not for the tasks of a file";
+        Err(Failure::new("tasks", message).hint("name one with --task, and a command behind `--`"))
+    }
+
+    /// Complains where the network will not be what was asked for.
+    pub(super) fn check_network(&self, session: &Session) -> Result<(), Failure> {
+        let mode = session.policy().network.mode.sourced();
+        let is = mode.map_or(NetworkMode::DenyAll, |mode| mode.value);
+        let by = mode.map_or_else(|| "nobody".into(), |mode| mode.origin.to_string());
+        if self.monitor && is != NetworkMode::Monitor {
+            let message = format!("--monitor: the mode stays `{is}`, as {by} says");
+            return Err(Failure::new("monitor", message).hint("take that mode out of the policy"));
+        }
+        if self.suggest && !matches!(is, NetworkMode::AllowList | NetworkMode::Monitor) {
+            let message = format!("--suggest: nothing is watched in mode `{is}`");
+            return Err(Failure::new("suggest", message).hint("add --monitor"));
+        }
+        Ok(())
+    }
+
+    /// Returns the list that was asked for.
+    pub(super) fn suggestion(&self, outcome: &Outcome) -> Option<Suggestion> {
+        outcome.traffic.as_ref().filter(|_| self.suggest).map(Traffic::suggestion)
+    }
+
+    /// Returns the outcome for programs, with that list in it.
+    pub(super) fn told(&self, outcome: &Outcome, warnings: Json) -> Json {
+        let mut told = told(outcome, warnings);
+        if let Some(suggestion) = self.suggestion(outcome) {
+            told["network"]["suggest"] = suggestion.json();
+        }
+        told
+    }
+}
