@@ -2,12 +2,14 @@
 //!
 //! A start uses a tenth of the code, and code comes into memory by the page: functions that a start
 //! calls lie side by side at the beginning. Which these are is counted by running some starts under
-//! callgrind; what is written is a script for the linker. One that is out of date orders less and
-//! breaks nothing.
+//! callgrind, and, as that does not know the system calls that walls are made of, by looking again and
+//! again where real starts are. What is written is a script for the linker. One that is out of date
+//! orders less and breaks nothing.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 use std::process::Command;
 
 use crate::dist;
@@ -22,8 +24,15 @@ const SCRIPT: &str = "crates/cli/order.ld";
 /// The starts that are counted.
 const STARTS: [&[&str]; 2] = [&["run", "--", "/bin/true"], &["check", "--", "ls", "-la"]];
 
-/// What callgrind does not get to, because it does not know the system calls that walls are made of:
-/// modules, as mangled names have them.
+/// How often a real start is looked at, and how often in a second.
+const RUNS: &str = "3000";
+const RATE: &str = "20000";
+
+/// Fewer functions than this were not found by looking, but for want of it.
+const FEWEST: usize = 300;
+
+/// What callgrind does not get to: modules, as mangled names have them. They stand in for what is
+/// found by looking, where that cannot be done.
 const BEHIND: [&str; 4] =
     ["14palisade_apply3run", "14palisade_apply3sys", "13palisade_plan5build", "8palisade7sandbox"];
 
@@ -48,11 +57,35 @@ pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, F
         program::output(&mut valgrind)?;
         called.extend(functions(&fs::read_to_string(&counted).map_err(cannot)?));
     }
-    let text = script(&called);
+    let seen = seen(&folder.join("seen"), &binary).unwrap_or_default();
+    let is_seen = seen.len() >= FEWEST;
+    if !is_seen {
+        writeln!(
+            out,
+            "note: perf cannot look at starts here: whole modules are put first instead"
+        )?;
+    }
+    called.extend(seen);
+    let text = script(&called, if is_seen { &[] } else { &BEHIND });
     fs::write(tree.root().join(SCRIPT), text)
         .map_err(|error| Failure::io(format!("cannot write {SCRIPT}"), &error))?;
     writeln!(out, "{SCRIPT}: {} functions", called.len())?;
     Ok(Ending::Clean)
+}
+
+/// Returns the functions in which real starts are found.
+fn seen(data: &Path, binary: &Path) -> Result<BTreeSet<String>, Failure> {
+    let runs = "n=0; while [ $n -lt $1 ]; do \"$0\" run -- /bin/true; n=$((n + 1)); done";
+    let mut record = Command::new("perf");
+    record.args(["record", "-q", "-e", "cpu-clock:u", "-F", RATE, "-o"]).arg(data);
+    record.args(["--", "sh", "-c", runs]).arg(binary).arg(RUNS);
+    record.current_dir(data.parent().unwrap_or(data));
+    program::output(&mut record)?;
+    let mut script = Command::new("perf");
+    script.args(["script", "--no-demangle", "-F", "ip,sym", "-i"]).arg(data);
+    let text = program::capture(&mut script)?;
+    let names = text.lines().filter_map(|line| line.split_whitespace().nth(1));
+    Ok(names.filter(|name| name.starts_with("_R")).map(pattern).collect())
 }
 
 /// Returns the names of Rust's functions in what callgrind wrote.
@@ -92,16 +125,17 @@ fn pattern(name: &str) -> String {
     pattern + rest + "*"
 }
 
-fn script(called: &BTreeSet<String>) -> String {
+fn script(called: &BTreeSet<String>, modules: &[&str]) -> String {
     let mut text = String::from(
         "/* Written by `cargo xtask order`. Do not edit. */\nSECTIONS\n{\n  .text.first :\n  {\n",
     );
     for name in called {
         text += &format!("    *(.text.{name})\n");
     }
-    for module in BEHIND {
+    for module in modules {
         text += &format!("    *(.text.*{module}*)\n");
     }
+    text += "    *(.text.main .text.memcpy .text.memmove .text.memcmp .text.bcmp)\n";
     text + "    *libc.a:*(.text .text.*)\n  }\n}\nINSERT BEFORE .text;\n"
 }
 
@@ -121,7 +155,9 @@ mod tests {
 
     #[test]
     fn the_script_says_what_comes_first() {
-        let text = script(&BTreeSet::from(["_RNv1a*".to_owned()]));
+        let called = BTreeSet::from(["_RNv1a*".to_owned()]);
+        assert!(!script(&called, &[]).contains("14palisade_apply"));
+        let text = script(&called, &BEHIND);
         assert!(text.contains("    *(.text._RNv1a*)\n"), "{text}");
         assert!(text.contains("*(.text.*14palisade_apply3run*)"), "{text}");
         assert!(text.ends_with("INSERT BEFORE .text;\n"), "{text}");

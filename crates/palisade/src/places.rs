@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::root::Caller;
@@ -28,6 +29,21 @@ pub struct Places {
     pub user_policy: Option<PathBuf>,
     /// The user's own state, where trust is kept: `$XDG_STATE_HOME/palisade`.
     pub state: Option<PathBuf>,
+}
+
+/// Returns the names in a folder. The C library would map memory for it, and unmap it again, which is
+/// an interrupt to every processor that works in ours.
+pub(crate) fn names_in(
+    folder: &Path,
+) -> rustix::io::Result<impl Iterator<Item = rustix::io::Result<OsString>> + use<>> {
+    use rustix::fs::{Dir, Mode, OFlags};
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let entries = Dir::new(rustix::fs::open(folder, flags, Mode::empty())?)?;
+    let name = |entry: rustix::fs::DirEntry| match entry.file_name().to_bytes() {
+        b"." | b".." => None,
+        name => Some(OsStr::from_bytes(name).to_owned()),
+    };
+    Ok(entries.filter_map(move |entry| entry.map(name).transpose()))
 }
 
 impl Places {

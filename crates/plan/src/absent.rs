@@ -6,7 +6,7 @@ use palisade_policy::name::PathPattern;
 
 use crate::facts::{Facts, Kind, Place};
 use crate::names::Exactly;
-use crate::paths::{below, is_within, split};
+use crate::paths::{Lies as _, below, is_within, split};
 
 /// Names that git takes for a file whenever they are there: a folder in their place stops it. They
 /// are set aside at the end instead.
@@ -70,7 +70,7 @@ pub(crate) fn reserved(exactly: &Exactly<'_>, facts: &Facts, trees: &[&Place]) -
             trees.iter().any(|tree| tree.path == parent || tree.real == parent)
                 || facts.place(parent).is_some_and(|parent| parent.is == Kind::Folder)
         });
-        let inside = trees.iter().any(|tree| top.at != tree.real && top.at.starts_with(&tree.real));
+        let inside = trees.iter().any(|tree| top.at != tree.real && top.at.lies_in(&tree.real));
         let had = |path: &PathBuf| path.as_os_str() == top.at.as_os_str();
         if known && inside && !is_new_repository && !paths.iter().any(had) {
             paths.push(top.at.clone());

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::block::Block;
 use crate::network::Rung;
-use crate::paths::by_bytes;
+use crate::paths::{Lies as _, by_bytes};
 use crate::seccomp::Arch;
 
 /// What is known of a host, and of the paths that a policy names on it.
@@ -202,15 +202,15 @@ impl Facts {
 
     /// Returns whether any mount lies strictly below `folder`.
     pub fn has_mount_below(&self, folder: &Path) -> bool {
-        self.mounts.iter().any(|mount| mount.point != folder && mount.point.starts_with(folder))
+        self.mounts.iter().any(|mount| mount.point.lies_in(folder) && mount.point != folder)
     }
 
     /// Returns whether no /proc can be seen whole, as far as the mounts tell: then the kernel may refuse
     /// to mount another in a namespace of users. Only trying shows it.
     pub fn covers_proc(&self) -> bool {
         let is_whole = |proc: &Mount| {
-            let covers = self.mounts.iter().filter(|mount| mount.point != proc.point);
-            let mut covers = covers.filter(|mount| mount.point.starts_with(&proc.point));
+            let covers = self.mounts.iter().filter(|mount| mount.point.lies_in(&proc.point));
+            let mut covers = covers.filter(|mount| mount.point != proc.point);
             // A folder that the kernel made to mount on hides nothing.
             proc.root == Path::new("/")
                 && covers.all(|mount| mount.point == proc.point.join("sys/fs/binfmt_misc"))

@@ -34,6 +34,56 @@ pub(crate) fn is_within(path: &Path, folder: &Path) -> bool {
     }
 }
 
+/// Where paths lie.
+pub(crate) trait Lies {
+    /// Returns whether a path is a folder or lies in it: what `starts_with` returns, which looks at
+    /// every name of both. Mostly the first bytes that differ tell.
+    fn lies_in(&self, folder: impl AsRef<Path>) -> bool;
+
+    /// Returns whether two paths are the same, as `==` does.
+    fn is(&self, other: &Path) -> bool;
+}
+
+impl Lies for Path {
+    fn lies_in(&self, folder: impl AsRef<Self>) -> bool {
+        let folder = folder.as_ref();
+        told_by_bytes(self, folder).unwrap_or_else(|| self.starts_with(folder))
+    }
+
+    fn is(&self, other: &Self) -> bool {
+        told_by_bytes(self, other) != Some(false) && self == other
+    }
+}
+
+/// Tells it by the first bytes that differ, unless there are slashes or dots that say nothing.
+fn told_by_bytes(path: &Path, folder: &Path) -> Option<bool> {
+    let (path, folder) =
+        (path.as_os_str().as_encoded_bytes(), folder.as_os_str().as_encoded_bytes());
+    let alike = alike(path, folder);
+    let (same, rest) = path.split_at_checked(alike)?;
+    let (_, folders_rest) = folder.split_at_checked(alike)?;
+    match (rest, folders_rest) {
+        ([] | [b'/', ..], []) => return Some(true),
+        ([], [b'/', ..]) => return None,
+        _ => {}
+    }
+    // The name that they differ in, if both have one there.
+    let start = same.iter().rposition(|byte| *byte == b'/').map_or(0, |slash| slash + 1);
+    let is_name = |path: &[u8]| match path.get(start..) {
+        None | Some([] | [b'/', ..] | [b'.'] | [b'.', b'/', ..]) => false,
+        Some(_) => true,
+    };
+    (is_name(path) && is_name(folder)).then_some(false)
+}
+
+/// Returns how many bytes at their beginnings are the same.
+fn alike(one: &[u8], other: &[u8]) -> usize {
+    let (ours, theirs) = (one.as_chunks::<8>().0, other.as_chunks::<8>().0);
+    let whole = 8 * ours.iter().zip(theirs).take_while(|(ours, theirs)| ours == theirs).count();
+    let rest = one.iter().zip(other).skip(whole);
+    whole + rest.take_while(|(ours, theirs)| ours == theirs).count()
+}
+
 /// Returns the folder of a path, and the name in it; nothing of one that ends in no name. It is
 /// what `parent` and `file_name` return, who look at more of a path.
 pub fn split(path: &Path) -> Option<(&Path, &OsStr)> {
@@ -85,6 +135,27 @@ mod tests {
         for (path, folder) in paths.iter().flat_map(|path| paths.map(|folder| (path, folder))) {
             assert_eq!(is_within(path, folder), path.starts_with(folder), "{path:?} {folder:?}");
         }
+    }
+
+    #[test]
+    fn paths_lie_in_anything_as_the_library_has_it() {
+        let pieces = ["", "/", "a", "ab", ".", "..", ".a", "//", "b"];
+        let mut paths: Vec<String> = vec![String::new()];
+        for _ in 0..3 {
+            let longer = paths.iter().flat_map(|path| pieces.map(|piece| format!("{path}{piece}")));
+            paths = longer.collect();
+            paths.sort_unstable();
+            paths.dedup();
+        }
+        paths.extend(["/home/x/.ssh", "/home/x/.ssh/key", "/home/xy"].map(str::to_owned));
+        let mut told = 0_usize;
+        for (path, folder) in paths.iter().flat_map(|path| paths.iter().map(move |it| (path, it))) {
+            let (path, folder) = (Path::new(path), Path::new(folder));
+            assert_eq!(path.lies_in(folder), path.starts_with(folder), "{path:?} {folder:?}");
+            assert_eq!(path.is(folder), path == folder, "{path:?} {folder:?}");
+            told += usize::from(told_by_bytes(path, folder).is_some());
+        }
+        assert!(told > paths.len() * paths.len() / 4, "{told} are told by their bytes");
     }
 
     #[test]

@@ -40,8 +40,8 @@ struct Task {
     home: OwnedFd,
     /// The numbers of what it does not close, in order.
     kept: Vec<i32>,
-    /// The numbers of the sandbox and its mounts, where it has them from the start.
-    known: [Option<i32>; 2],
+    /// The numbers of the sandbox, its mounts and the rest, where it has them from the start.
+    known: [Option<i32>; 3],
 }
 
 /// A sandbox, its mounts, and what else is held for it.
@@ -62,14 +62,13 @@ impl Janitor {
             [sandbox, mounts, rest].map(|one| one.map(|one| one.as_raw_fd()));
         kept.extend([sandbox, mounts, rest].into_iter().flatten());
         kept.sort_unstable();
-        let known = [sandbox, mounts];
+        let known = [sandbox, mounts, rest];
         let task = Task { names: Arc::clone(names), handed, supervisor, home, kept, known };
         Ok(Self { works: Beside::start(task, wait)?, hand })
     }
 
     /// Hands it the sandbox that depends on the names, before any command runs there. It holds on to
-    /// what takes long to let go of: to the mounts until nobody is in them any more, and to the rest
-    /// until it goes.
+    /// what takes long to let go of until the sandbox has ended.
     pub(super) fn look_after(
         &self,
         sandbox: BorrowedFd<'_>,
@@ -106,20 +105,18 @@ fn wait(task: &Task) {
     close_between(first, i32::MAX).ok();
     let [supervisor, home, handed] =
         [&task.supervisor, &task.home, &task.handed].map(OwnedFd::as_fd);
-    let [sandbox, mounts] = match task.known.map(|number| remember(number.unwrap_or(-1)).ok()) {
-        both @ [Some(_), _] => both,
-        [None, _] => {
+    let [sandbox, mounts, rest] = match task.known.map(|number| remember(number.unwrap_or(-1)).ok())
+    {
+        all @ [Some(_), ..] => all,
+        [None, ..] => {
             let [.., is_handed] = any([supervisor, home, handed]);
-            let [sandbox, mounts, rest] =
-                if is_handed { message::take_over(handed) } else { [None, None, None] };
-            rest.map(forget);
-            [sandbox, mounts]
+            if is_handed { message::take_over(handed) } else { [None, None, None] }
         }
     };
     // Numbers from here on: nothing is closed by being dropped, which the C library would do.
     let sandbox = sandbox.map(|sandbox| known(forget(sandbox)));
     let [gone, sent] = match sandbox {
-        Some(sandbox) => until_end(supervisor, home, sandbox, mounts),
+        Some(sandbox) => until_end(task, sandbox, [mounts, rest]),
         None => any([supervisor, home]),
     };
     if sent || !gone {
@@ -134,20 +131,18 @@ fn wait(task: &Task) {
     task.names.give_back();
 }
 
-/// Waits until the supervisor is gone, or wants nothing any more; returns which. The mounts go as soon
-/// as the sandbox has ended, while the supervisor tidies up.
-fn until_end(
-    supervisor: BorrowedFd<'_>,
-    home: BorrowedFd<'_>,
-    sandbox: BorrowedFd<'_>,
-    mounts: Option<OwnedFd>,
-) -> [bool; 2] {
+/// Waits until the supervisor is gone, or wants nothing any more; returns which. Once the sandbox has
+/// ended what is held goes, while the supervisor tidies up.
+fn until_end(task: &Task, sandbox: BorrowedFd<'_>, held: [Option<OwnedFd>; 2]) -> [bool; 2] {
+    let (supervisor, home) = (task.supervisor.as_fd(), task.home.as_fd());
     let [gone, sent, ended] = any([supervisor, home, sandbox]);
     if !ended || gone || sent {
-        mounts.map(forget);
+        for held in held.into_iter().flatten() {
+            forget(held);
+        }
         return [gone, sent];
     }
-    mounts.into_iter().for_each(let_go);
+    let_go(held);
     any([supervisor, home])
 }
 

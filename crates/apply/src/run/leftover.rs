@@ -73,20 +73,23 @@ impl AsFd for Mounts {
     }
 }
 
-/// Lets go of mounts without waiting for their end, where the kernel can do that: it collects sockets
-/// that nobody can reach any more, with what is on its way in them, by a thread of its own. It
-/// allocates nothing, and does without the C library.
-pub(super) fn let_go(mounts: OwnedFd) {
+/// Lets go of mounts and the like without waiting for their end, where the kernel can do that: it
+/// collects sockets that nobody can reach any more, with what is on its way in them, by a thread of
+/// its own. It allocates nothing, and does without the C library.
+pub(super) fn let_go(held: [Option<OwnedFd>; 2]) {
     let (family, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
-    if let Ok((one, other)) = socketpair(family, kind, SocketFlags::CLOEXEC, None) {
+    let pair = socketpair(family, kind, SocketFlags::CLOEXEC, None);
+    if let Ok((one, other)) = &pair {
+        let [first, second] = held.each_ref().map(|held| held.as_ref().map(AsFd::as_fd));
         // The other end is on its way to itself.
-        message::hand_over(one.as_fd(), [Some(mounts.as_fd()), Some(other.as_fd()), None]).ok();
-        // The last first: closing the others sets the collector off.
-        close(mounts);
-        close(other);
-        return close(one);
+        message::hand_over(one.as_fd(), [first, second, Some(other.as_fd())]).ok();
     }
-    close(mounts);
+    // The last first: closing the others sets the collector off.
+    held.into_iter().flatten().for_each(close);
+    if let Ok((one, other)) = pair {
+        close(other);
+        close(one);
+    }
 }
 
 impl Leftovers {
@@ -162,7 +165,7 @@ mod tests {
     #[test]
     fn what_is_let_go_of_is_closed_by_the_kernel() {
         let (reads, writes) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).unwrap();
-        let_go(writes);
+        let_go([Some(writes), None]);
         // Nobody can write any more.
         let mut watched = [PollFd::new(&reads, PollFlags::IN)];
         let patience = Timespec { tv_sec: 10, tv_nsec: 0 };

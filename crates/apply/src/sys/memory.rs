@@ -27,6 +27,12 @@ const STEP: usize = 64 << 10;
 const LARGEST: usize = 32 << 10;
 const GRAIN: usize = 16;
 
+/// Freed pieces of these sizes, in grains, are divided among those who ask for less, before more of
+/// the room is used: each page of it costs as much as some thousand instructions. Larger ones are for
+/// who asks for as much again.
+const FEWEST: usize = 32;
+const MOST: usize = 1300;
+
 /// The memory of this program, if it serves one command.
 static OWN: OnceLock<&'static (dyn Own + Sync)> = OnceLock::new();
 
@@ -72,6 +78,12 @@ struct Ledger {
     given: usize,
     /// Freed pieces of each size: each begins with the address of the next.
     freed: [*mut u8; LARGEST / GRAIN + 1],
+    /// A bit for each size of which there are freed pieces that may be divided, and one for each word
+    /// of those that is not zero.
+    sizes: [u64; MOST / 64 + 1],
+    words: u32,
+    /// What is left of the one that is being divided: where it begins and ends in the room.
+    rest: Range<usize>,
 }
 
 // SAFETY: the ledger is used by one thread only, and the room in pieces that it tells apart.
@@ -85,7 +97,14 @@ impl<A> Memory<A> {
             rest,
             owner: AtomicUsize::new(0),
             room: UnsafeCell::new(Room([0; ROOM])),
-            ledger: UnsafeCell::new(Ledger { used: 0, given: 0, freed }),
+            ledger: UnsafeCell::new(Ledger {
+                used: 0,
+                given: 0,
+                freed,
+                sizes: [0; MOST / 64 + 1],
+                words: 0,
+                rest: 0..0,
+            }),
         }
     }
 
@@ -144,15 +163,19 @@ fn grains(layout: Layout) -> Option<usize> {
 impl Ledger {
     /// Hands out a piece of the room that begins at `room`; null if none is left.
     fn take(&mut self, room: *mut u8, grains: usize) -> *mut u8 {
-        let Some(freed) = self.freed.get_mut(grains) else { return ptr::null_mut() };
-        if !freed.is_null() {
-            let piece = *freed;
-            // SAFETY: it was freed, so it is ours, and it begins with an address, at a multiple of
-            // `GRAIN`.
-            *freed = unsafe { piece.cast::<*mut u8>().read() };
+        if let Some(piece) = self.again(grains) {
             return piece;
         }
-        let (start, end) = (self.used, self.used + grains * GRAIN);
+        let size = grains * GRAIN;
+        if self.rest.len() < size {
+            self.divide(room, grains);
+        }
+        if self.rest.len() >= size {
+            let start = self.rest.start;
+            self.rest.start += size;
+            return room.wrapping_add(start);
+        }
+        let (start, end) = (self.used, self.used + size);
         if end > ROOM {
             return ptr::null_mut();
         }
@@ -161,6 +184,63 @@ impl Ledger {
         }
         self.used = end;
         room.wrapping_add(start)
+    }
+
+    /// Hands out a freed piece of just this size, if there is one.
+    fn again(&mut self, grains: usize) -> Option<*mut u8> {
+        let freed = self.freed.get_mut(grains).filter(|freed| !freed.is_null())?;
+        let piece = *freed;
+        // SAFETY: it was freed, so it is ours, and it begins with an address, at a multiple of
+        // `GRAIN`.
+        *freed = unsafe { piece.cast::<*mut u8>().read() };
+        if freed.is_null() {
+            self.mark(grains, false);
+        }
+        Some(piece)
+    }
+
+    /// Takes the smallest freed piece that is large enough to be divided; what was left of another is
+    /// a freed piece like others.
+    fn divide(&mut self, room: *mut u8, grains: usize) {
+        if self.words == 0 || grains > MOST {
+            return;
+        }
+        let fewest = grains.max(FEWEST);
+        let bits = |word: usize| self.sizes.get(word).copied().unwrap_or(0);
+        let (mut word, mut found) = (fewest / 64, bits(fewest / 64) & u64::MAX << (fewest % 64));
+        if found == 0 {
+            word = (self.words & (u32::MAX - 1) << word).trailing_zeros() as usize;
+            found = bits(word);
+        }
+        if found == 0 {
+            return;
+        }
+        let size = word * 64 + found.trailing_zeros() as usize;
+        let Some(piece) = self.again(size) else { return };
+        self.shelve(room);
+        let start = piece.addr() - room.addr();
+        self.rest = start..start + size * GRAIN;
+    }
+
+    /// Takes back what is left of a piece that was being divided.
+    fn shelve(&mut self, room: *mut u8) {
+        let rest = std::mem::take(&mut self.rest);
+        if !rest.is_empty() {
+            self.put(room, room.wrapping_add(rest.start), rest.len() / GRAIN);
+        }
+    }
+
+    /// Notes whether there are freed pieces of a size that may be divided.
+    fn mark(&mut self, grains: usize, has: bool) {
+        if !(FEWEST..=MOST).contains(&grains) {
+            return;
+        }
+        if let Some(bits) = self.sizes.get_mut(grains / 64) {
+            let bit = 1 << (grains % 64);
+            *bits = if has { *bits | bit } else { *bits & !bit };
+            let word = 1 << (grains / 64);
+            self.words = if *bits == 0 { self.words & !word } else { self.words | word };
+        }
     }
 
     /// Takes a piece back.
@@ -172,10 +252,12 @@ impl Ledger {
         // as long as an address.
         unsafe { piece.cast::<*mut u8>().write(*freed) };
         *freed = piece;
+        self.mark(grains, true);
     }
 
     /// Gives back whole pages that are free. What begins or ends in them is not handed out again.
     fn give_back(&mut self, room: *mut u8) {
+        self.shelve(room);
         let mut free = [0; ROOM / PAGE];
         let mut count = |piece: Range<usize>| {
             for (page, free) in pages(&piece).zip(free.iter_mut().skip(piece.start / PAGE)) {
@@ -197,6 +279,7 @@ impl Ledger {
             let first = self.freed.get_mut(grains).filter(|first| !first.is_null());
             let mut rest =
                 first.map_or(ptr::null_mut(), |first| std::mem::replace(first, ptr::null_mut()));
+            self.mark(grains, false);
             while !rest.is_null() {
                 let piece = rest;
                 // SAFETY: as above.
@@ -297,168 +380,4 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::alloc::System;
-    use std::thread;
-
-    use super::*;
-
-    fn layout(size: usize) -> Layout {
-        Layout::from_size_align(size, 8).unwrap()
-    }
-
-    #[test]
-    fn pieces_are_whole_apart_and_used_again() {
-        static MEMORY: Memory<System> = Memory::over(System);
-        let memory = &MEMORY;
-        let mut pieces = Vec::new();
-        for size in (1..6000).step_by(47).chain([30_000, LARGEST, LARGEST + 1, 90_000]) {
-            // SAFETY: the size is not zero, and the piece is as long.
-            let piece = unsafe { memory.alloc_zeroed(layout(size)) };
-            assert_eq!(memory.holds(piece), size <= LARGEST, "{size}");
-            // SAFETY: as above.
-            unsafe { piece.write_bytes(size.to_le_bytes()[0], size) };
-            pieces.push((piece, size));
-        }
-        for (piece, size) in &mut pieces {
-            // SAFETY: it was handed out with this size.
-            *piece = unsafe { memory.realloc(*piece, layout(*size), *size * 2) };
-            // SAFETY: it is as long.
-            let bytes = unsafe { std::slice::from_raw_parts(*piece, *size) };
-            assert!(bytes.iter().all(|byte| *byte == size.to_le_bytes()[0]), "{size}");
-        }
-        for (piece, size) in pieces {
-            // SAFETY: it was handed out with this size.
-            unsafe { memory.dealloc(piece, layout(size * 2)) };
-        }
-        let used = memory.with(|ledger| ledger.used).unwrap();
-        for _ in 0..1000 {
-            // SAFETY: the size is not zero.
-            let piece = unsafe { memory.alloc_zeroed(layout(100)) };
-            // SAFETY: it is as long.
-            let bytes = unsafe { std::slice::from_raw_parts(piece, 100) };
-            assert!(bytes.iter().all(|byte| *byte == 0));
-            // SAFETY: it was handed out with this size.
-            unsafe { memory.dealloc(piece, layout(100)) };
-        }
-        assert!(memory.with(|ledger| ledger.used).unwrap() <= used + 112, "nothing grows");
-    }
-
-    #[test]
-    fn a_full_room_is_no_end_and_alignment_is_kept() {
-        static MEMORY: Memory<System> = Memory::over(System);
-        let memory = &MEMORY;
-        let aligned = Layout::from_size_align(64, 256).unwrap();
-        // SAFETY: the size is not zero.
-        let piece = unsafe { memory.alloc(aligned) };
-        assert_eq!(piece.addr() % 256, 0);
-        // SAFETY: it was handed out with this layout.
-        unsafe { memory.dealloc(piece, aligned) };
-        let pieces: Vec<_> = (0..ROOM / LARGEST + 10)
-            // SAFETY: the size is not zero.
-            .map(|_| unsafe { memory.alloc(layout(LARGEST)) })
-            .collect();
-        assert!(pieces.iter().all(|piece| !piece.is_null()));
-        assert_eq!(pieces.iter().filter(|piece| memory.holds(**piece)).count(), ROOM / LARGEST);
-        for piece in pieces {
-            // SAFETY: it was handed out with this size.
-            unsafe { memory.dealloc(piece, layout(LARGEST)) };
-        }
-    }
-
-    #[test]
-    fn threads_do_not_get_the_same_piece() {
-        static MEMORY: Memory<System> = Memory::over(System);
-        let memory = &MEMORY;
-        thread::scope(|scope| {
-            for mark in 1..=4_u8 {
-                scope.spawn(move || {
-                    for size in (16..900).cycle().take(20_000) {
-                        // SAFETY: the size is not zero.
-                        let piece = unsafe { memory.alloc(layout(size)) };
-                        // SAFETY: it is as long.
-                        unsafe { piece.write_bytes(mark, size) };
-                        // SAFETY: it is as long.
-                        let bytes = unsafe { std::slice::from_raw_parts(piece, size) };
-                        assert!(bytes.iter().all(|byte| *byte == mark));
-                        // SAFETY: it was handed out with this size.
-                        unsafe { memory.dealloc(piece, layout(size)) };
-                    }
-                });
-            }
-        });
-    }
-
-    #[test]
-    fn pages_that_nobody_uses_are_given_back_and_the_rest_stays() {
-        static MEMORY: Memory<System> = Memory::over(System);
-        let memory = &MEMORY;
-        let take = |size| {
-            // SAFETY: the size is not zero.
-            let piece = unsafe { memory.alloc(layout(size)) };
-            // SAFETY: it is as long.
-            unsafe { piece.write_bytes(7, size) };
-            piece
-        };
-        let pieces: Vec<(*mut u8, usize)> =
-            (16..2000).step_by(8).map(|size| (take(size), size)).collect();
-        // The last quarter stays, and one of every forty before it.
-        let stays = |number: usize| number * 4 > pieces.len() * 3 || number.is_multiple_of(40);
-        for (number, (piece, size)) in pieces.iter().enumerate() {
-            if !stays(number) {
-                // SAFETY: it was handed out with this size, and is not used again.
-                unsafe { memory.dealloc(*piece, layout(*size)) };
-            }
-        }
-        let before = resident(memory);
-        memory.give_back();
-        let after = resident(memory);
-        assert!(after < before * 3 / 4, "{before} pages before, {after} after");
-        for _ in 0..3 {
-            let again: Vec<_> = (16..2000).step_by(24).map(|size| (take(size), size)).collect();
-            let stayed = pieces.iter().enumerate().filter(|(number, _)| stays(*number));
-            for (piece, size) in stayed.map(|(_, piece)| *piece) {
-                // SAFETY: it is still handed out.
-                let bytes = unsafe { std::slice::from_raw_parts(piece, size) };
-                assert!(bytes.iter().all(|byte| *byte == 7), "{size}");
-            }
-            for (piece, size) in again {
-                assert!(memory.holds(piece));
-                // SAFETY: it was handed out with this size, and is not used again.
-                unsafe { memory.dealloc(piece, layout(size)) };
-            }
-            memory.give_back();
-        }
-    }
-
-    /// Returns how many pages of the room there are.
-    fn resident<A>(memory: &Memory<A>) -> usize {
-        let mut pages = [0_u8; ROOM / PAGE];
-        // SAFETY: the room is mapped, and there is a byte for each of its pages.
-        let done = unsafe { libc::mincore(memory.room.get().cast(), ROOM, pages.as_mut_ptr()) };
-        assert_eq!(done, 0);
-        pages.iter().filter(|page| **page & 1 == 1).count()
-    }
-
-    #[test]
-    fn what_another_thread_frees_is_not_handed_out_again() {
-        static MEMORY: Memory<System> = Memory::over(System);
-        // SAFETY: the size is not zero.
-        let piece = unsafe { MEMORY.alloc(layout(100)) }.expose_provenance();
-        thread::spawn(move || {
-            let piece = ptr::with_exposed_provenance_mut::<u8>(piece);
-            // SAFETY: it was handed out with this size, and nobody else uses it.
-            let moved = unsafe { MEMORY.realloc(piece, layout(100), 200) };
-            assert!(!MEMORY.holds(moved), "the room is not this thread's");
-            // SAFETY: it was handed out with this size.
-            unsafe { MEMORY.dealloc(moved, layout(200)) };
-        })
-        .join()
-        .unwrap();
-        // SAFETY: the size is not zero.
-        let next = unsafe { MEMORY.alloc(layout(100)) };
-        assert!(MEMORY.holds(next) && next.addr() != piece);
-        // SAFETY: it was handed out with this size.
-        unsafe { MEMORY.dealloc(next, layout(100)) };
-    }
-}
+mod tests;

@@ -1,17 +1,18 @@
 //! Our own state: what runs left behind is nobody's to read inside. It tells which projects there are
 //! and what was agreed to for them, and holds what they have built.
 
-use std::fs::{self, DirBuilder};
-use std::io;
+use std::ffi::OsString;
+use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use palisade_apply::sys::identity;
 use palisade_plan::Order;
 use palisade_policy::name::Folder;
+use rustix::io::Errno;
 
 use super::CannotRun;
-use crate::places::OWN;
+use crate::places::{OWN, names_in};
 
 /// The folder of all projects' caches.
 const CACHES: &str = "caches";
@@ -58,13 +59,10 @@ fn real(path: &Path) -> PathBuf {
 
 /// Lists what lies in a folder, if there is one.
 fn names(folder: &Path) -> Result<Vec<PathBuf>, CannotRun> {
-    let listed = fs::read_dir(folder).and_then(|entries| {
-        entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<PathBuf>>>()
-    });
-    match listed {
-        Ok(paths) => Ok(paths),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(CannotRun::OwnState { folder: folder.to_owned(), error }),
+    match names_in(folder).and_then(Iterator::collect::<Result<Vec<OsString>, _>>) {
+        Ok(names) => Ok(names.iter().map(|name| folder.join(name)).collect()),
+        Err(Errno::NOENT) => Ok(Vec::new()),
+        Err(errno) => Err(CannotRun::OwnState { folder: folder.to_owned(), error: errno.into() }),
     }
 }
 

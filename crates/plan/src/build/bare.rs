@@ -13,6 +13,7 @@ use super::files::Files;
 use super::{Owners, loader};
 use crate::facts::{Facts, Kind, Place};
 use crate::order::Order;
+use crate::paths::Lies as _;
 use crate::plan::Note;
 use crate::step::{Access, Depth, Owner, Step, Tree};
 
@@ -47,7 +48,7 @@ impl<'f> Bare<'f> {
 
     /// Returns whether a path can be seen.
     pub(super) fn shows(&self, path: &Path) -> bool {
-        self.shown.iter().any(|place| path.starts_with(&place.real))
+        self.shown.iter().any(|place| path.lies_in(&place.real))
     }
 
     /// Returns what has to be attached to be seen: not what lies in something that is, unless it is
@@ -55,15 +56,15 @@ impl<'f> Bare<'f> {
     pub(super) fn trees(&self, hidden: &[&Place]) -> Vec<&'f Place> {
         let ours = |place: &Place| {
             OURS.iter().any(|own| place.real == Path::new(own))
-                || ["/dev", "/proc"].iter().any(|own| place.real.starts_with(own))
+                || ["/dev", "/proc"].iter().any(|own| place.real.lies_in(own))
         };
         let mut trees: Vec<&Place> = Vec::new();
         for place in self.shown.iter().copied().filter(|place| !ours(place)) {
             let inside =
-                |other: &&Place| other.real != place.real && place.real.starts_with(&other.real);
-            let again = hidden.iter().any(|hidden| place.real.starts_with(&hidden.real));
+                |other: &&Place| place.real.lies_in(&other.real) && other.real != place.real;
+            let again = hidden.iter().any(|hidden| place.real.lies_in(&hidden.real));
             let data = matches!(place.leads_to, Kind::File | Kind::Folder);
-            let known = trees.iter().any(|tree| tree.real == place.real);
+            let known = trees.iter().any(|tree| tree.real.is(&place.real));
             if data && !known && (again || !self.shown.iter().any(inside)) {
                 trees.push(place);
             }
@@ -102,7 +103,7 @@ impl Files {
         }
         let mut links = Vec::new();
         for link in LINKS.iter().filter_map(|path| facts.place(Path::new(path))) {
-            let leads = |path: &PathBuf| path.starts_with(&link.real);
+            let leads = |path: &PathBuf| path.lies_in(&link.real);
             let used = bare.shows(&link.real) || implied.iter().any(leads);
             if let (Kind::Link, true, Some(to)) = (link.is, used, link.real.to_str()) {
                 links.push(Step::MakeLink { at: link.at.clone(), to: to.to_owned() });

@@ -6,7 +6,7 @@ use super::files::is_private;
 use super::{Owners, is_folder};
 use crate::facts::{Facts, Place};
 use crate::order::{Caches, Order};
-use crate::paths::{below, by_bytes};
+use crate::paths::{Lies as _, below, by_bytes};
 use crate::step::{Access, Depth, Keep, Step, Tree};
 
 /// A home of a tool below `~`.
@@ -114,7 +114,7 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
         let real = facts.place(&folder.join(home.path)).filter(|place| is_folder(place.leads_to));
         let layer = store.as_ref().and_then(|store| facts.place(&store.join(name(home.path))));
         let layer = layer.filter(|place| is_folder(place.leads_to));
-        let writable = |path: &Path| order.write.iter().any(|tree| path.starts_with(tree));
+        let writable = |path: &Path| order.write.iter().any(|tree| path.lies_in(tree));
         match (real, layer) {
             // The policy lets the real one be written.
             (Some(real), _) if writable(&real.real) => {}

@@ -9,6 +9,7 @@ use std::path::Path;
 use super::files::is_private;
 use super::opened::Opened;
 use crate::facts::{Facts, Kind, Place, Searched};
+use crate::paths::Lies as _;
 use crate::plan::{Note, Strength};
 use crate::step::Step;
 
@@ -21,10 +22,10 @@ pub(super) fn cover(
     (layers, attached): (&[&Path], &[&Path]),
     opened: &Opened<'_>,
 ) -> Option<Step> {
-    let within = |path: &Path, folders: &[&Path]| folders.iter().any(|it| path.starts_with(it));
+    let within = |path: &Path, folders: &[&Path]| folders.iter().any(|it| path.lies_in(it));
     let is_found = |path: &Path| {
         facts.place(path).is_some_and(|place| place.is == Kind::Socket)
-            && trees.iter().any(|tree| path.starts_with(&tree.real))
+            && trees.iter().any(|tree| path.lies_in(&tree.real))
     };
     let is_gone =
         |path: &Path| (is_private(path, facts) || within(path, layers)) && !within(path, attached);

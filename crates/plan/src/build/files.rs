@@ -12,6 +12,7 @@ use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
 use crate::names::Exactly;
 use crate::order::{Order, TOOLCHAINS};
+use crate::paths::Lies as _;
 use crate::plan::{Note, Strength};
 use crate::step::{Access, Depth, Keep, Owner, Shape, Step, Tree};
 
@@ -68,7 +69,7 @@ impl Files {
         let mut hidden = named(&order.hide, facts);
         let readable = made.readable(order, facts, &hidden);
         // Readable beats hidden where both name the same; above it, it says less.
-        hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
+        hidden.retain(|place| !readable.iter().any(|open| open.real.is(&place.real)));
         let bare = Bare::of(order, &readable);
         hidden.retain(|place| bare.is_none() || place.real != Path::new("/"));
         loader::check(facts, &hidden, &readable)?;
@@ -111,7 +112,7 @@ impl Files {
             }
             None => readable.iter().copied().filter(|p| below_any(&hidden, &p.real)).collect(),
         };
-        let open = open.iter().filter(|p| !trees.iter().any(|t| p.real.starts_with(&t.real)));
+        let open = open.iter().filter(|p| !trees.iter().any(|t| p.real.lies_in(&t.real)));
         for place in open {
             let owner = match bare {
                 Some(_) => Bare::owner(place, owners),
@@ -121,9 +122,7 @@ impl Files {
             attach.push((tree, place.real.clone(), place.leads_to));
         }
         let root = facts.place(&order.root).filter(|root| !is_hidden(&root.real) || around);
-        if let Some(root) =
-            root.filter(|root| !trees.iter().any(|t| root.real.starts_with(&t.real)))
-        {
+        if let Some(root) = root.filter(|root| !trees.iter().any(|t| root.real.lies_in(&t.real))) {
             // Readable at least: it may lie in a folder that is replaced, or be for its owner only.
             let tree = made.keep(&root.real, Access::Read, Depth::All, owners.of(Some(root)));
             attach.push((tree, root.real.clone(), root.leads_to));
@@ -156,7 +155,7 @@ impl Files {
         let home = order.home.as_ref().and_then(|home| facts.place(home));
         let home = home.filter(|home| is_folder(home.leads_to));
         made.sealed.extend(home.map(|home| home.real.clone()));
-        made.sealed.retain(|folder| !trees.iter().any(|tree| folder.starts_with(&tree.real)));
+        made.sealed.retain(|folder| !trees.iter().any(|tree| folder.lies_in(&tree.real)));
 
         if bare.is_some() {
             made.steps.push(Step::EmptyRoot);
@@ -225,8 +224,8 @@ impl Files {
         let mut readable = named(&order.readable, facts);
         readable.retain(|open| {
             let leads_in = |hidden: &&&Place| {
-                let says = |name: &Path| open.path.starts_with(name);
-                open.real.starts_with(&hidden.real)
+                let says = |name: &Path| open.path.lies_in(name);
+                open.real.lies_in(&hidden.real)
                     && ![&hidden.path, &hidden.at, &hidden.real].iter().any(|name| says(name))
             };
             let Some(within) = hidden.iter().find(leads_in) else { return true };
@@ -261,7 +260,7 @@ impl Files {
                 self.note("write-absent", message);
                 continue;
             };
-            let is_machine = NEVER.iter().any(|never| place.real.starts_with(never));
+            let is_machine = NEVER.iter().any(|never| place.real.lies_in(never));
             let is_data = matches!(place.leads_to, Kind::Folder | Kind::File);
             if place.real == Path::new("/") || is_machine || !is_data {
                 return Err(CannotPlan::NotWritable(place.real.clone()));
@@ -276,7 +275,7 @@ impl Files {
         trees.sort_by(|a, b| a.real.cmp(&b.real));
         let mut kept: Vec<&Place> = Vec::new();
         for place in trees {
-            if !kept.iter().any(|above| place.real.starts_with(&above.real)) {
+            if !kept.iter().any(|above| place.real.lies_in(&above.real)) {
                 kept.push(place);
             }
         }
@@ -327,7 +326,7 @@ impl Files {
         }
         for (tree, at, kind) in attach {
             let mut steps = Vec::new();
-            if is_new(&at) || emptied.iter().any(|folder| at.starts_with(folder)) {
+            if is_new(&at) || emptied.iter().any(|folder| at.lies_in(folder)) {
                 let folder = is_folder(kind);
                 steps.push(if folder { Step::MakeFolder } else { Step::MakeFile }(at.clone()));
             }
@@ -359,19 +358,19 @@ impl Files {
             }
         }
         // Those that can be written are looked at later.
-        paths.retain(|(path, _)| !trees.iter().any(|tree| path.starts_with(&tree.real)));
+        paths.retain(|(path, _)| !trees.iter().any(|tree| path.lies_in(&tree.real)));
         paths.sort_by(|(one, _), (other, _)| one.cmp(other));
         let mut covers: Vec<Step> = Vec::new();
         let mut done: Vec<PathBuf> = Vec::new();
         for (path, kind) in paths {
-            let around = |at: &&PathBuf| path != **at && path.starts_with(at);
+            let around = |at: &&PathBuf| path.lies_in(at) && path != **at;
             let shown = attach.iter().map(|(_, at, _)| at).filter(around);
             let Some(tree) = shown.max_by_key(|at| at.components().count()) else { continue };
-            let below = |over: &Path| over != tree && over.starts_with(tree);
-            let hides = |group: &Group| path.starts_with(&group.over) && below(&group.over);
+            let below = |over: &Path| over.lies_in(tree) && over != tree;
+            let hides = |group: &Group| path.lies_in(&group.over) && below(&group.over);
             let is_gone = overlays.iter().any(|(_, group)| hides(group))
-                || gone.iter().any(|folder| path.starts_with(folder) && below(folder));
-            if kind == Kind::Absent || is_gone || done.iter().any(|above| path.starts_with(above)) {
+                || gone.iter().any(|folder| path.lies_in(folder) && below(folder));
+            if kind == Kind::Absent || is_gone || done.iter().any(|above| path.lies_in(above)) {
                 continue;
             }
             let shape = if is_folder(kind) { Shape::Folder } else { Shape::File };
@@ -387,7 +386,7 @@ impl Files {
         let mut done: Vec<&Path> = Vec::new();
         for place in hidden {
             let covered = place.leads_to != Kind::Absent
-                && trees.iter().any(|tree| place.real.starts_with(&tree.real));
+                && trees.iter().any(|tree| place.real.lies_in(&tree.real));
             if place.names > 1 && place.leads_to == Kind::File {
                 let what = format!("`{}` has other names, which stay", place.path.display());
                 self.hide.lacks(what);
@@ -395,7 +394,7 @@ impl Files {
             if !covered {
                 continue;
             }
-            if done.iter().any(|above| place.real.starts_with(above)) {
+            if done.iter().any(|above| place.real.lies_in(above)) {
                 continue;
             }
             done.push(&place.real);
@@ -409,7 +408,7 @@ impl Files {
     fn cover_sockets(&mut self, trees: &[&Place], facts: &Facts, opened: &Opened<'_>) {
         let sockets = facts.places.iter().filter(|place| place.is == Kind::Socket);
         for place in sockets.filter(|place| !opened.has(&place.path)) {
-            if trees.iter().any(|tree| place.at.starts_with(&tree.real)) {
+            if trees.iter().any(|tree| place.at.lies_in(&tree.real)) {
                 self.note("socket", format!("`{}` is covered", place.at.display()));
                 self.steps.push(Step::Cover { at: place.at.clone(), shape: Shape::File });
             }
@@ -430,11 +429,11 @@ pub(super) fn is_private(path: &Path, facts: &Facts) -> bool {
     let folders = PRIVATE.iter().chain(&["/run", "/dev"]).map(Path::new);
     let mut replaced =
         folders.filter(|folder| facts.place(folder).is_none_or(|place| place.is == Kind::Folder));
-    replaced.any(|folder| path.starts_with(folder))
+    replaced.any(|folder| path.lies_in(folder))
 }
 
 pub(super) fn below_any(places: &[&Place], path: &Path) -> bool {
-    places.iter().any(|place| path.starts_with(&place.real))
+    places.iter().any(|place| path.lies_in(&place.real))
 }
 
 /// Returns the homes of tools that are attached over what hides their neighbours.
@@ -448,9 +447,9 @@ fn toolchains<'f>(
     let places = TOOLCHAINS.iter().filter_map(|name| facts.place(&home.join(name)));
     let plain = places.filter(|place| place.is == Kind::Folder);
     plain
-        .filter(|place| !trees.iter().any(|tree| place.real.starts_with(&tree.real)))
+        .filter(|place| !trees.iter().any(|tree| place.real.lies_in(&tree.real)))
         // One that holds something hidden stays under the layer that hides it.
-        .filter(|place| !hidden.iter().any(|secret| secret.real.starts_with(&place.real)))
+        .filter(|place| !hidden.iter().any(|secret| secret.real.lies_in(&place.real)))
         .collect()
 }
 
@@ -464,7 +463,7 @@ fn shut_folders(order: &Order, facts: &Facts, owners: Owners, trees: &[&Place]) 
     shut.extend(facts.place(&order.root).and_then(|root| root.shut.clone()));
     shut.sort();
     shut.dedup();
-    shut.retain(|folder| !folder.starts_with(home) && !is_private(folder, facts));
+    shut.retain(|folder| !folder.lies_in(home) && !is_private(folder, facts));
     shut
 }
 
@@ -472,7 +471,7 @@ pub(super) fn cwd(order: &Order, facts: &Facts) -> Result<PathBuf, CannotPlan> {
     let outside = || CannotPlan::Cwd { cwd: order.cwd.clone(), root: order.root.clone() };
     let place = facts.place(&order.cwd).ok_or_else(outside)?;
     let root = facts.place(&order.root).map_or(&order.root, |root| &root.real);
-    if !is_folder(place.leads_to) || !place.real.starts_with(root) {
+    if !is_folder(place.leads_to) || !place.real.lies_in(root) {
         return Err(outside());
     }
     Ok(place.real.clone())

@@ -9,6 +9,7 @@ use super::bare::Bare;
 use super::files::is_private;
 use crate::facts::{Facts, Kind, Place};
 use crate::order::Order;
+use crate::paths::Lies as _;
 use crate::plan::Strength;
 use crate::step::{Step, Tree};
 
@@ -43,7 +44,7 @@ pub(super) fn groups(
     strength: &mut Strength,
 ) -> Hidden {
     let (mut masked, mut emptied) = (Vec::new(), Vec::new());
-    let in_tree = |path: &Path| trees.iter().any(|tree| path.starts_with(&tree.real));
+    let in_tree = |path: &Path| trees.iter().any(|tree| path.lies_in(&tree.real));
     let mut groups: Vec<Group> = Vec::new();
     let home = order.home.as_ref().and_then(|home| facts.place(home));
     let home = home.filter(|home| home.leads_to == Kind::Folder && !in_tree(&home.real));
@@ -71,9 +72,9 @@ pub(super) fn groups(
         }
         // Sorted: what lies in something hidden comes after it, and is hidden with it, unless
         // something between the two is readable again.
-        if let Some(above) = done.iter().rev().find(|above| path.starts_with(above)) {
-            let opens = |open: &Place| open.real != *above && open.real.starts_with(above);
-            if readable.iter().any(|open| opens(open) && path.starts_with(&open.real)) {
+        if let Some(above) = done.iter().rev().find(|above| path.lies_in(above)) {
+            let opens = |open: &Place| open.real.lies_in(above) && open.real != *above;
+            if readable.iter().any(|open| opens(open) && path.lies_in(&open.real)) {
                 strength.lacks(format!("`{}` is masked, not absent", path.display()));
                 masked.push(path.clone());
                 done.push(path);
@@ -81,7 +82,7 @@ pub(super) fn groups(
             continue;
         }
         done.push(path.clone());
-        if readable.iter().any(|open| open.real != path && open.real.starts_with(&path)) {
+        if readable.iter().any(|open| open.real.lies_in(&path) && open.real != path) {
             emptied.push(path);
             continue;
         }
@@ -114,20 +115,20 @@ pub(super) fn groups(
 /// project and of what can be written there may be millions.
 pub(super) fn is_unsearched(pattern: &PathPattern, order: &Order) -> bool {
     let Some(above) = plain_part(pattern) else { return false };
-    !order.write.iter().chain([&order.root]).any(|tree| above.starts_with(tree))
+    !order.write.iter().chain([&order.root]).any(|tree| above.lies_in(tree))
 }
 
 /// Returns whether a pattern may name something in a folder of a tree.
 pub(super) fn reaches(pattern: &PathPattern, folder: &Place, order: &Order, facts: &Facts) -> bool {
     match (pattern.literal(), plain_part(pattern)) {
         (Some(path), _) => {
-            let is_in = |path: &Path| path.starts_with(&folder.at) && path != folder.at;
+            let is_in = |path: &Path| path.lies_in(&folder.at) && path != folder.at;
             is_in(&path) || facts.place(&path).is_some_and(|place| is_in(&place.at))
         }
         // Trees as they were written: the folder is free of links, and the pattern is not.
         (None, Some(above)) => {
             let mut trees = order.write.iter().chain([&order.root]);
-            trees.any(|tree| above.starts_with(tree) || tree.starts_with(&above))
+            trees.any(|tree| above.lies_in(tree) || tree.lies_in(&above))
         }
         (None, None) => true,
     }

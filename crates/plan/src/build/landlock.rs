@@ -20,6 +20,7 @@ use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Privilege, Searched};
 use crate::names::{Exactly, Names};
 use crate::order::{Order, Trace};
+use crate::paths::Lies as _;
 use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
 use crate::seccomp::{Arch, Nesting, Sockets};
 use crate::step::{Alone, Limit, Step};
@@ -95,7 +96,7 @@ fn apart(order: &Order, facts: &Facts, around: Around) -> (Vec<PathBuf>, Vec<Pat
     let resolver = Path::new("/etc/resolv.conf");
     let shown = [Some(&*order.root), order.home.as_deref(), Some(resolver)].into_iter().flatten();
     let shown = shown.filter_map(|path| facts.place(path)).map(|place| place.real.clone());
-    let shown = shown.filter(|path| shut.iter().any(|shut| path.starts_with(shut) && path != shut));
+    let shown = shown.filter(|path| shut.iter().any(|shut| path.lies_in(shut) && path != shut));
     let shown = shown.collect();
     (shut, shown)
 }
@@ -114,7 +115,7 @@ impl Files {
         }
         let mut hidden = named(&order.hide, facts);
         let readable = self.readable(order, facts, &hidden);
-        hidden.retain(|place| !readable.iter().any(|open| open.real == place.real));
+        hidden.retain(|place| !readable.iter().any(|open| open.real.is(&place.real)));
         if Bare::of(order, &readable).is_some() {
             let why = "the policy hides `/`, and only mounts can show what is left of it";
             return Err(CannotPlan::Missing {
@@ -171,7 +172,7 @@ impl Files {
         let home = order.home.as_ref().and_then(|home| facts.place(home));
         let home = home.filter(|home| home.leads_to == Kind::Folder);
         sealed.extend(home.map(|home| home.real.clone()));
-        let is_written = |folder: &Path| trees.iter().any(|tree| folder.starts_with(&tree.real));
+        let is_written = |folder: &Path| trees.iter().any(|tree| folder.lies_in(&tree.real));
         sealed.retain(|folder| !is_written(folder));
         let mut write: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
         write.extend(facts.scratch.clone());
@@ -235,7 +236,7 @@ impl Files {
             // Another mount in a tree may show the same under another name.
             let others: Vec<PathBuf> = paths.iter().flat_map(|path| facts.aliases(path)).collect();
             for path in paths.into_iter().chain(others) {
-                let is_in = trees.iter().any(|tree| path.starts_with(&tree.real));
+                let is_in = trees.iter().any(|tree| path.lies_in(&tree.real));
                 if !is_in || below_any(hidden, &path) {
                     continue;
                 }

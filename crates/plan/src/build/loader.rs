@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::CannotPlan;
 use crate::facts::{Facts, Kind, Place};
-use crate::paths::is_within;
+use crate::paths::{Lies as _, is_within};
 
 /// The names that programs have for loaders.
 const LOADERS: [&str; 4] = [
@@ -64,9 +64,8 @@ pub(super) fn hider<'p>(
     hidden: &[&'p Place],
     readable: &[&Place],
 ) -> Option<&'p Place> {
-    let above = hidden.iter().copied().filter(|place| path.starts_with(&place.real));
+    let above = hidden.iter().copied().filter(|place| path.lies_in(&place.real));
     let nearest = above.max_by_key(|place| place.real.components().count())?;
-    let opens =
-        |open: &&Place| path.starts_with(&open.real) && open.real.starts_with(&nearest.real);
+    let opens = |open: &&Place| path.lies_in(&open.real) && open.real.lies_in(&nearest.real);
     (!readable.iter().any(opens)).then_some(nearest)
 }

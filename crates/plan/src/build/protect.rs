@@ -12,6 +12,7 @@ use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Searched};
 use crate::names::{Exactly, Names};
 use crate::order::Order;
+use crate::paths::Lies as _;
 use crate::step::Step;
 
 impl Files {
@@ -30,7 +31,7 @@ impl Files {
         let mut held = Held::default();
         // A folder that is moved away takes what is hidden in it to a name that nobody hides.
         let is_top = |place: &&&Place| {
-            !hidden.iter().any(|it| it.real != place.real && place.real.starts_with(&it.real))
+            !hidden.iter().any(|it| place.real.lies_in(&it.real) && it.real != place.real)
         };
         for place in hidden.iter().filter(is_top).filter(|place| place.leads_to != Kind::Absent) {
             held.pin_above(&place.real, trees);
@@ -83,7 +84,7 @@ pub(super) fn missing(order: &Order, facts: &Facts, trees: &[&Place]) -> BTreeSe
     let paths = order.protect.iter().filter_map(PathPattern::literal);
     let places = paths.filter_map(|path| facts.place(&path));
     let absent = places.filter(|place| place.is == Kind::Absent).map(|place| place.at.clone());
-    absent.filter(|path| trees.iter().any(|tree| path.starts_with(&tree.real))).collect()
+    absent.filter(|path| trees.iter().any(|tree| path.lies_in(&tree.real))).collect()
 }
 
 /// What is held where it is: paths free of links, byte by byte.
@@ -97,7 +98,7 @@ struct Held {
 impl Held {
     /// Protects a path and pins the folders above it, if it lies in one of the trees.
     fn hold(&mut self, path: &Path, trees: &[&Place]) -> bool {
-        let Some(tree) = trees.iter().find(|tree| path.starts_with(&tree.real)) else {
+        let Some(tree) = trees.iter().find(|tree| path.lies_in(&tree.real)) else {
             return false;
         };
         if path.ancestors().any(|above| self.protected.contains(above.as_os_str())) {
@@ -111,7 +112,7 @@ impl Held {
 
     /// Pins the folders above a path, if it lies in one of the trees.
     fn pin_above(&mut self, path: &Path, trees: &[&Place]) {
-        if let Some(tree) = trees.iter().find(|tree| path.starts_with(&tree.real)) {
+        if let Some(tree) = trees.iter().find(|tree| path.lies_in(&tree.real)) {
             self.pin(path, &tree.real);
         }
     }

@@ -5,6 +5,7 @@
 
 use super::{CannotPlan, inside};
 use crate::order::{Order, Trace};
+use crate::paths::Lies as _;
 use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
 use crate::step::{Limit, Step};
 
@@ -19,7 +20,7 @@ pub(super) enum Why {
 }
 
 pub(super) fn plan(order: &Order, why: &Why) -> Result<Plan, CannotPlan> {
-    if !order.cwd.starts_with(&order.root) {
+    if !order.cwd.lies_in(&order.root) {
         return Err(CannotPlan::Cwd { cwd: order.cwd.clone(), root: order.root.clone() });
     }
     let mut steps = vec![Step::Adopt, Step::Reaper, Step::Session, Step::Descriptors];

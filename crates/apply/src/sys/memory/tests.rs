@@ -1,0 +1,202 @@
+use std::alloc::System;
+use std::thread;
+
+use super::*;
+
+fn layout(size: usize) -> Layout {
+    Layout::from_size_align(size, 8).unwrap()
+}
+
+#[test]
+fn pieces_are_whole_apart_and_used_again() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    let memory = &MEMORY;
+    let mut pieces = Vec::new();
+    for size in (1..6000).step_by(47).chain([30_000, LARGEST, LARGEST + 1, 90_000]) {
+        // SAFETY: the size is not zero, and the piece is as long.
+        let piece = unsafe { memory.alloc_zeroed(layout(size)) };
+        assert_eq!(memory.holds(piece), size <= LARGEST, "{size}");
+        // SAFETY: as above.
+        unsafe { piece.write_bytes(size.to_le_bytes()[0], size) };
+        pieces.push((piece, size));
+    }
+    for (piece, size) in &mut pieces {
+        // SAFETY: it was handed out with this size.
+        *piece = unsafe { memory.realloc(*piece, layout(*size), *size * 2) };
+        // SAFETY: it is as long.
+        let bytes = unsafe { std::slice::from_raw_parts(*piece, *size) };
+        assert!(bytes.iter().all(|byte| *byte == size.to_le_bytes()[0]), "{size}");
+    }
+    for (piece, size) in pieces {
+        // SAFETY: it was handed out with this size.
+        unsafe { memory.dealloc(piece, layout(size * 2)) };
+    }
+    let used = memory.with(|ledger| ledger.used).unwrap();
+    for _ in 0..1000 {
+        // SAFETY: the size is not zero.
+        let piece = unsafe { memory.alloc_zeroed(layout(100)) };
+        // SAFETY: it is as long.
+        let bytes = unsafe { std::slice::from_raw_parts(piece, 100) };
+        assert!(bytes.iter().all(|byte| *byte == 0));
+        // SAFETY: it was handed out with this size.
+        unsafe { memory.dealloc(piece, layout(100)) };
+    }
+    assert!(memory.with(|ledger| ledger.used).unwrap() <= used + 112, "nothing grows");
+}
+
+#[test]
+fn a_full_room_is_no_end_and_alignment_is_kept() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    let memory = &MEMORY;
+    let aligned = Layout::from_size_align(64, 256).unwrap();
+    // SAFETY: the size is not zero.
+    let piece = unsafe { memory.alloc(aligned) };
+    assert_eq!(piece.addr() % 256, 0);
+    // SAFETY: it was handed out with this layout.
+    unsafe { memory.dealloc(piece, aligned) };
+    let pieces: Vec<_> = (0..ROOM / LARGEST + 10)
+        // SAFETY: the size is not zero.
+        .map(|_| unsafe { memory.alloc(layout(LARGEST)) })
+        .collect();
+    assert!(pieces.iter().all(|piece| !piece.is_null()));
+    assert_eq!(pieces.iter().filter(|piece| memory.holds(**piece)).count(), ROOM / LARGEST);
+    for piece in pieces {
+        // SAFETY: it was handed out with this size.
+        unsafe { memory.dealloc(piece, layout(LARGEST)) };
+    }
+}
+
+#[test]
+fn freed_pieces_are_divided_before_more_of_the_room_is_used() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    let used = || MEMORY.with(|ledger| ledger.used).unwrap();
+    let mut pieces: Vec<(*mut u8, usize, u8)> = Vec::new();
+    // Some of every size, freed and asked for again in an order that is never the same.
+    let mut number = 1_usize;
+    for round in 0..6000_usize {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let largest = if round.is_multiple_of(9) { 20_000 } else { 300 };
+        let (size, mark) = ((number >> 33) % largest + 1, round.to_le_bytes()[0]);
+        // SAFETY: the size is not zero.
+        let piece = unsafe { MEMORY.alloc(layout(size)) };
+        // SAFETY: it is as long.
+        unsafe { piece.write_bytes(mark, size) };
+        pieces.push((piece, size, mark));
+        if pieces.len() > 40 {
+            let (piece, size, mark) = pieces.swap_remove((number >> 40) % 40);
+            // SAFETY: it was handed out with this size.
+            let bytes = unsafe { std::slice::from_raw_parts(piece, size) };
+            assert!(bytes.iter().all(|byte| *byte == mark), "{size} at {round}");
+            // SAFETY: as above.
+            unsafe { MEMORY.dealloc(piece, layout(size)) };
+        }
+    }
+    for (piece, size, _) in pieces {
+        // SAFETY: it was handed out with this size.
+        unsafe { MEMORY.dealloc(piece, layout(size)) };
+    }
+    let before = used();
+    // SAFETY: the size is not zero.
+    let small: Vec<*mut u8> = (0..50).map(|_| unsafe { MEMORY.alloc(layout(290)) }).collect();
+    assert_eq!(used(), before, "what was freed is enough");
+    for piece in small {
+        // SAFETY: it was handed out with this size.
+        unsafe { MEMORY.dealloc(piece, layout(290)) };
+    }
+}
+
+#[test]
+fn threads_do_not_get_the_same_piece() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    let memory = &MEMORY;
+    thread::scope(|scope| {
+        for mark in 1..=4_u8 {
+            scope.spawn(move || {
+                for size in (16..900).cycle().take(20_000) {
+                    // SAFETY: the size is not zero.
+                    let piece = unsafe { memory.alloc(layout(size)) };
+                    // SAFETY: it is as long.
+                    unsafe { piece.write_bytes(mark, size) };
+                    // SAFETY: it is as long.
+                    let bytes = unsafe { std::slice::from_raw_parts(piece, size) };
+                    assert!(bytes.iter().all(|byte| *byte == mark));
+                    // SAFETY: it was handed out with this size.
+                    unsafe { memory.dealloc(piece, layout(size)) };
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn pages_that_nobody_uses_are_given_back_and_the_rest_stays() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    let memory = &MEMORY;
+    let take = |size| {
+        // SAFETY: the size is not zero.
+        let piece = unsafe { memory.alloc(layout(size)) };
+        // SAFETY: it is as long.
+        unsafe { piece.write_bytes(7, size) };
+        piece
+    };
+    let pieces: Vec<(*mut u8, usize)> =
+        (16..2000).step_by(8).map(|size| (take(size), size)).collect();
+    // The last quarter stays, and one of every forty before it.
+    let stays = |number: usize| number * 4 > pieces.len() * 3 || number.is_multiple_of(40);
+    for (number, (piece, size)) in pieces.iter().enumerate() {
+        if !stays(number) {
+            // SAFETY: it was handed out with this size, and is not used again.
+            unsafe { memory.dealloc(*piece, layout(*size)) };
+        }
+    }
+    let before = resident(memory);
+    memory.give_back();
+    let after = resident(memory);
+    assert!(after < before * 3 / 4, "{before} pages before, {after} after");
+    for _ in 0..3 {
+        let again: Vec<_> = (16..2000).step_by(24).map(|size| (take(size), size)).collect();
+        let stayed = pieces.iter().enumerate().filter(|(number, _)| stays(*number));
+        for (piece, size) in stayed.map(|(_, piece)| *piece) {
+            // SAFETY: it is still handed out.
+            let bytes = unsafe { std::slice::from_raw_parts(piece, size) };
+            assert!(bytes.iter().all(|byte| *byte == 7), "{size}");
+        }
+        for (piece, size) in again {
+            assert!(memory.holds(piece));
+            // SAFETY: it was handed out with this size, and is not used again.
+            unsafe { memory.dealloc(piece, layout(size)) };
+        }
+        memory.give_back();
+    }
+}
+
+/// Returns how many pages of the room there are.
+fn resident<A>(memory: &Memory<A>) -> usize {
+    let mut pages = [0_u8; ROOM / PAGE];
+    // SAFETY: the room is mapped, and there is a byte for each of its pages.
+    let done = unsafe { libc::mincore(memory.room.get().cast(), ROOM, pages.as_mut_ptr()) };
+    assert_eq!(done, 0);
+    pages.iter().filter(|page| **page & 1 == 1).count()
+}
+
+#[test]
+fn what_another_thread_frees_is_not_handed_out_again() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    // SAFETY: the size is not zero.
+    let piece = unsafe { MEMORY.alloc(layout(100)) }.expose_provenance();
+    thread::spawn(move || {
+        let piece = ptr::with_exposed_provenance_mut::<u8>(piece);
+        // SAFETY: it was handed out with this size, and nobody else uses it.
+        let moved = unsafe { MEMORY.realloc(piece, layout(100), 200) };
+        assert!(!MEMORY.holds(moved), "the room is not this thread's");
+        // SAFETY: it was handed out with this size.
+        unsafe { MEMORY.dealloc(moved, layout(200)) };
+    })
+    .join()
+    .unwrap();
+    // SAFETY: the size is not zero.
+    let next = unsafe { MEMORY.alloc(layout(100)) };
+    assert!(MEMORY.holds(next) && next.addr() != piece);
+    // SAFETY: it was handed out with this size.
+    unsafe { MEMORY.dealloc(next, layout(100)) };
+}
