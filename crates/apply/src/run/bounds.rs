@@ -7,13 +7,20 @@ use palisade_plan::Bounds;
 use super::outcome::{Bound, End, Usage};
 
 /// Returns the limit that an end tells of: by itself, or by the number that a shell makes of the
-/// signal that ended its child.
-pub(super) fn ended_by(end: End, bounds: &Bounds) -> Option<Bound> {
+/// signal that ended its child, if it has used so much. How long a file was is not known, so a
+/// number alone does not tell of that.
+pub(super) fn ended_by(end: End, bounds: &Bounds, usage: Usage) -> Option<Bound> {
     let signal = match end {
         End::TimedOut => return Some(Bound::Time),
         End::Idle => return Some(Bound::Idle),
         End::Signalled(signal) => signal,
-        End::Exited(code) => code - 128,
+        End::Exited(code) if code - 128 == libc::SIGXCPU => {
+            return bounds
+                .cpu
+                .filter(|most| usage.user + usage.system >= *most)
+                .map(|_| Bound::Cpu);
+        }
+        End::Exited(_) => return None,
         End::Stopped | End::NotFound | End::NotStarted(_) => return None,
     };
     match signal {

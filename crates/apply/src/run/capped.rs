@@ -22,6 +22,11 @@ pub(super) struct Cap {
     pub(super) keep: Kept,
 }
 
+impl Cap {
+    /// All of it.
+    pub(super) const NONE: Self = Self { bytes: u64::MAX, keep: Kept::Head };
+}
+
 /// A stream that is passed on up to a cap.
 #[derive(Debug)]
 pub(super) struct Capped {
@@ -64,6 +69,14 @@ impl Capped {
     /// Whether everything was passed on, or cannot be any more.
     pub(super) fn is_done(&self) -> bool {
         self.from.is_none() && self.ahead.is_empty()
+    }
+
+    /// Nobody is left who could write: what has come is all.
+    pub(super) fn is_all(&mut self, buffer: &mut Buffer) {
+        if self.from.is_some() && self.ahead.is_empty() {
+            self.end(buffer);
+            self.flush_if_late();
+        }
     }
 
     /// Takes or passes on what can be; returns whether the command has written anything.

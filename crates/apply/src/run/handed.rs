@@ -10,8 +10,9 @@ pub enum Input {
     Null,
     /// These bytes.
     Bytes(Vec<u8>),
-    /// What a descriptor gives. A pipe or socket is handed over. A file is read for the command,
-    /// because a descriptor of a file leads around every wall. For a terminal the command gets one
+    /// What a descriptor gives. It is read for the command, because a descriptor of a file leads
+    /// around every wall, a pipe can be written by whoever reads it, and a socket reaches more than
+    /// its peer. What the command does not read of a file or a pipe stays there. For a terminal the command gets one
     /// of its own, and this one is read for it: key by key, in its own modes until the end; on macOS
     /// it is handed over.
     From(OwnedFd),
@@ -25,7 +26,7 @@ pub enum Output {
     /// Into the outcome.
     #[default]
     Capture,
-    /// Into a descriptor, handed over or written for the command as with [`Input::From`].
+    /// Into a descriptor, which is written for the command as with [`Input::From`].
     To(OwnedFd),
 }
 

@@ -31,7 +31,7 @@ use super::prepare::{Prepared, prepare};
 use super::reserve::Reserved;
 use super::sandbox::Sandbox;
 use super::scratch::Scratch;
-use super::streams::{self, Opened};
+use super::streams::{self, Opened, Passing};
 use super::supervise::Running;
 use super::{ahead, doors, group, mounts, shortage, survey, trial};
 use crate::sys::ahead::Ahead;
@@ -241,9 +241,12 @@ impl Host {
         // The clock that files are dated by.
         let clock = rustix::time::clock_gettime(rustix::time::ClockId::RealtimeCoarse);
         let bounds = plan.bounds();
-        let cap = bounds.streamed.map(|bytes| Cap { bytes, keep: bounds.keep });
+        let passing = Passing {
+            cap: bounds.streamed.map(|bytes| Cap { bytes, keep: bounds.keep }),
+            is_timed: bounds.idle.is_some(),
+        };
         let Opened { standard, feed, drains, terminal } =
-            streams::open(streams, reader(plan), cap)?;
+            streams::open(streams, reader(plan), passing)?;
         let (fresh, terminal) = terminal.unzip();
         let mut second = None;
         let next = |failed| other.and_then(|other| other(&self.probed())).ok_or(failed);

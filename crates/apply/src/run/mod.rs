@@ -37,6 +37,7 @@ mod leftover;
 mod lent;
 mod maker;
 mod message;
+mod mirror;
 mod mounts;
 mod needed;
 mod outcome;

@@ -3,6 +3,7 @@
 use std::os::fd::{AsFd as _, BorrowedFd};
 
 use rustix::event::PollFlags;
+use rustix::fs::SeekFrom;
 use rustix::io::Errno;
 
 use super::kept::Buffer;
@@ -17,9 +18,29 @@ impl Feed {
         match self {
             Self::None => None,
             Self::Bytes(pipe, ..) => Some((pipe.write.as_fd(), PollFlags::OUT)),
-            Self::Relay(_, from, ahead) if ahead.is_empty() => Some((from.as_fd(), PollFlags::IN)),
-            Self::Relay(pipe, ..) => Some((pipe.write.as_fd(), PollFlags::OUT)),
+            Self::Relay(_, source) if source.ahead.is_empty() => {
+                Some((source.from.as_fd(), PollFlags::IN))
+            }
+            Self::Relay(pipe, _) => Some((pipe.write.as_fd(), PollFlags::OUT)),
+            Self::Fed(..) => None,
+            Self::Mirror(mirror) => Some(mirror.wants()),
         }
+    }
+
+    /// The command reads no more: what it has not read of a file is there for whoever reads next.
+    pub(super) fn give_back(self) {
+        let (read, source) = match self {
+            Self::None | Self::Bytes(..) => return,
+            Self::Relay(pipe, source) => (pipe.read, source),
+            Self::Fed(read, source) => (read, source),
+            Self::Mirror(mirror) => return mirror.give_back(),
+        };
+        let unread = rustix::io::ioctl_fionread(&read).unwrap_or(0);
+        // It may have filled the pipe itself: no more goes back than was taken.
+        let unread = unread.saturating_add(source.ahead.len() as u64).min(source.taken);
+        let back = i64::try_from(unread).unwrap_or(0);
+        // A socket has no place to go back to.
+        rustix::fs::seek(&source.from, SeekFrom::Current(-back)).ok();
     }
 
     /// Feeds what can be fed; the pipe is closed when nothing is left.
@@ -34,24 +55,26 @@ impl Feed {
                 }
                 if done < bytes.len() { Self::Bytes(pipe, bytes, done) } else { Self::None }
             }
-            Self::Relay(pipe, from, mut ahead) if ahead.is_empty() => {
-                ahead.resize(AHEAD, 0);
-                match rustix::io::read(&from, &mut ahead[..]) {
-                    Ok(0) => return Self::None,
-                    Ok(read) => ahead.truncate(read),
-                    Err(Errno::AGAIN | Errno::INTR) => ahead.clear(),
-                    Err(_) => return Self::None,
+            Self::Relay(pipe, mut source) if source.ahead.is_empty() => {
+                source.ahead.resize(AHEAD, 0);
+                let read = rustix::io::read(&source.from, &mut source.ahead[..]);
+                source.ahead.truncate(read.unwrap_or(0));
+                source.taken += source.ahead.len() as u64;
+                match read {
+                    Ok(1..) | Err(Errno::AGAIN | Errno::INTR) => Self::Relay(pipe, source),
+                    Ok(0) | Err(_) => Self::Fed(pipe.read, source),
                 }
-                Self::Relay(pipe, from, ahead)
             }
-            Self::Relay(pipe, from, mut ahead) => {
-                match rustix::io::write(&pipe.write, &ahead) {
-                    Ok(written) => drop(ahead.drain(..written.min(ahead.len()))),
+            Self::Relay(pipe, mut source) => {
+                match rustix::io::write(&pipe.write, &source.ahead) {
+                    Ok(written) => drop(source.ahead.drain(..written.min(source.ahead.len()))),
                     Err(Errno::AGAIN | Errno::INTR) => {}
-                    Err(_) => return Self::None,
+                    Err(_) => return Self::Fed(pipe.read, source),
                 }
-                Self::Relay(pipe, from, ahead)
+                Self::Relay(pipe, source)
             }
+            Self::Fed(read, source) => Self::Fed(read, source),
+            Self::Mirror(mirror) => mirror.pump().map_or(Self::None, Self::Mirror),
         }
     }
 }
@@ -63,6 +86,21 @@ impl Drain {
             Self::None => None,
             Self::Capture(from) | Self::Relay(from, _) => Some((from.as_fd(), PollFlags::IN)),
             Self::Capped(capped) => capped.wants(),
+        }
+    }
+
+    /// Nobody is left who could write, and nothing is there to be read.
+    pub(super) fn is_all(&mut self, buffer: &mut Buffer) {
+        let is_done = match &mut *self {
+            Self::None => return,
+            Self::Capture(_) | Self::Relay(..) => true,
+            Self::Capped(capped) => {
+                capped.is_all(buffer);
+                capped.is_done()
+            }
+        };
+        if is_done {
+            *self = Self::None;
         }
     }
 

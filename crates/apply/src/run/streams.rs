@@ -9,6 +9,7 @@ use rustix::process::{Gid, Uid};
 use super::capped::{Cap, Capped};
 use super::error::{CannotStart, before};
 use super::handed::{Input, Output, Streams};
+use super::mirror::Mirror;
 use super::terminal::{Fresh, Terminal};
 use crate::sys::descriptor::{copy, lift};
 
@@ -31,15 +32,29 @@ pub(super) enum Feed {
     None,
     /// Bytes, and how many of them are written.
     Bytes(Pipe, Vec<u8>, usize),
-    /// A descriptor that is read for it, and whether it is at its end.
-    Relay(Pipe, OwnedFd, Vec<u8>),
+    /// A file or a socket that is read for it.
+    Relay(Pipe, Source),
+    /// The same at its end. What was fed may not be read yet.
+    Fed(OwnedFd, Source),
+    /// A pipe of the host's, of which only what the command reads is taken.
+    Mirror(Mirror),
+}
+
+/// What is read for the command.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) from: OwnedFd,
+    /// What was read and not yet fed.
+    pub(super) ahead: Vec<u8>,
+    /// How many bytes were read.
+    pub(super) taken: u64,
 }
 
 /// A pipe into the command. Our copy of its other end keeps us from being killed by it.
 #[derive(Debug)]
 pub(super) struct Pipe {
     pub(super) write: OwnedFd,
-    _read: OwnedFd,
+    pub(super) read: OwnedFd,
 }
 
 /// Where what the command writes goes.
@@ -60,11 +75,12 @@ pub(super) enum Drain {
 /// `reader` is the user outside that the command will be: a pipe that it may not open anew, by
 /// `/dev/stdout`, is of little use to it.
 ///
-/// With a `cap`, what goes into a descriptor is read by us, and passed on up to it.
+/// No pipe or socket of the host's is handed over: one can be opened anew in its other direction, to
+/// write what others will read, and a socket leads to other places than its own.
 pub(super) fn open(
     streams: Streams,
     reader: Option<u32>,
-    cap: Option<Cap>,
+    passing: Passing,
 ) -> Result<Opened, CannotStart> {
     let mut terminals = [false; 3];
     let mut read = None;
@@ -75,10 +91,15 @@ pub(super) fn open(
             (read, Feed::Bytes(pipe, bytes, 0))
         }
         Input::From(fd) => match manner(fd.as_fd(), 0)? {
-            Manner::Pass => (copied(fd.as_fd())?, Feed::None),
-            Manner::Relay => {
+            Manner::Null => (copied(fd.as_fd())?, Feed::None),
+            Manner::File | Manner::Socket => {
                 let (read, pipe) = into_command(reader)?;
-                (read, Feed::Relay(pipe, fd, Vec::new()))
+                (read, Feed::Relay(pipe, Source { from: fd, ahead: Vec::new(), taken: 0 }))
+            }
+            Manner::Pipe => {
+                let (read, pipe) = into_command(reader)?;
+                let mirror = Mirror::new(pipe, fd, null(OFlags::WRONLY)?);
+                (read, Feed::Mirror(mirror.map_err(before("set up a pipe"))?))
             }
             Manner::Terminal => {
                 (terminals, read) = ([true, false, false], Some(fd));
@@ -88,17 +109,40 @@ pub(super) fn open(
     };
     let [_, is_one, is_two] = &mut terminals;
     let mut shown = None;
-    let (one, out) = output((streams.stdout, 1), reader, cap, (is_one, &mut shown))?;
-    let (two, err) = output((streams.stderr, 2), reader, cap, (is_two, &mut shown))?;
+    let is_one_place = passing.cap.is_none() && are_one(&streams.stdout, &streams.stderr);
+    let (one, out) = output((streams.stdout, 1), reader, passing, (is_one, &mut shown))?;
+    let is_ours = matches!(out, Drain::Relay(..) | Drain::Capped(_));
+    let (two, err) = if is_one_place && is_ours {
+        // What goes to one place stays in its order.
+        (copied(one.as_fd())?, Drain::None)
+    } else {
+        output((streams.stderr, 2), reader, passing, (is_two, &mut shown))?
+    };
     let any = terminals.contains(&true);
-    let terminal = any.then(|| Terminal::new(terminals, read, shown, cap));
+    let terminal = any.then(|| Terminal::new(terminals, read, shown, passing.cap));
     Ok(Opened { standard: [zero, one, two], feed, drains: [out, err], terminal })
+}
+
+/// How output that goes into a descriptor is passed on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Passing {
+    /// How much of each stream, if that is bounded.
+    pub(super) cap: Option<Cap>,
+    /// Whether it counts when something was written.
+    pub(super) is_timed: bool,
+}
+
+/// Returns whether two outputs go to one file, pipe or socket.
+fn are_one(one: &Output, two: &Output) -> bool {
+    let (Output::To(one), Output::To(two)) = (one, two) else { return false };
+    let place = |fd: &OwnedFd| rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino));
+    place(one).is_ok_and(|one| place(two) == Ok(one))
 }
 
 fn output(
     (stream, number): (Output, u8),
     reader: Option<u32>,
-    cap: Option<Cap>,
+    passing: Passing,
     (is_terminal, shown): (&mut bool, &mut Option<OwnedFd>),
 ) -> Result<(OwnedFd, Drain), CannotStart> {
     Ok(match stream {
@@ -108,14 +152,17 @@ fn output(
             (write, Drain::Capture(read))
         }
         Output::To(fd) => match manner(fd.as_fd(), number)? {
-            Manner::Pass if cap.is_none() => (copied(fd.as_fd())?, Drain::None),
-            Manner::Pass | Manner::Relay => {
+            Manner::Null if passing.cap.is_none() && !passing.is_timed => {
+                (copied(fd.as_fd())?, Drain::None)
+            }
+            Manner::File if passing.cap.is_none() => {
                 let (read, write) = out_of_command(reader)?;
-                let drain = match cap {
-                    Some(cap) => Drain::Capped(Box::new(Capped::new(read, fd, cap))),
-                    None => Drain::Relay(read, fd),
-                };
-                (write, drain)
+                (write, Drain::Relay(read, fd))
+            }
+            Manner::Null | Manner::File | Manner::Pipe | Manner::Socket => {
+                let (read, write) = out_of_command(reader)?;
+                let cap = passing.cap.unwrap_or(Cap::NONE);
+                (write, Drain::Capped(Box::new(Capped::new(read, fd, cap))))
             }
             Manner::Terminal => {
                 *is_terminal = true;
@@ -127,14 +174,16 @@ fn output(
     })
 }
 
-/// How a descriptor reaches the command.
+/// What a descriptor is, which says how it reaches the command.
 enum Manner {
-    Pass,
-    Relay,
+    Null,
+    File,
+    Pipe,
+    Socket,
     Terminal,
 }
 
-/// Says how a descriptor may reach the command, by what it is.
+/// Says what a descriptor is, if the command may have anything to do with it.
 fn manner(fd: BorrowedFd<'_>, number: u8) -> Result<Manner, CannotStart> {
     let refused = |what| Err(CannotStart::Descriptor { number, what });
     let stat = rustix::fs::fstat(fd).map_err(before("look at a standard descriptor"))?;
@@ -143,9 +192,10 @@ fn manner(fd: BorrowedFd<'_>, number: u8) -> Result<Manner, CannotStart> {
         return refused("a bare path");
     }
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Fifo | FileType::Socket => Ok(Manner::Pass),
-        FileType::RegularFile => Ok(Manner::Relay),
-        FileType::CharacterDevice if stat.st_rdev == rustix::fs::makedev(1, 3) => Ok(Manner::Pass),
+        FileType::Fifo => Ok(Manner::Pipe),
+        FileType::Socket => Ok(Manner::Socket),
+        FileType::RegularFile => Ok(Manner::File),
+        FileType::CharacterDevice if stat.st_rdev == rustix::fs::makedev(1, 3) => Ok(Manner::Null),
         FileType::CharacterDevice if rustix::termios::isatty(fd) => Ok(Manner::Terminal),
         FileType::CharacterDevice | FileType::BlockDevice => refused("a device"),
         FileType::Directory => refused("a folder"),
@@ -175,9 +225,9 @@ fn pipe(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {
 
 fn into_command(reader: Option<u32>) -> Result<(OwnedFd, Pipe), CannotStart> {
     let (read, write) = pipe(reader)?;
-    let _read = copied(read.as_fd())?;
+    let kept = copied(read.as_fd())?;
     unblocked(write.as_fd())?;
-    Ok((read, Pipe { write, _read }))
+    Ok((read, Pipe { write, read: kept }))
 }
 
 fn out_of_command(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {

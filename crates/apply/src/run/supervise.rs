@@ -168,6 +168,7 @@ impl Running {
         let mut patience = Patience::default();
         let mut sampler = Sampler::new(self.sandbox.pid(), &bounds, Counts::of(&self.plan));
         let mut last_output = self.started;
+        let mut is_late = false;
         let mut quiet = Quiet::new(Instant::now());
         // Room for output, if any is ours to read.
         let is_read = self.drains.iter().any(|drain| !matches!(drain, Drain::None));
@@ -175,16 +176,20 @@ impl Running {
         loop {
             let now = Instant::now();
             let due = due(&bounds, self.started, last_output);
-            if due.is_some_and(|(due, _)| due <= now) && said.over.is_none() {
-                said.over = due.map(|(_, end)| end);
-                self.sandbox.kill();
+            if due.is_some_and(|(due, _)| due <= now) && !is_late {
+                is_late = true;
+                // Only who reads what it wrote is waited for, once it has ended by itself.
+                if said.ended.is_none() && !said.closed {
+                    said.over = due.map(|(_, end)| end);
+                    self.sandbox.kill();
+                }
                 self.drains.iter_mut().for_each(Drain::hurry);
             }
             if let Some(bound) = sampler.as_mut().and_then(|sampler| sampler.look(now)) {
                 said.limit.get_or_insert(bound);
                 self.stop().now();
             }
-            let timeout = if said.over.is_some() { None } else { due.map(|(due, _)| due - now) };
+            let timeout = due.filter(|_| !is_late).map(|(due, _)| due - now);
             let sample =
                 sampler.as_ref().map(|sampler| sampler.next().saturating_duration_since(now));
             let look = self.guard.as_mut().and_then(|guard| {
@@ -196,10 +201,8 @@ impl Running {
                 idle::give_back();
             }
             let calm = quiet.as_ref().and_then(Quiet::due).map(|due| due - now);
-            // Where nothing is confined, somebody may be left who holds a stream for ever.
-            let ends_now = said.closed && self.sandbox.family == Family::Adopted;
-            let at_once = ends_now.then_some(Duration::ZERO);
-            let timeout = timeout.into_iter().chain(sample).chain(look).chain(calm).chain(at_once);
+            let keys = self.terminal.as_ref().and_then(Terminal::due);
+            let timeout = timeout.into_iter().chain(sample).chain(look).chain(calm).chain(keys);
             let ready = self.watch(timeout.min(), said.closed, signals.as_ref());
             if let Some(quiet) = quiet.as_mut().filter(|_| !ready.is_empty()) {
                 quiet.stir(Instant::now());
@@ -217,13 +220,20 @@ impl Running {
             }
             let drains = self.drains.iter_mut().zip(&mut buffers);
             for (number, (drain, buffer)) in drains.enumerate() {
-                if is(Watched::Output(number)) && drain.pump(&mut chunk, buffer) {
-                    last_output = Instant::now();
+                if is(Watched::Output(number)) {
+                    if drain.pump(&mut chunk, buffer) {
+                        last_output = Instant::now();
+                    }
+                } else if is(Watched::End) {
+                    drain.is_all(buffer);
                 }
             }
             if let Some(terminal) = &mut self.terminal {
                 if (is(Watched::Inner) || is(Watched::Screen)) && terminal.show() {
                     last_output = Instant::now();
+                }
+                if is(Watched::End) && !is(Watched::Inner) {
+                    terminal.is_all();
                 }
                 terminal.hand_over();
                 let asked = match is(Watched::Keys) {
@@ -242,10 +252,11 @@ impl Running {
             }
             let done = self.drains.iter().all(|drain| matches!(drain, Drain::None))
                 && self.terminal.as_ref().is_none_or(Terminal::is_done);
-            if said.closed && (done || ends_now && ready.is_empty()) {
+            if said.closed && done {
                 break;
             }
         }
+        std::mem::replace(&mut self.feed, Feed::None).give_back();
         let ended = self.sandbox.end();
         if self.group.take().is_some_and(|group| group.ran_out_of_memory()) {
             said.limit.get_or_insert(Bound::Memory);
@@ -385,7 +396,7 @@ impl Running {
         if bounds.tmp.is_some() && tmp.as_ref().is_some_and(|tmp| touched::is_full(tmp.as_fd())) {
             reached.push(Bound::Tmp);
         }
-        let limit = said.limit.or_else(|| ended_by(end, &bounds));
+        let limit = said.limit.or_else(|| ended_by(end, &bounds, usage));
         reached.retain(|bound| Some(*bound) != limit);
         Ok(Outcome {
             limit,
@@ -408,6 +419,13 @@ impl Running {
         })
     }
 
+    /// Returns whether the command's side of a stream is waited for.
+    fn is_reading(&self) -> bool {
+        let drains = self.drains.iter().filter_map(Drain::wants);
+        let inner = self.terminal.iter().filter_map(|terminal| terminal.wants()[0]);
+        drains.chain(inner).any(|(_, flags)| flags.contains(PollFlags::IN))
+    }
+
     /// Waits until something can be done, or the time is up; returns what can be.
     fn watch(
         &self,
@@ -416,7 +434,11 @@ impl Running {
         signals: Option<&Signals>,
     ) -> Vec<Watched> {
         let mut wanted: Vec<(Watched, BorrowedFd<'_>, PollFlags)> = Vec::with_capacity(8);
-        if !closed {
+        if closed {
+            // Its first process ends last. A stream may be open for longer, if it was given away.
+            let end = (Watched::End, self.sandbox.pidfd(), PollFlags::IN);
+            wanted.extend(self.is_reading().then_some(end));
+        } else {
             wanted.push((Watched::Control, self.control.as_fd(), PollFlags::IN));
             wanted.extend(self.feed.wants().map(|(fd, flags)| (Watched::Input, fd, flags)));
         }
@@ -447,6 +469,8 @@ impl Running {
 enum Watched {
     /// The sandbox says something.
     Control,
+    /// The sandbox has ended.
+    End,
     /// The command can be fed.
     Input,
     /// The command has written to a stream.

@@ -12,7 +12,7 @@ use palisade_testkit::Project;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr, tcsetwinsize};
 
 use crate::{Place, as_both, permit};
 
@@ -299,17 +299,53 @@ fn only_what_is_a_terminal_outside_is_one_inside() {
     if let Some(notes) = std::env::var_os(SUPERVISOR) {
         let place = Place::new();
         let streams = Streams { stdin: inherited().stdin, ..Streams::default() };
-        let script = "test -t 0 && ! test -t 1 && ! test -t 2 && read a && echo \"$a\" && seq 9999";
+        let script = "test -t 0 && ! test -t 1 && ! test -t 2 && read a && echo \"$a\" && seq 9999 \
+                      && cat";
         let outcome = place.try_run(&["/bin/sh", "-c", script], streams).unwrap();
         let text = String::from_utf8_lossy(&outcome.stdout.bytes);
-        fs::write(notes, format!("{} {}", text.lines().next().unwrap(), text.lines().count()))
-            .unwrap();
+        let (first, last) = (text.lines().next().unwrap(), text.lines().last().unwrap());
+        fs::write(notes, format!("{first} {} {last}", text.lines().count())).unwrap();
         return;
     }
     as_both(NAME, || {
         let mut person = Person::before(NAME);
-        person.until("ours", |person| !person.is_usual());
-        person.types("typed\r");
-        assert_eq!(person.ends(), "typed 10000");
+        // Where output goes elsewhere, somebody else may use the terminal: it stays as it is.
+        person.types("typed\rlast\r\x04");
+        assert_eq!(person.ends(), "typed 10001 last");
+    });
+}
+
+#[test]
+fn a_pager_behind_a_command_keeps_its_keys() {
+    const NAME: &str = "terminal::a_pager_behind_a_command_keeps_its_keys";
+    if let Some(notes) = std::env::var_os(SUPERVISOR) {
+        let place = Place::new();
+        let Streams { stdin, stderr, .. } = inherited();
+        let streams = Streams { stdin, stderr, ..Streams::default() };
+        let script = "echo ready >&2; read a; echo \"$a\"; echo done >&2; sleep 1";
+        let outcome = place.try_run(&["/bin/sh", "-c", script], streams).unwrap();
+        fs::write(notes, outcome.stdout.bytes).unwrap();
+        return;
+    }
+    as_both(NAME, || {
+        let mut person = Person::before(NAME);
+        person.sees("ready\r\n");
+        assert!(person.is_usual());
+        let modes = tcgetattr(&person.terminal).unwrap();
+        let mut keys = modes.clone();
+        keys.local_modes.remove(LocalModes::ICANON);
+        tcsetattr(&person.terminal, OptionalActions::Now, &keys).unwrap();
+        person.types("q");
+        std::thread::sleep(Duration::from_millis(300));
+        let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+        let pager = ioctl_tiocgptpeer(&person.terminal, flags).unwrap();
+        let mut key = [0; 1];
+        assert_eq!(rustix::io::read(&pager, &mut key), Ok(1), "it is there");
+        assert_eq!(&key, b"q");
+        tcsetattr(&person.terminal, OptionalActions::Now, &modes).unwrap();
+        person.types("a line\r");
+        person.sees("a line\r\n");
+        person.sees("done\r\n");
+        assert_eq!(person.ends(), "a line\n");
     });
 }

@@ -17,7 +17,13 @@ pub(super) struct Hosts {
     mode: NetworkMode,
     allow: HostSet,
     deny: HostSet,
+    ask: HostSet,
+    /// Ports of the host's own loopback.
+    ports: Vec<u16>,
 }
+
+/// The name by which the host's own loopback is reached (Ruling 27).
+const OUTER: &str = "host.palisade.internal";
 
 impl Hosts {
     pub(super) fn new(network: &Network) -> Self {
@@ -25,6 +31,28 @@ impl Hosts {
             mode: network.mode.value(),
             allow: HostSet::new(network.allow.values()),
             deny: HostSet::of_denied(network.deny.values()),
+            ask: HostSet::new(network.ask.values()),
+            ports: network.host_ports.values().map(|port| port.number()).collect(),
+        }
+    }
+}
+
+impl Hosts {
+    /// Returns whether a host that is not listed is the sandbox's own or a port of the host's, or is
+    /// listed for ports of which the command's may be one.
+    fn is_walls_to_tell(&self, host: &Host, port: u16) -> bool {
+        let is_unknown = port == 0;
+        match host {
+            Host::Ip(address) => address.is_loopback() || address.is_unspecified(),
+            Host::Name(name) if name.as_str() == OUTER => {
+                self.ports.contains(&port) || is_unknown && !self.ports.is_empty()
+            }
+            Host::Name(name) => {
+                let name = name.as_str();
+                name == "localhost"
+                    || name.ends_with(".localhost")
+                    || is_unknown && (self.allow.has_any_port(host) || self.ask.has_any_port(host))
+            }
         }
     }
 }
@@ -33,7 +61,12 @@ impl Judge {
     /// Returns why a host is refused. A name that cannot be told is left to the walls.
     pub(crate) fn refused_host(&self, target: &Arg<'_>) -> Option<Reason> {
         let (host, port) = named(known_host(target)?)?;
-        self.refused_reach(&host, port)
+        self.refused_reach(&host, port).filter(|refused| match refused.code {
+            "host-not-allowed" => !self.network.is_walls_to_tell(&host, port),
+            // It is asked about when it is reached.
+            "host-asked" => false,
+            _ => true,
+        })
     }
 
     /// Returns whether `network.allow` names a host.
@@ -43,17 +76,16 @@ impl Judge {
 
     /// Returns why one host is refused.
     pub(crate) fn refused_reach(&self, host: &Host, port: u16) -> Option<Reason> {
-        let refused = |code, message| {
-            Some(Reason {
-                answer: Answer::Deny,
-                code,
-                axis: Axis::Rule,
-                message,
-                span: Span::default(),
-                origin: None,
-                hint: None,
-            })
+        let reason = |answer, code, message| Reason {
+            answer,
+            code,
+            axis: Axis::Rule,
+            message,
+            span: Span::default(),
+            origin: None,
+            hint: None,
         };
+        let refused = |code, message| Some(reason(Answer::Deny, code, message));
         if self.network.deny.find(host, port).is_some() {
             return refused("host-denied", format!("`{host}` is in network.deny"));
         }
@@ -62,8 +94,14 @@ impl Judge {
             return refused("host-denied", format!("`{host}` hands out the machine's keys"));
         }
         match self.network.mode {
+            NetworkMode::AllowList if !allowed && self.network.ask.find(host, port).is_some() => {
+                let message = format!("`{host}` is in network.ask");
+                Some(reason(Answer::Ask, "host-asked", message))
+            }
             NetworkMode::AllowList if !allowed => {
-                refused("host-not-allowed", format!("`{host}` is not in network.allow"))
+                let message = format!("`{host}` is not in network.allow");
+                let hint = Some(format!("list `{host}` in network.allow"));
+                Some(Reason { hint, ..reason(Answer::Deny, "host-not-allowed", message) })
             }
             // Behind the walls nothing connects, and a program that tries is told so.
             NetworkMode::AllowList

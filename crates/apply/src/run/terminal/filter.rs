@@ -129,9 +129,12 @@ impl Filter {
             0x00..=0x1f => self.while_held(byte, shown),
             0x30..=0x7e => {
                 self.state = State::Plain;
-                shown.push(0x1b);
-                shown.append(&mut self.held);
-                shown.push(byte);
+                // In another coding the bytes of a character could be control characters.
+                if self.held.first() != Some(&b'%') {
+                    shown.push(0x1b);
+                    shown.append(&mut self.held);
+                    shown.push(byte);
+                }
             }
             _ => self.state = State::Plain,
         }

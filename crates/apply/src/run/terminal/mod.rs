@@ -16,8 +16,8 @@ use rustix::io::Errno;
 use rustix::process::Pid;
 use rustix::pty::{OpenptFlags, ioctl_tiocgptpeer, openpt, unlockpt};
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, Termios, Winsize, tcgetattr, tcgetpgrp,
-    tcsetattr, tcsetwinsize,
+    LocalModes, OptionalActions, OutputModes, SpecialCodeIndex, Termios, Winsize, tcgetattr,
+    tcgetpgrp, tcsetattr, tcsetwinsize,
 };
 
 use super::capped::Cap;
@@ -25,7 +25,7 @@ use super::message::{Message, send_with};
 use super::outcome::Stream;
 use crate::sys::descriptor::lift;
 use filter::Filter;
-use outer::{Outer, size, unshared};
+use outer::{Outer, Use, size, unshared};
 
 /// The most that is read at once, in both directions.
 const CHUNK: usize = 16 << 10;
@@ -95,16 +95,19 @@ impl Terminal {
         cap: Option<Cap>,
     ) -> (Fresh, Self) {
         let known = output.as_ref().or(input.as_ref());
-        let fresh = Fresh {
-            streams,
-            modes: known.and_then(|fd| tcgetattr(fd).ok()),
-            size: size(known.map(OwnedFd::as_fd)),
-        };
+        let use_of = if streams[1] { Use::Whole } else { Use::Shared };
+        let mut modes = known.and_then(|fd| tcgetattr(fd).ok());
+        if let Some(modes) = modes.as_mut().filter(|_| input.is_some() && use_of == Use::Shared) {
+            // The outer one does this already.
+            modes.local_modes.remove(LocalModes::ECHO | LocalModes::ECHONL);
+            modes.output_modes.remove(OutputModes::OPOST);
+        }
+        let fresh = Fresh { streams, modes, size: size(known.map(OwnedFd::as_fd)) };
         let terminal = Self {
             inner: None,
             quiet: None,
             command: None,
-            input: input.map(Outer::new),
+            input: input.map(|input| Outer::new(input, use_of)),
             output: output.map(unshared),
             filter: Filter::default(),
             typed: Vec::new(),
@@ -167,6 +170,23 @@ impl Terminal {
         ]
     }
 
+    /// Nobody is left who could show anything, unless something waits to be shown.
+    pub(super) fn is_all(&mut self) {
+        if self.inner.is_none() || !self.shown.is_empty() {
+            return;
+        }
+        self.quiet = self.inner.take();
+        let missing = Stream { bytes: Vec::new(), dropped: self.dropped }.marker();
+        let lines = missing.iter();
+        let lines = lines.flat_map(|line| b"\r\n".iter().chain(line.as_bytes()).chain(b"\r\n"));
+        self.shown.extend(lines);
+    }
+
+    /// Returns how soon to look again, though nothing is ready.
+    pub(super) fn due(&self) -> Option<Duration> {
+        self.inner.as_ref().and(self.input.as_ref()).and_then(Outer::due)
+    }
+
     /// Moves what the command shows; returns whether there was anything.
     // Apart, so that its room is not on the stack while nothing happens.
     #[inline(never)]
@@ -177,15 +197,7 @@ impl Terminal {
             match rustix::io::read(inner, &mut chunk) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 // No process has this terminal open any more.
-                Ok(0) | Err(_) => {
-                    self.quiet = self.inner.take();
-                    let missing = Stream { bytes: Vec::new(), dropped: self.dropped }.marker();
-                    self.shown.extend(
-                        missing
-                            .iter()
-                            .flat_map(|line| b"\r\n".iter().chain(line.as_bytes()).chain(b"\r\n")),
-                    );
-                }
+                Ok(0) | Err(_) => self.is_all(),
                 Ok(read) => {
                     any = true;
                     let bytes = chunk.get(..read).unwrap_or_default();
@@ -234,7 +246,11 @@ impl Terminal {
             let mut chunk = [0; CHUNK];
             match rustix::io::read(keys, &mut chunk) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
-                Ok(0) | Err(_) => self.input = None,
+                Ok(0) => match self.input.as_ref().and_then(Outer::end) {
+                    Some(end) => self.typed.push(end),
+                    None => self.input = None,
+                },
+                Err(_) => self.input = None,
                 Ok(read) => {
                     let bytes = chunk.get(..read).unwrap_or_default();
                     asked = self.asked(bytes, patience);

@@ -1,10 +1,17 @@
 //! The terminal of the person who started us: its size, and its modes, which are always given back.
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::termios::{OptionalActions, Termios, Winsize, tcgetattr, tcgetpgrp, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, Winsize, tcgetattr, tcgetpgrp,
+    tcsetattr,
+};
+
+/// How often it is asked whose the keys of a shared terminal are: nobody tells.
+const AGAIN: Duration = Duration::from_millis(250);
 
 /// A terminal that is read for the command.
 #[derive(Debug)]
@@ -12,17 +19,28 @@ pub(super) struct Outer {
     fd: OwnedFd,
     /// The modes it had; while this is here, it has ours.
     before: Option<Termios>,
+    /// Who else may use it: where output goes elsewhere, as into a pager, its modes are not ours.
+    use_of: Use,
+}
+
+/// Whose a terminal is while the command runs.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Use {
+    /// The command's alone.
+    Whole,
+    /// Also that of others in the same pipeline.
+    Shared,
 }
 
 impl Outer {
-    pub(super) fn new(fd: OwnedFd) -> Self {
-        Self { fd: unshared(fd), before: None }
+    pub(super) fn new(fd: OwnedFd, use_of: Use) -> Self {
+        Self { fd: unshared(fd), before: None, use_of }
     }
 
     /// Hands every key over as it is typed, if this process is in the foreground: keys and modes
     /// belong to others otherwise, and touching them would stop us.
     pub(super) fn take(&mut self) {
-        if self.before.is_some() || !self.is_foreground() {
+        if self.use_of == Use::Shared || self.before.is_some() || !self.is_foreground() {
             return;
         }
         let Ok(before) = tcgetattr(&self.fd) else { return };
@@ -43,7 +61,27 @@ impl Outer {
 
     /// Returns the descriptor while keys are ours.
     pub(super) fn keys(&self) -> Option<BorrowedFd<'_>> {
-        self.before.as_ref().map(|_| self.fd.as_fd())
+        let are_ours = match self.use_of {
+            Use::Whole => self.before.is_some(),
+            Use::Shared => self.is_foreground() && self.has_lines(),
+        };
+        are_ours.then(|| self.fd.as_fd())
+    }
+
+    /// Returns how soon to ask again whose the keys are, if they are somebody else's for now.
+    pub(super) fn due(&self) -> Option<Duration> {
+        (self.use_of == Use::Shared && self.keys().is_none()).then_some(AGAIN)
+    }
+
+    /// Returns the key that ends a text, if it comes to us as such an end.
+    pub(super) fn end(&self) -> Option<u8> {
+        let modes = tcgetattr(&self.fd).ok().filter(|_| self.use_of == Use::Shared)?;
+        Some(modes.special_codes[SpecialCodeIndex::VEOF])
+    }
+
+    /// Whether whole lines are read: who wants single keys, as a pager does, has set it otherwise.
+    fn has_lines(&self) -> bool {
+        tcgetattr(&self.fd).is_ok_and(|modes| modes.local_modes.contains(LocalModes::ICANON))
     }
 
     fn is_foreground(&self) -> bool {

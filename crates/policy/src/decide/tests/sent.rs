@@ -231,6 +231,38 @@ fn a_connection_that_bash_reads_from_is_one_to_a_host() {
 }
 
 #[test]
+fn what_the_walls_tell_apart_is_left_to_them() {
+    let text = "network: { mode: allow-list, allow: ['db.example.com:22'], \
+                ask: [docs.example.com], host_ports: [8080], deny: [127.0.0.9] }";
+    assert_shell(
+        &judge(text),
+        &[
+            // The sandbox's own.
+            ("python3 -m http.server 8000 & curl localhost:8000/f", Answer::Allow),
+            ("curl http://127.0.0.1:8000/ http://[::1]:8000/", Answer::Allow),
+            ("curl http://app.localhost:8000/", Answer::Allow),
+            ("curl http://127.0.0.9/", Answer::Deny),
+            ("curl http://localhost.example.com/", Answer::Deny),
+            ("curl http://10.0.0.1/", Answer::Deny),
+            // The host's.
+            ("curl http://host.palisade.internal:8080/", Answer::Allow),
+            ("curl http://host.palisade.internal:8081/", Answer::Deny),
+            ("curl http://x.host.palisade.internal:8080/", Answer::Deny),
+            // Asked about when it is reached.
+            ("curl http://docs.example.com/", Answer::Allow),
+            ("curl http://other.docs.example.com/", Answer::Deny),
+            // A port that the command does not say.
+            ("nc db.example.com", Answer::Allow),
+            ("curl http://db.example.com:80/", Answer::Deny),
+        ],
+    );
+    assert_shell(
+        &judge("network: { mode: allow-list, allow: [example.com] }"),
+        &[("curl http://host.palisade.internal:8080/", Answer::Deny)],
+    );
+}
+
+#[test]
 fn contents_are_contents_whatever_prints_them() {
     assert_stopped(
         &confined(),

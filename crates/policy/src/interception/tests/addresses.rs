@@ -43,10 +43,18 @@ fn a_host_is_the_same_however_its_address_is_spelled() {
 
 #[test]
 fn a_host_that_the_policy_lists_is_not_asked_about() {
-    let world = World::new("network: { mode: allow-list, allow: [localhost, 10.0.0.8] }\n");
-    for (url, answer) in
-        [("localhost:3000", Allow), ("http:10.0.0.8", Allow), ("http://10.0.0.9/", Deny)]
-    {
+    let world = World::new(
+        "network: { mode: allow-list, allow: [localhost, 10.0.0.8], ask: [docs.example.com] }\n",
+    );
+    for (url, answer) in [
+        ("localhost:3000", Allow),
+        ("http:10.0.0.8", Allow),
+        ("http://10.0.0.9/", Deny),
+        // Tools run outside of the walls.
+        ("http://127.0.0.1/", Deny),
+        ("http://docs.example.com/", Ask),
+        ("http://other.example.com/", Deny),
+    ] {
         assert_eq!(world.hook("web_fetch", json!({ "url": url })).answer, answer, "{url}");
     }
 }
