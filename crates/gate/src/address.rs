@@ -77,13 +77,12 @@ impl Addresses {
     ///
     /// Why it may not be.
     pub fn judge(&self, address: IpAddr, port: u16) -> Result<IpAddr, Refusal> {
-        // `Host` keeps IPv4 within IPv6 as IPv4.
-        let host = Host::from(address);
         let canonical = address.to_canonical();
-        if self.denied.find(&host, port).is_some() {
+        if self.denies(address, port) {
             return Err(Refusal::Denied);
         }
-        if self.allowed.find(&host, port).is_some() {
+        // `Host` keeps IPv4 within IPv6 as IPv4.
+        if self.lists(address, port) {
             return Ok(canonical);
         }
         if let Some(refusal) = nature(address) {
@@ -93,6 +92,16 @@ impl Addresses {
             return Err(Refusal::Own);
         }
         Ok(canonical)
+    }
+
+    /// Returns whether the policy refuses an address, whatever else it says.
+    pub fn denies(&self, address: IpAddr, port: u16) -> bool {
+        self.denied.find(&Host::from(address), port).is_some()
+    }
+
+    /// Returns whether the policy lists an address, alone or by its network.
+    pub fn lists(&self, address: IpAddr, port: u16) -> bool {
+        self.allowed.find(&Host::from(address), port).is_some()
     }
 }
 

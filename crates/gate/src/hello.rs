@@ -24,8 +24,9 @@ pub const LONGEST_PEEK: usize = LONGEST + 4 + MOST_RECORDS * 5;
 
 const SERVER_NAME: u16 = 0;
 const ALPN: u16 = 16;
-const ECH: u16 = 0xFE0D;
-/// What ECH was in its drafts.
+/// ECH, and what it was in its drafts: some servers still read those.
+const ECH_FIRST: u16 = 0xFE08;
+const ECH_LAST: u16 = 0xFE0D;
 const ESNI: u16 = 0xFFCE;
 
 /// How far the bytes so far have come.
@@ -173,7 +174,7 @@ fn hello(body: &[u8]) -> Result<Hello, Fault> {
         match kind {
             SERVER_NAME => hello.server = Some(server(data)?),
             ALPN => hello.protocols = protocols(data).ok_or(Fault::Malformed)?,
-            ECH | ESNI => hello.is_encrypted = true,
+            ECH_FIRST..=ECH_LAST | ESNI => hello.is_encrypted = true,
             _ => {}
         }
     }

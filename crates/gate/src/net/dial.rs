@@ -136,7 +136,10 @@ async fn addresses(
 ) -> Result<Vec<SocketAddr>, Failed> {
     if is_host(host) {
         // Whichever of the two somebody listens at.
-        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]);
+        let own = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
+        let left = own.into_iter().filter(|address| !judges.denies(*address, port));
+        let left: Vec<_> = left.map(|address| SocketAddr::from((address, port))).collect();
+        return if left.is_empty() { Err(Failed::Refused("address-denied")) } else { Ok(left) };
     }
     let found = match host {
         Host::Ip(address) => vec![*address],

@@ -129,7 +129,7 @@ impl Down<'_> {
         let left = match (reply.status, reply.extent) {
             (101, _) | (_, Extent::End) => None,
             (_, Extent::Length(length)) => Some(Left::of(Body::Length(length))),
-            (_, Extent::Chunked) => Some(Left::Chunks(Chunks::default())),
+            (_, Extent::Chunked) => Some(Left::Chunks(Chunks::of_answer())),
         };
         match left {
             None => {

@@ -76,6 +76,20 @@ async fn bodies_are_followed_to_their_end_and_no_further() {
 }
 
 #[tokio::test]
+async fn headers_behind_a_body_are_not_passed_on() {
+    for trailer in ["Host: other.test", "Content-Length: 5", "Authorization: x", "X: y"] {
+        let mut it = followed(&network(), false).await;
+        let start =
+            "POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
+        it.client.write_all(start.as_bytes()).await.unwrap();
+        assert_eq!(until(&mut it.server, "1\r\na\r\n").await, start);
+        it.client.write_all(format!("0\r\n{trailer}\r\n\r\n{GET}").as_bytes()).await.unwrap();
+        assert_eq!(it.end.await.unwrap(), Err(Verdict::Cut("http-trailers")), "{trailer}");
+        assert_eq!(rest(&mut it.server).await, "", "{trailer}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_plain_request_for_the_host_is_refused() {
     #[rustfmt::skip]
     let cases: [(&[u8], &str); 9] = [
