@@ -1,13 +1,11 @@
 //! What a policy says of hosts.
 
-use std::net::IpAddr;
-
 use palisade_policy::key::Setting;
 use palisade_policy::name::{ByteSize, Host, HostSet};
 use palisade_policy::policy::{Network, NetworkMode};
 
 use super::requests::RequestRules;
-use crate::address::Addresses;
+use crate::address::{Addresses, Own};
 
 /// The name by which the host's own loopback is reached (Ruling 27).
 pub(super) const HOST: &str = "host.palisade.internal";
@@ -57,8 +55,8 @@ pub enum Judged {
 }
 
 impl Rules {
-    /// Makes a policy's rules ready; `own` are the addresses of this machine.
-    pub fn new(network: &Network, own: Vec<IpAddr>) -> Self {
+    /// Makes a policy's rules ready; `own` knows the addresses of this machine.
+    pub fn new(network: &Network, own: Own) -> Self {
         let allow = HostSet::new(network.allow.values());
         let deny = HostSet::of_denied(network.deny.values());
         let bytes = |limit: &Setting<palisade_policy::key::Limit<ByteSize>>| {
@@ -156,7 +154,7 @@ mod tests {
             host_ports: Grants::new(sourced(&["5432"])),
             ..Network::default()
         };
-        Rules::new(&network, Vec::new())
+        Rules::new(&network, Own::default())
     }
 
     fn word(rules: &Rules, host: &str, port: u16) -> &'static str {
@@ -215,7 +213,7 @@ mod tests {
                 host_ports: Grants::new(sourced(&["5432"])),
                 ..Network::default()
             };
-            let rules = Rules::new(&network, Vec::new());
+            let rules = Rules::new(&network, Own::default());
             assert_eq!(word(&rules, HOST, 5432), expected, "{denied:?}");
             assert_eq!(rules.knows(&host), is_known, "{denied:?}");
             assert!(is_known || rules.why_unknown(&host) == "name-denied", "{denied:?}");
