@@ -31,7 +31,8 @@ impl Suggestion {
         let (mut allow, mut ports) = (BTreeSet::new(), BTreeSet::new());
         let (mut addresses, mut asked) = (BTreeSet::new(), BTreeSet::new());
         let mut refused = BTreeSet::new();
-        for one in &report.connections {
+        // What was said to a proxy may name nobody.
+        for one in report.connections.iter().filter(|one| !one.host.is_empty()) {
             match fate(one) {
                 Fate::Wanted => {}
                 Fate::Refused(code) => {
