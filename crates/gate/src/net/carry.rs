@@ -68,7 +68,7 @@ impl Count<'_> {
     /// Takes back what could not be.
     fn unpassed(self, bytes: usize) -> Broken {
         match self {
-            Self::Sent(entry, budget) => entry.unsent(bytes, budget),
+            Self::Sent(entry, _) => entry.unsent(bytes),
             Self::Received(..) | Self::Nobody => {}
         }
         Broken::Gone
