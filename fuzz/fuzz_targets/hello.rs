@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use palisade_gate::hello::{Hello, LONGEST, Reading, read};
+use palisade_gate::hello::{Answer, Hello, LONGEST, Reading, read, read_answer, read_first};
 
 fuzz_target!(|bytes: &[u8]| {
     let all = read(bytes);
@@ -12,7 +12,15 @@ fuzz_target!(|bytes: &[u8]| {
         let part = read(&bytes[..end]);
         assert!(part == Ok(Reading::NeedMore) || part == all, "{part:?}, then {all:?}");
     }
+    let answer = read_answer(bytes);
+    for end in (0..bytes.len()).step_by(usize::from(last) % 16 + 1) {
+        let part = read_answer(&bytes[..end]);
+        assert!(part == Answer::NeedMore || part == answer, "{part:?}, then {answer:?}");
+    }
     let Ok(Reading::Hello(hello)) = all else { return };
+    let length = read_first(bytes).expect("it was read").1;
+    assert_eq!(read(&bytes[..length]), Ok(Reading::Hello(hello.clone())));
+    assert_eq!(read(&bytes[..length - 1]), Ok(Reading::NeedMore));
     let message = write(&hello);
     // Names that make it longer than it may be were not all the message had.
     if message.len() > LONGEST {

@@ -4,7 +4,9 @@
 //! cloud's metadata. So each address that a resolver gives is judged, and exactly that address is
 //! dialled.
 
+use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 use palisade_policy::name::{Host, HostSet};
 use palisade_policy::url::is_public;
@@ -20,7 +22,30 @@ pub struct Addresses {
     /// What the policy refuses; it goes before all else.
     pub denied: HostSet,
     /// The addresses of this machine's interfaces.
-    pub own: Vec<IpAddr>,
+    pub own: Own,
+}
+
+/// Who knows the addresses of this machine's interfaces. It is asked each time: a machine gets
+/// addresses, and loses them, while a box runs.
+#[derive(Clone, Default)]
+pub struct Own(Option<Arc<dyn Fn() -> Vec<IpAddr> + Send + Sync>>);
+
+impl Own {
+    /// Asks `know`, each time.
+    pub fn asked(know: impl Fn() -> Vec<IpAddr> + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(know)))
+    }
+
+    fn has(&self, address: IpAddr) -> bool {
+        let known = self.0.as_ref().map(|know| know()).unwrap_or_default();
+        known.into_iter().any(|own| own.to_canonical() == address)
+    }
+}
+
+impl fmt::Debug for Own {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Own").finish_non_exhaustive()
+    }
 }
 
 /// Why an address is not dialled.
@@ -77,22 +102,26 @@ impl Addresses {
     ///
     /// Why it may not be.
     pub fn judge(&self, address: IpAddr, port: u16) -> Result<IpAddr, Refusal> {
-        // `Host` keeps IPv4 within IPv6 as IPv4.
-        let host = Host::from(address);
         let canonical = address.to_canonical();
-        if self.denied.find(&host, port).is_some() {
+        if self.denies(address, port) {
             return Err(Refusal::Denied);
         }
-        if self.allowed.find(&host, port).is_some() {
+        // `Host` keeps IPv4 within IPv6 as IPv4.
+        if self.allowed.find(&Host::from(address), port).is_some() {
             return Ok(canonical);
         }
         if let Some(refusal) = nature(address) {
             return Err(refusal);
         }
-        if self.own.iter().any(|own| own.to_canonical() == canonical) {
+        if self.own.has(canonical) {
             return Err(Refusal::Own);
         }
         Ok(canonical)
+    }
+
+    /// Returns whether the policy refuses an address, whatever else it says.
+    pub fn denies(&self, address: IpAddr, port: u16) -> bool {
+        self.denied.find(&Host::from(address), port).is_some()
     }
 }
 

@@ -1,7 +1,7 @@
 //! The first message of a TLS connection: which server does the client name?
 //!
-//! It is read from bytes that were peeked at, so that the upstream gets them as they are. Only the
-//! first message is looked at: what a client says after it is encrypted or answers the server.
+//! It is only read: the upstream gets its bytes as they are. What a client says after it is encrypted
+//! or answers the server, unless that asks for the message once more.
 
 use std::collections::BTreeSet;
 use std::str;
@@ -13,19 +13,24 @@ use crate::bytes::Bytes;
 #[cfg(test)]
 mod tests;
 
+mod answer;
+
+pub use answer::{Answer, LONGEST_ANSWER, read_answer};
+
 /// The longest message that is read. Those of browsers are below 2 KiB.
 pub const LONGEST: usize = 16 * 1024;
 
 /// How many records it may be spread over.
 const MOST_RECORDS: usize = 64;
 
-/// How many bytes need to be peeked at, at most.
+/// How many bytes need to be there, at most.
 pub const LONGEST_PEEK: usize = LONGEST + 4 + MOST_RECORDS * 5;
 
 const SERVER_NAME: u16 = 0;
 const ALPN: u16 = 16;
-const ECH: u16 = 0xFE0D;
-/// What ECH was in its drafts.
+/// ECH, and what it was in its drafts: some servers still read those.
+const ECH_FIRST: u16 = 0xFE08;
+const ECH_LAST: u16 = 0xFE0D;
 const ESNI: u16 = 0xFFCE;
 
 /// How far the bytes so far have come.
@@ -74,16 +79,25 @@ pub enum Fault {
     Name,
 }
 
-/// Reads the bytes that have been peeked at so far, from the first on.
+/// Reads the bytes that have come so far, from the first on.
 ///
 /// # Errors
 ///
 /// What cannot become a message, however many bytes follow.
-pub fn read(peeked: &[u8]) -> Result<Reading, Fault> {
-    let Some(message) = message(peeked)? else { return Ok(Reading::NeedMore) };
+pub fn read(bytes: &[u8]) -> Result<Reading, Fault> {
+    read_first(bytes).map(|(reading, _)| reading)
+}
+
+/// The same, and how many bytes the message takes, with what its records put around it.
+///
+/// # Errors
+///
+/// As for [`read`].
+pub fn read_first(bytes: &[u8]) -> Result<(Reading, usize), Fault> {
+    let Some(message) = message(bytes)? else { return Ok((Reading::NeedMore, 0)) };
     match message {
-        Joined::NotTls => Ok(Reading::NotTls),
-        Joined::Message(body) => hello(&body).map(Reading::Hello),
+        Joined::NotTls => Ok((Reading::NotTls, 0)),
+        Joined::Message(body, length) => hello(&body).map(|hello| (Reading::Hello(hello), length)),
     }
 }
 
@@ -103,7 +117,7 @@ impl Fault {
 
 enum Joined {
     NotTls,
-    Message(Vec<u8>),
+    Message(Vec<u8>, usize),
 }
 
 /// Joins the records up to the end of the first message, and returns its body.
@@ -137,7 +151,8 @@ fn message(peeked: &[u8]) -> Result<Option<Joined>, Fault> {
                 return Err(Fault::Malformed);
             }
             if joined.len() == end && whole.is_some() {
-                return Ok(Some(Joined::Message(joined.split_off(4))));
+                let length = peeked.len().saturating_sub(bytes.rest().len());
+                return Ok(Some(Joined::Message(joined.split_off(4), length)));
             }
         }
         if whole.is_none() {
@@ -173,7 +188,7 @@ fn hello(body: &[u8]) -> Result<Hello, Fault> {
         match kind {
             SERVER_NAME => hello.server = Some(server(data)?),
             ALPN => hello.protocols = protocols(data).ok_or(Fault::Malformed)?,
-            ECH | ESNI => hello.is_encrypted = true,
+            ECH_FIRST..=ECH_LAST | ESNI => hello.is_encrypted = true,
             _ => {}
         }
     }

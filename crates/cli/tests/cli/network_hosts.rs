@@ -132,7 +132,8 @@ fn a107_the_examples_behave_as_they_say() {
 #[test]
 fn a124_a_listed_name_that_leads_home_is_refused_unless_the_address_is_listed_too() {
     let town = Town {
-        dns: json!({ "named.test": [["127.0.0.1"]] }),
+        dns: json!({ "named.test": [["127.0.0.1"]], "gained.test": [["93.184.217.9"]] }),
+        gains: json!({ "gained.test": ["93.184.217.9"] }),
         ..Town::of(&[
             "127.0.0.1 loop.test",
             "::1 loop6.test",
@@ -155,6 +156,7 @@ fn a124_a_listed_name_that_leads_home_is_refused_unless_the_address_is_listed_to
         ("own", "address-own"),
         ("zero", "address-unspecified"),
         ("named", "address-loopback"),
+        ("gained", "address-own"),
     ];
     let names: Vec<&str> = codes.iter().map(|(name, _)| *name).chain(["web"]).collect();
     let listed: Vec<String> = names.iter().map(|name| format!("{name}.test")).collect();

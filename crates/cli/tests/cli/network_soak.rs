@@ -59,6 +59,30 @@ time.sleep(5)
 print(counts)
 "#;
 
+/// Begins thousands of requests at the proxy, by two lengths, and ends none of them.
+const HALVES: &str = r#"
+import resource, socket, sys, time
+limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+time.sleep(3)
+kept, left = [], int(sys.argv[1])
+start = b'GET http://host.palisade.internal/ HTTP/1.1\r\nHost: host.palisade.internal\r\nX: '
+for number in range(left):
+    s = socket.create_connection(('127.0.0.1', 1023), 20)
+    s.setblocking(False)
+    # Most of them keep little, and some as much as they may.
+    try: s.send(start + b'x' * (60000 if number % 4 == 0 else 800))
+    except OSError: pass
+    kept.append(s)
+time.sleep(3)
+refused = 0
+for s in kept:
+    try: refused += s.recv(64) != b'no'
+    except BlockingIOError: pass
+    except OSError: refused += 1
+print('halves', left, 'refused', refused)
+"#;
+
 /// What a process takes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
@@ -132,4 +156,31 @@ fn connections_leave_nothing_behind_while_a_run_goes_on() {
     assert!(last.descriptors <= middle.descriptors + 32, "{middle:?} {last:?}");
     assert!(idle_again.descriptors <= idle.descriptors, "{idle:?} {idle_again:?}");
     assert!(idle_again.threads <= idle.threads, "{idle:?} {idle_again:?}");
+}
+
+#[test]
+fn requests_that_never_end_take_no_more_memory_than_the_doors_may_have() {
+    const MANY: usize = 4000;
+    let world = World::new();
+    world.write("net.yaml", "network: { mode: allow-list, host_ports: [80] }\n");
+    world.write("halves.py", HALVES);
+    let mut command = world.command(PALISADE);
+    command.args(["run", "--policy", "net.yaml", "--", "/usr/bin/python3", "halves.py"]);
+    command.arg(MANY.to_string()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let begun = Instant::now();
+    let mut samples = Vec::new();
+    while child.try_wait().unwrap().is_none() {
+        samples.extend(Taken::by(&child).map(|taken| (begun.elapsed(), taken)));
+        thread::sleep(Duration::from_millis(50));
+    }
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success() && said.starts_with("halves"), "{output:?}");
+    let before = samples.iter().filter(|(at, _)| *at < Duration::from_secs(2));
+    let before = Taken::most(&before.map(|(_, taken)| *taken).collect::<Vec<_>>());
+    let most = Taken::most(&samples.iter().map(|(_, taken)| *taken).collect::<Vec<_>>());
+    eprintln!("{said}{before:?} {most:?}");
+    assert!(most.descriptors > before.descriptors + 300, "{before:?} {most:?}");
+    assert!(most.kib <= before.kib + (24 << 10), "{before:?} {most:?}");
 }

@@ -4,7 +4,7 @@ use palisade_policy::name::{DeniedHost, Host, HostPattern, HostSet};
 use palisade_policy::url::is_public;
 use proptest::prelude::*;
 
-use super::{Addresses, Refusal};
+use super::{Addresses, Own, Refusal};
 
 fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
@@ -125,6 +125,7 @@ fn a_refusal_of_the_policy_goes_before_all_else() {
 #[test]
 fn this_machine_is_not_reached_by_its_public_address() {
     let own = vec![address("93.184.215.14"), address("2606:2800:21f::1")];
+    let own = Own::asked(move || own.clone());
     let addresses = Addresses { own, ..allowed(&["9.9.9.9"]) };
     assert_eq!(addresses.judge(address("93.184.215.14"), 22), Err(Refusal::Own));
     assert_eq!(addresses.judge(address("2606:2800:21f::1"), 22), Err(Refusal::Own));

@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 
-use super::{ALPN, ECH, ESNI, Fault, Hello, LONGEST, LONGEST_PEEK, Reading, SERVER_NAME, read};
+use super::{
+    ALPN, ECH_LAST, ESNI, Fault, Hello, LONGEST, LONGEST_PEEK, Reading, SERVER_NAME, read,
+};
 
 fn short(bytes: &[u8]) -> Vec<u8> {
     [&[u8::try_from(bytes.len()).unwrap()], bytes].concat()
@@ -58,7 +60,9 @@ fn the_server_is_found() {
         (client(&[servers(&[b"EXAMPLE.com"])]),      named("example.com"),  "in capitals"),
         (client(&[servers(&[b"example.com."])]),     named("example.com"),  "with a final dot"),
         (client(&[alpn, plain()]),                   Hello { protocols, ..named("example.com") }, "with protocols"),
-        (client(&[plain(), extension(ECH, &[0; 9])]), encrypted.clone(),    "with ECH"),
+        (client(&[plain(), extension(ECH_LAST, &[0; 9])]), encrypted.clone(), "with ECH"),
+        (client(&[plain(), extension(0xFE08, &[0; 9])]), encrypted.clone(), "with an old draft of ECH"),
+        (client(&[plain(), extension(0xFE0A, &[0; 9])]), encrypted.clone(), "with a draft between"),
         (client(&[plain(), extension(ESNI, &[])]),   encrypted,             "with a draft of ECH"),
         (client(&[]),                                Hello::default(),      "no extension"),
         (record(&message(&old)),                     Hello::default(),      "an old client"),
@@ -212,7 +216,7 @@ proptest! {
         byte in any::<u8>(),
         size in 8_usize..200,
     ) {
-        let mut message = message(&body(&[servers(&[b"example.com"]), extension(ECH, &[1; 9])]));
+        let mut message = message(&body(&[servers(&[b"example.com"]), extension(ECH_LAST, &[1; 9])]));
         if let Some(place) = message.get_mut(at) {
             *place = byte;
         }

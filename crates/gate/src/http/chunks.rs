@@ -6,10 +6,14 @@ use super::fault::Fault;
 const LONGEST_LINE: usize = 4096;
 
 /// Follows a body of pieces, as its bytes come in.
+///
+/// By default it is the body of a request, behind whose last piece nothing may stand: some servers
+/// take lines there for headers, such as `Host` or `Content-Length`, which nobody has judged.
 #[derive(Clone, Debug, Default)]
 pub struct Chunks {
     at: At,
     line: Vec<u8>,
+    may_have_trailers: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -28,11 +32,17 @@ enum At {
 }
 
 impl Chunks {
+    /// Follows the body of an answer, which may end in lines for the client.
+    pub fn of_answer() -> Self {
+        Self { may_have_trailers: true, ..Self::default() }
+    }
+
     /// Takes bytes and returns how many of them belong to the body; all of them unless it ends.
     ///
     /// # Errors
     ///
-    /// [`Fault::Framing`] for what no two readers need to understand in the same way.
+    /// [`Fault::Framing`] for what no two readers need to understand in the same way, and
+    /// [`Fault::Trailers`].
     pub fn take(&mut self, bytes: &[u8]) -> Result<usize, Fault> {
         let mut place = 0;
         while let Some(rest) = bytes.get(place..).filter(|rest| !rest.is_empty()) {
@@ -75,7 +85,8 @@ impl Chunks {
         match (self.at, line) {
             (At::Behind, []) => Ok(At::Size),
             (At::End, []) => Ok(At::Done),
-            (At::End, _) => Ok(At::End),
+            (At::End, _) if self.may_have_trailers => Ok(At::End),
+            (At::End, _) => Err(Fault::Trailers),
             (At::Size, line) => {
                 let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
                 // Extensions are read by some, and skipped by others.
@@ -99,16 +110,28 @@ mod tests {
 
     #[test]
     fn a_body_ends_where_its_last_piece_does_however_it_is_cut() {
-        let body = b"5\r\nhello\r\nA\r\n0123456789\r\n0\r\nX: y\r\n\r\n";
-        let mut all = body.to_vec();
-        all.extend(b"GET / HTTP/1.1\r\n");
-        for step in 1..all.len() {
-            let mut chunks = Chunks::default();
-            let mut taken = 0;
-            for piece in all.chunks(step) {
-                taken += chunks.take(piece).unwrap();
+        let ends: [(Chunks, &[u8]); 2] =
+            [(Chunks::default(), b""), (Chunks::of_answer(), b"X: y\r\nHost: b.test\r\n")];
+        for (chunks, trailers) in ends {
+            let body = [b"5\r\nhello\r\nA\r\n0123456789\r\n0\r\n", trailers, b"\r\n"].concat();
+            let all = [&*body, b"GET / HTTP/1.1\r\n"].concat();
+            for step in 1..all.len() {
+                let mut chunks = chunks.clone();
+                let mut taken = 0;
+                for piece in all.chunks(step) {
+                    taken += chunks.take(piece).unwrap();
+                }
+                assert_eq!((taken, chunks.is_done()), (body.len(), true), "{step}");
             }
-            assert_eq!((taken, chunks.is_done()), (body.len(), true), "{step}");
+        }
+    }
+
+    #[test]
+    fn a_request_has_no_lines_behind_its_last_piece() {
+        for trailer in ["X: y", "Host: b.test", "Content-Length: 9", "x", " "] {
+            let body = format!("1\r\na\r\n0\r\n{trailer}\r\n\r\n");
+            let taken = Chunks::default().take(body.as_bytes());
+            assert_eq!(taken, Err(Fault::Trailers), "{trailer}");
         }
     }
 

@@ -59,6 +59,9 @@ pub enum Fault {
     /// Where the body ends is said in two ways, or in none that is certain.
     #[error("the length of the body is not certain")]
     Framing,
+    /// Headers are to follow its body, where nobody could judge them in time.
+    #[error("headers behind the body are not passed on")]
+    Trailers,
     /// `Connection` names a header that must reach the server.
     #[error("the Connection header names one that cannot be removed")]
     Connection,
@@ -86,6 +89,7 @@ impl Fault {
             Self::Folded => "http-folded",
             Self::Header => "http-header",
             Self::Framing => "http-framing",
+            Self::Trailers => "http-trailers",
             Self::Connection => "http-connection",
         }
     }
@@ -111,6 +115,7 @@ impl Fault {
             | Self::Folded
             | Self::Header
             | Self::Framing
+            | Self::Trailers
             | Self::Connection => Status::BadRequest,
         }
     }

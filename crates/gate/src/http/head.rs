@@ -248,6 +248,10 @@ fn body(headers: &[Header], target: &Target, version: Version) -> Result<Body, F
     if *target == Target::Connect && body != Body::Length(0) {
         return Err(Fault::Framing);
     }
+    // Who announces them would send them.
+    if values(headers, "trailer").next().is_some() {
+        return Err(Fault::Trailers);
+    }
     Ok(body)
 }
 

@@ -88,7 +88,14 @@ fn end(bytes: &[u8]) -> Option<usize> {
 fn reply(head: &[u8], length: usize, is_head_asked: bool) -> Option<Reply> {
     let mut all = head.split(|byte| *byte == b'\n');
     let mut all = all.by_ref().map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    // Some clients take a line to end there, and would read another answer than is read here.
+    if head.windows(2).any(|two| matches!(two, [b'\r', after] if *after != b'\n'))
+        || head.contains(&0)
+    {
+        return None;
+    }
     let first = all.next()?;
+    let is_old = first.starts_with(b"HTTP/1.0");
     let digits = first.get(8..12)?.strip_prefix(b" ")?;
     let status: u16 = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let mut lines = [first, b"\r\n"].concat();
@@ -105,10 +112,16 @@ fn reply(head: &[u8], length: usize, is_head_asked: bool) -> Option<Reply> {
         }
         lines.extend([line, b"\r\n"].concat());
     }
-    let number = |text: &&[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
+    let number = |text: &&[u8]| {
+        // `parse` alone would take a sign.
+        let text =
+            std::str::from_utf8(text).ok().filter(|it| it.bytes().all(|b| b.is_ascii_digit()));
+        text?.parse::<u64>().ok()
+    };
     let extent = match (&*codings, &*lengths) {
         _ if is_head_asked || matches!(status, 100..=199 | 204 | 304) => Extent::Length(0),
-        ([coding], []) if coding.eq_ignore_ascii_case(b"chunked") => Extent::Chunked,
+        // Of HTTP/1.0 some clients do not know pieces.
+        ([coding], []) if coding.eq_ignore_ascii_case(b"chunked") && !is_old => Extent::Chunked,
         ([], [length]) => number(length).map_or(Extent::End, Extent::Length),
         _ => Extent::End,
     };
@@ -136,6 +149,9 @@ mod tests {
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n\r\n",             Extent::Chunked),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",       Extent::End),
             ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", Extent::End),
+            ("HTTP/1.1 200 OK\r\nContent-Length: +5\r\n\r\n",                    Extent::End),
+            ("HTTP/1.1 200 OK\r\nContent-Length : 5\r\n\r\n",                    Extent::End),
+            ("HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",             Extent::End),
             ("HTTP/1.1 204 No\r\n\r\n",                                           Extent::Length(0)),
             ("HTTP/1.1 304 Not\r\nContent-Length: 9\r\n\r\n",                     Extent::Length(0)),
         ];
@@ -160,9 +176,13 @@ mod tests {
 
     #[test]
     fn what_is_no_answer_is_not_read() {
-        for text in
-            ["SSH-2.0-x\r\n", "HTTP/2 200\r\n\r\n", "HTTP/1.1 abc\r\n\r\n", "HTTP/1.1\r\n\r\n"]
-        {
+        for text in [
+            "SSH-2.0-x\r\n",
+            "HTTP/2 200\r\n\r\n",
+            "HTTP/1.1 abc\r\n\r\n",
+            "HTTP/1.1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nX: y\rContent-Length: 5\r\nContent-Length: 9\r\n\r\n",
+        ] {
             assert_eq!(read_reply(text.as_bytes(), false), Answered::Unreadable, "{text}");
         }
         let long = [b"HTTP/1.1 200 OK\r\n".to_vec(), vec![b'a'; LONGEST]].concat();

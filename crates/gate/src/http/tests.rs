@@ -178,7 +178,8 @@ fn there_is_one_host() {
 #[test]
 fn what_smugglers_use_is_refused() {
     #[rustfmt::skip]
-    let cases: [(&str, Fault); 29] = [
+    let cases: [(&str, Fault); 30] = [
+        ("Transfer-Encoding: chunked\r\nTrailer: Host\r\n",         Fault::Trailers),
         ("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n",      Fault::Framing),
         ("Content-Length: 3\r\nContent-Length: 3\r\n",               Fault::Framing),
         ("Content-Length: 3\r\ncontent-length: 4\r\n",               Fault::Framing),

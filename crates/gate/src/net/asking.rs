@@ -16,6 +16,9 @@ const WAITING: usize = 16;
 /// Answers that are remembered; who asks for more is refused.
 const MOST: usize = 1024;
 
+/// Letters of a question about a request. Nobody could read a longer one.
+const LONGEST: usize = 2048;
+
 /// Asks a person; it may take its time. Whatever is not a yes means no.
 pub type Ask = Box<dyn Fn(&Wanted) -> bool + Send>;
 
@@ -55,6 +58,9 @@ impl Asking {
     /// Puts a question, unless it was put before.
     fn question(&self, wanted: Wanted) -> Result<watch::Receiver<Option<bool>>, &'static str> {
         let Some(queue) = &self.queue else { return Err("ask-nobody") };
+        if wanted.request.as_ref().is_some_and(|request| request.len() > LONGEST) {
+            return Err("ask-long");
+        }
         let mut answers = self.answers();
         if let Some(answer) = answers.get(&wanted) {
             return Ok(answer.clone());
@@ -129,6 +135,15 @@ mod tests {
         // One who falls while asking has not agreed.
         let asking = Asking::new(Some(Box::new(|_| panic!("gone")))).unwrap();
         assert_eq!(block_on(asking.ask(wanted("a.test"))), Err("ask-refused"));
+    }
+
+    #[test]
+    fn a_question_that_nobody_could_read_is_not_put() {
+        let asking = Asking::new(Some(Box::new(|_| true))).unwrap();
+        let about =
+            |length: usize| Wanted { request: Some("x".repeat(length)), ..wanted("a.test") };
+        assert_eq!(block_on(asking.ask(about(LONGEST))), Ok(()));
+        assert_eq!(block_on(asking.ask(about(LONGEST + 1))), Err("ask-long"));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,9 @@ const HOSTS: usize = 4096;
 /// The name of that count.
 const OTHERS: &str = "others";
 
+/// Letters of plain requests that are remembered, by all connections; more requests are counted.
+const WORDS: usize = 4 << 20;
+
 /// Somebody who hears of each connection when it has ended, and does not keep us waiting.
 pub type Told = Arc<dyn Fn(&Connection) + Send + Sync>;
 
@@ -27,6 +31,8 @@ pub type Told = Arc<dyn Fn(&Connection) + Send + Sync>;
 pub(super) struct Book {
     begun: Instant,
     pages: Mutex<Pages>,
+    /// Letters of requests that are remembered.
+    words: AtomicUsize,
     told: Option<Told>,
 }
 
@@ -43,7 +49,9 @@ pub(super) struct Entry {
 #[derive(Debug, Default)]
 struct Pages {
     report: Report,
-    /// Bytes sent to each host.
+    /// Bytes that somebody wanted to send, to all.
+    tried: u64,
+    /// The same for each host.
     sent: HashMap<String, u64>,
     /// Names that were refused.
     names: HashSet<String>,
@@ -51,7 +59,7 @@ struct Pages {
 
 impl Book {
     pub(super) fn new(begun: Instant, told: Option<Told>) -> Self {
-        Self { begun, pages: Mutex::default(), told }
+        Self { begun, pages: Mutex::default(), words: AtomicUsize::new(0), told }
     }
 
     /// Begins an entry, which is noted when it is dropped.
@@ -69,7 +77,8 @@ impl Book {
             port,
             address: None,
             via,
-            verdict: Verdict::Allowed,
+            // As long as nothing else is known of it, it has not come about.
+            verdict: Verdict::Failed("unfinished"),
             rule: None,
             sent: 0,
             received: 0,
@@ -90,6 +99,7 @@ impl Book {
             pages.report.connections.push(connection);
         } else {
             pages.report.more += 1;
+            self.words.fetch_sub(words(&connection), Ordering::Relaxed);
         }
     }
 
@@ -110,20 +120,39 @@ impl Book {
         self.note(Connection { verdict: Verdict::Refused(code), ..entry });
     }
 
-    /// Counts bytes that were sent; an error if that was too much.
+    /// Notes what somebody said to a proxy that names nobody who can be reached.
+    pub(super) fn refused_words(&self, via: Via, code: &'static str) {
+        let entry = self.begin(String::new(), None, via);
+        self.note(Connection { verdict: Verdict::Refused(code), ..entry });
+    }
+
+    /// Counts bytes that are about to be sent; an error if that is too much. Then they are not sent,
+    /// and the budget is spent all the same: nothing smaller slips through behind them.
     pub(super) fn sent(&self, host: &str, bytes: u64, budget: &Budget) -> Result<(), &'static str> {
         let mut pages = self.pages();
-        pages.report.sent = pages.report.sent.saturating_add(bytes);
-        let all = pages.report.sent;
+        pages.tried = pages.tried.saturating_add(bytes);
+        let all = pages.tried;
         if budget.upload.is_some_and(|most| all > most) {
             return Err("budget-upload");
         }
-        let Some(most) = budget.per_host else { return Ok(()) };
-        // Those who come late are bounded together, and not one by one without end.
-        let is_known = pages.sent.contains_key(host) || pages.sent.len() < HOSTS;
-        let own = pages.sent.entry(if is_known { host } else { OTHERS }.to_owned()).or_default();
-        *own = own.saturating_add(bytes);
-        if *own > most { Err("budget-per-host") } else { Ok(()) }
+        if let Some(most) = budget.per_host {
+            // Those who come late are bounded together, and not one by one without end.
+            let is_known = pages.sent.contains_key(host) || pages.sent.len() < HOSTS;
+            let name = if is_known { host } else { OTHERS }.to_owned();
+            let own = pages.sent.entry(name).or_default();
+            *own = own.saturating_add(bytes);
+            if *own > most {
+                return Err("budget-per-host");
+            }
+        }
+        pages.report.sent = pages.report.sent.saturating_add(bytes);
+        Ok(())
+    }
+
+    /// Takes back what was counted and could not be sent.
+    fn unsent(&self, bytes: u64) {
+        let mut pages = self.pages();
+        pages.report.sent = pages.report.sent.saturating_sub(bytes);
     }
 
     /// Counts bytes that were received; an error if that was too much.
@@ -157,16 +186,52 @@ impl Entry {
         self.with(|connection| connection.verdict = verdict);
     }
 
+    /// Says that an address is dialled.
+    pub(super) fn dials(&self, address: SocketAddr) {
+        self.with(|it| it.address = Some(address));
+    }
+
+    /// Says that there is a connection to it, which nothing has gone through yet.
+    pub(super) fn dialled(&self) {
+        self.judged(Verdict::Untaken);
+    }
+
+    /// Says that what the client said may go on, and that it does.
+    pub(super) fn stands(&self) {
+        self.judged(Verdict::Allowed);
+    }
+
+    /// Remembers a plain request, if there is room for its words.
+    pub(super) fn saw(&self, method: &str, path: &str) {
+        let held = self.book.words.load(Ordering::Relaxed);
+        self.with(|it| {
+            let before = words(it);
+            match held < WORDS {
+                true => it.saw(method, path),
+                false => it.more_requests = it.more_requests.saturating_add(1),
+            }
+            self.book.words.fetch_add(words(it).saturating_sub(before), Ordering::Relaxed);
+        });
+    }
+
     /// Changes what is told of it.
     pub(super) fn with(&self, change: impl FnOnce(&mut Connection)) {
         change(&mut self.connection.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Counts bytes to the other side; an error if that was too much.
+    /// Counts bytes that are about to go to the other side; an error if they may not.
     pub(super) fn sent(&self, bytes: usize, budget: &Budget) -> Result<(), &'static str> {
         let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.book.sent(&self.host, bytes, budget)?;
         self.sent.fetch_add(bytes, Ordering::Relaxed);
-        self.book.sent(&self.host, bytes, budget)
+        Ok(())
+    }
+
+    /// Takes back what did not get there.
+    pub(super) fn unsent(&self, bytes: usize) {
+        let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+        self.sent.fetch_sub(bytes, Ordering::Relaxed);
+        self.book.unsent(bytes);
     }
 
     /// Counts bytes from there; an error if that was too much.
@@ -184,6 +249,11 @@ impl Drop for Entry {
         connection.received = self.received.load(Ordering::Relaxed);
         self.book.note(connection);
     }
+}
+
+/// Counts the letters of the requests that are remembered of a connection.
+fn words(connection: &Connection) -> usize {
+    connection.requests.iter().map(String::len).sum()
 }
 
 impl fmt::Debug for Book {
@@ -240,7 +310,9 @@ mod tests {
         assert_eq!(book.received(5, &budget), Ok(()));
         assert_eq!(book.received(1, &budget), Err("budget-download"));
         let report = book.report();
-        assert_eq!((report.sent, report.received), (11, 6));
+        assert_eq!((report.sent, report.received), (9, 6), "what is kept back is not sent");
+        book.unsent(2);
+        assert_eq!(book.report().sent, 7, "nor is what did not get there");
         assert_eq!(book.sent("c", u64::MAX, &Budget::default()), Ok(()));
     }
 
@@ -249,7 +321,7 @@ mod tests {
         let book = book();
         let entry = book.entry(&host("a.test"), 80, Via::Socks);
         entry.judged(Verdict::Cut("budget-upload"));
-        entry.with(|it| (0..40).for_each(|_| it.saw("GET", &format!("/{}", "x".repeat(500)))));
+        (0..40).for_each(|_| entry.saw("GET", &format!("/{}", "x".repeat(500))));
         let budget = Budget { upload: Some(3), ..Budget::default() };
         assert_eq!(entry.sent(3, &budget), Ok(()));
         assert_eq!(entry.sent(3, &budget), Err("budget-upload"));
@@ -258,9 +330,41 @@ mod tests {
         drop(entry);
         let report = book.report();
         let [told] = &*report.connections else { panic!("{report:?}") };
-        assert_eq!((told.sent, told.received, told.verdict.word()), (6, 7, "cut"));
+        assert_eq!((told.sent, told.received, told.verdict.word()), (3, 7, "cut"));
         assert_eq!((told.requests.len(), told.more_requests), (32, 8));
         assert_eq!(told.requests[0].chars().count(), 257);
+    }
+
+    #[test]
+    fn requests_beyond_a_number_of_letters_are_counted() {
+        let book = book();
+        let long = format!("/{}", "x".repeat(250));
+        let mut all: Vec<_> =
+            (0..600).map(|_| book.entry(&host("a.test"), 80, Via::Direct)).collect();
+        for entry in &all {
+            (0..32).for_each(|_| entry.saw("GET", &long));
+        }
+        let held = book.words.load(Ordering::Relaxed);
+        assert!((WORDS..WORDS + 300).contains(&held), "{held}");
+        all[599].with(|it| assert_eq!((it.requests.len(), it.more_requests), (0, 32)));
+        // Those that are not told give their room back.
+        (0..MOST).for_each(|_| drop(book.entry(&host("b.test"), 80, Via::Direct)));
+        all.clear();
+        assert_eq!(book.words.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn until_something_else_is_known_nothing_has_come_about() {
+        let book = book();
+        let entry = || book.entry(&host("a.test"), 80, Via::Direct);
+        drop(entry());
+        let (dialled, stands) = (entry(), entry());
+        dialled.dialled();
+        stands.dialled();
+        stands.stands();
+        drop((dialled, stands));
+        let words: Vec<_> = book.report().connections.iter().map(|it| it.verdict).collect();
+        assert_eq!(words, [Verdict::Failed("unfinished"), Verdict::Untaken, Verdict::Allowed]);
     }
 
     #[test]

@@ -15,9 +15,8 @@ use tokio::time::timeout;
 
 use super::Shared;
 use super::book::Entry;
-
-/// Bytes that are copied at once; one piece of memory is there for all connections.
-const CHUNK: usize = 64 << 10;
+use super::keep::{Kept, Larder, MUCH};
+use super::rules::Budget;
 
 /// After so many bytes a connection gets a pipe, through which the kernel moves them by itself.
 const MANY: usize = 256 << 10;
@@ -28,19 +27,51 @@ const MOVED: usize = 1 << 20;
 /// What bytes are moved with.
 #[derive(Debug)]
 pub(super) struct Hands {
-    /// What is read lies here before it is written: there is one thread.
+    /// What is read lies here before it is written: there is one thread, and one piece of memory for
+    /// all connections.
     chunk: Mutex<Vec<u8>>,
+    /// What could not be written yet, or says too little.
+    pub(super) larder: Larder,
     pipes: Arc<Semaphore>,
 }
 
 impl Hands {
     /// Makes them, with so many pipes at most.
     pub(super) fn new(pipes: usize) -> Self {
-        Self { chunk: Mutex::new(vec![0; CHUNK]), pipes: Arc::new(Semaphore::new(pipes)) }
+        let pipes = Arc::new(Semaphore::new(pipes));
+        Self { chunk: Mutex::new(vec![0; MUCH]), larder: Larder::default(), pipes }
     }
 
     fn chunk(&self) -> MutexGuard<'_, Vec<u8>> {
         self.chunk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Who hears of the bytes that go one way.
+#[derive(Clone, Copy)]
+enum Count<'e> {
+    Sent(&'e Entry, &'e Budget),
+    Received(&'e Entry, &'e Budget),
+    Nobody,
+}
+
+impl Count<'_> {
+    /// Counts bytes that are about to be passed on; an error if they may not be.
+    fn pass(self, bytes: usize) -> Result<(), Broken> {
+        match self {
+            Self::Sent(entry, budget) => entry.sent(bytes, budget).map_err(Broken::Over),
+            Self::Received(entry, budget) => entry.received(bytes, budget).map_err(Broken::Over),
+            Self::Nobody => Ok(()),
+        }
+    }
+
+    /// Takes back what could not be.
+    fn unpassed(self, bytes: usize) -> Broken {
+        match self {
+            Self::Sent(entry, _) => entry.unsent(bytes),
+            Self::Received(..) | Self::Nobody => {}
+        }
+        Broken::Gone
     }
 }
 
@@ -60,6 +91,7 @@ pub(super) async fn carry(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<(), &'static str> {
+    entry.stands();
     // One that breaks ends the other; one that ends well does not.
     let ended = tokio::try_join!(
         up(stream, upstream, entry, shared),
@@ -78,7 +110,7 @@ async fn up(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<(), Broken> {
-    one_way(stream, upstream, &shared.hands, |bytes| entry.sent(bytes, &shared.rules.budget)).await
+    one_way(stream, upstream, &shared.hands, Count::Sent(entry, &shared.rules.budget)).await
 }
 
 /// Moves what the server says.
@@ -88,55 +120,46 @@ pub(super) async fn down(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<(), Broken> {
-    one_way(upstream, stream, &shared.hands, |bytes| entry.received(bytes, &shared.rules.budget))
-        .await
+    one_way(upstream, stream, &shared.hands, Count::Received(entry, &shared.rules.budget)).await
 }
 
 /// Moves everything, and counts nothing.
-pub(super) async fn pass(one: &TcpStream, other: &TcpStream, hands: &Hands) {
+pub(super) async fn uncounted(one: &TcpStream, other: &TcpStream, hands: &Hands) {
     // Whichever way breaks ends the other.
-    tokio::try_join!(
-        one_way(one, other, hands, |_| Ok(())),
-        one_way(other, one, hands, |_| Ok(()))
-    )
-    .ok();
+    let (there, back) = (Count::Nobody, Count::Nobody);
+    tokio::try_join!(one_way(one, other, hands, there), one_way(other, one, hands, back)).ok();
 }
 
 async fn one_way(
     from: &TcpStream,
     to: &TcpStream,
     hands: &Hands,
-    count: impl Fn(usize) -> Result<(), &'static str>,
+    count: Count<'_>,
 ) -> Result<(), Broken> {
     let mut all = 0_usize;
     loop {
-        let mut counted = Ok(());
-        let left = from
+        let mut kept = hands.larder.keep();
+        let mut broken = Ok(());
+        let length = from
             .async_io(Interest::READABLE, || {
                 let mut chunk = hands.chunk();
-                let length = from.try_read(&mut chunk)?;
-                all = all.saturating_add(length);
-                counted = count(length);
-                let read = chunk.get(..length).unwrap_or_default();
-                if read.is_empty() || counted.is_err() {
-                    return Ok(None);
-                }
-                // Mostly all of it goes on at once, and nothing has to be kept.
-                let written = match to.try_write(read) {
-                    Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-                    written => written?,
-                };
-                Ok(Some(read.get(written..).unwrap_or_default().to_vec()))
+                let read = chunk.get_mut(..hands.larder.piece()).unwrap_or_default();
+                let length = from.try_read(read)?;
+                let read = read.get(..length).unwrap_or_default();
+                broken = pass_some(to, read, count, &mut kept);
+                Ok(length)
             })
             .await
             .map_err(|_| Broken::Gone)?;
-        counted.map_err(Broken::Over)?;
-        let Some(left) = left else {
+        broken?;
+        if length == 0 {
             finish(to);
             return Ok(());
-        };
-        write_all(to, &left).await.map_err(|_| Broken::Gone)?;
+        }
+        write_all(to, &kept).await.map_err(|left| count.unpassed(left))?;
+        all = all.saturating_add(length);
         if all >= MANY {
+            drop(kept);
             if let Some(pipe) = Pipe::new(hands) {
                 return pipe.one_way(from, to, count).await;
             }
@@ -145,11 +168,47 @@ async fn one_way(
     }
 }
 
-/// Writes everything.
-pub(super) async fn write_all(to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
+/// Passes on what can be at once, and keeps the rest. Mostly that is nothing.
+fn pass_some(
+    to: &TcpStream,
+    bytes: &[u8],
+    count: Count<'_>,
+    kept: &mut Kept,
+) -> Result<(), Broken> {
+    if bytes.is_empty() {
+        return Ok(());
+    }
+    count.pass(bytes.len())?;
+    let written = match to.try_write(bytes) {
+        Ok(written) => written,
+        Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+        Err(_) => return Err(count.unpassed(bytes.len())),
+    };
+    let left = bytes.get(written..).unwrap_or_default();
+    if !left.is_empty() {
+        kept.add(left);
+    }
+    Ok(())
+}
+
+/// Passes bytes on to a server, if there is room for them in the budget.
+pub(super) async fn pass(
+    bytes: &[u8],
+    upstream: &TcpStream,
+    entry: &Entry,
+    shared: &Shared,
+) -> Result<(), Broken> {
+    let count = Count::Sent(entry, &shared.rules.budget);
+    count.pass(bytes.len())?;
+    write_all(upstream, bytes).await.map_err(|left| count.unpassed(left))
+}
+
+/// Writes everything; an error is how many bytes could not be.
+pub(super) async fn write_all(to: &TcpStream, bytes: &[u8]) -> Result<(), usize> {
     let mut left = bytes;
     while !left.is_empty() {
-        let written = to.async_io(Interest::WRITABLE, || to.try_write(left)).await?;
+        let written = to.async_io(Interest::WRITABLE, || to.try_write(left)).await;
+        let written = written.map_err(|_| left.len())?;
         left = left.get(written..).unwrap_or_default();
     }
     Ok(())
@@ -158,13 +217,15 @@ pub(super) async fn write_all(to: &TcpStream, bytes: &[u8]) -> io::Result<()> {
 /// Reads what comes behind what is there, and returns how much that is; none if nothing more comes.
 pub(super) async fn read_more(
     from: &TcpStream,
-    bytes: &mut Vec<u8>,
+    bytes: &mut Kept,
     shared: &Shared,
 ) -> io::Result<usize> {
+    let Hands { larder, .. } = &shared.hands;
     from.async_io(Interest::READABLE, || {
         let mut chunk = shared.hands.chunk();
-        let length = from.try_read(&mut chunk)?;
-        bytes.extend(chunk.get(..length).unwrap_or_default());
+        let read = chunk.get_mut(..larder.piece()).unwrap_or_default();
+        let length = from.try_read(read)?;
+        bytes.add(read.get(..length).unwrap_or_default());
         Ok(length)
     })
     .await
@@ -182,12 +243,12 @@ pub(super) async fn tell(stream: &TcpStream, answer: &[u8], shared: &Shared) {
     /// closed with words in it that nobody has read is reset, and the answer may be lost.
     const HEARD: Duration = Duration::from_secs(1);
     const MOST: usize = 1 << 20;
-    if write_all(stream, answer).await.is_err() {
-        return;
-    }
-    finish(stream);
     let hearing = async {
-        let (mut all, mut scrap) = (0_usize, Vec::new());
+        if write_all(stream, answer).await.is_err() {
+            return;
+        }
+        finish(stream);
+        let (mut all, mut scrap) = (0_usize, shared.hands.larder.keep());
         while let Ok(length @ 1..) = read_more(stream, &mut scrap, shared).await {
             scrap.clear();
             all = all.saturating_add(length);
@@ -226,7 +287,7 @@ impl Pipe {
         &self,
         from: &TcpStream,
         to: &TcpStream,
-        count: impl Fn(usize) -> Result<(), &'static str>,
+        count: Count<'_>,
     ) -> Result<(), Broken> {
         let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
         loop {
@@ -242,7 +303,7 @@ impl Pipe {
                 finish(to);
                 return Ok(());
             }
-            count(filled).map_err(Broken::Over)?;
+            count.pass(filled)?;
             let mut left = filled;
             while left > 0 {
                 let emptied = to
@@ -250,11 +311,10 @@ impl Pipe {
                         let (pipe, socket) = (self.out.as_fd(), to.as_fd());
                         moved(rustix::pipe::splice(pipe, None, socket, None, left, flags))
                     })
-                    .await
-                    .map_err(|_| Broken::Gone)?;
-                left = left.saturating_sub(emptied);
-                if emptied == 0 {
-                    return Err(Broken::Gone);
+                    .await;
+                match emptied {
+                    Ok(emptied @ 1..) => left = left.saturating_sub(emptied),
+                    Ok(0) | Err(_) => return Err(count.unpassed(left)),
                 }
             }
         }

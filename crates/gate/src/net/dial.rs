@@ -67,8 +67,8 @@ impl Failed {
 /// Judges a connection and makes it; what it finds out goes into the entry.
 pub(super) async fn dial(shared: &Shared, whom: &Whom, entry: &Entry) -> Result<TcpStream, Failed> {
     match try_dial(shared, whom, entry).await {
-        Ok((stream, address)) => {
-            entry.with(|it| it.address = Some(address));
+        Ok(stream) => {
+            entry.dialled();
             Ok(stream)
         }
         Err(failed) => {
@@ -78,11 +78,7 @@ pub(super) async fn dial(shared: &Shared, whom: &Whom, entry: &Entry) -> Result<
     }
 }
 
-async fn try_dial(
-    shared: &Shared,
-    whom: &Whom,
-    entry: &Entry,
-) -> Result<(TcpStream, SocketAddr), Failed> {
+async fn try_dial(shared: &Shared, whom: &Whom, entry: &Entry) -> Result<TcpStream, Failed> {
     let Whom { host, port } = whom;
     let port = *port;
     let judges = match shared.rules.judge(host, port) {
@@ -110,11 +106,12 @@ async fn try_dial(
     let mut left = addresses.into_iter().peekable();
     while let Some(address) = left.next() {
         let patience = if left.peek().is_some() { NEXT } else { LAST };
+        entry.dials(address);
         match timeout(patience, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {
                 // Whoever speaks does it with small words, too.
                 stream.set_nodelay(true).ok();
-                return Ok((stream, address));
+                return Ok(stream);
             }
             Ok(Err(error)) if error.kind() == ErrorKind::ConnectionRefused => {
                 failed = Failed::Closed;
@@ -136,7 +133,10 @@ async fn addresses(
 ) -> Result<Vec<SocketAddr>, Failed> {
     if is_host(host) {
         // Whichever of the two somebody listens at.
-        return Ok(vec![(Ipv4Addr::LOCALHOST, port).into(), (Ipv6Addr::LOCALHOST, port).into()]);
+        let own = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
+        let left = own.into_iter().filter(|address| !judges.denies(*address, port));
+        let left: Vec<_> = left.map(|address| SocketAddr::from((address, port))).collect();
+        return if left.is_empty() { Err(Failed::Refused("address-denied")) } else { Ok(left) };
     }
     let found = match host {
         Host::Ip(address) => vec![*address],

@@ -7,8 +7,9 @@ use tokio::net::TcpStream;
 
 use super::Shared;
 use super::book::Entry;
-use super::carry::{Broken, cut, finish, read_more, tell, write_all};
+use super::carry::{Broken, cut, finish, pass, read_more, tell, write_all};
 use super::incoming::{Incoming, Left};
+use super::keep::Kept;
 use crate::http::{
     Answered, Body, Chunks, Extent, Follows, Head, Reply, Status, Version, read_reply, refuse,
     to_server,
@@ -18,29 +19,36 @@ use crate::traffic::Verdict;
 /// Passes a request on, and its answer back; returns whether another may follow.
 pub(super) async fn exchange(
     incoming: &mut Incoming<'_>,
-    head: &Head,
+    head: Box<Head>,
     upstream: &TcpStream,
     wish: Follows,
     entry: &Entry,
     shared: &Shared,
 ) -> Follows {
+    entry.stands();
     let stream = incoming.stream;
     let (is_sent, is_answered) = (AtomicBool::new(false), AtomicBool::new(false));
-    let wish = if may_stay(head) { wish } else { Follows::Nothing };
+    let wish = if may_stay(&head) { wish } else { Follows::Nothing };
+    let (is_head_asked, left) = (head.method == "HEAD", Left::of(head.body));
+    let mut words = shared.hands.larder.keep();
+    words.add(&to_server(&head).unwrap_or_default());
+    let authority = head.authority.clone();
+    // An answer may take its time, and nothing else is needed until then.
+    drop(head);
     let down = Down { stream, upstream, entry, shared, is_answered: &is_answered };
     let ended = tokio::select! {
-        broken = send(incoming, head, upstream, &is_sent, entry, shared) => match broken {
+        broken = send(incoming, words, left, upstream, &is_sent, entry, shared) => match broken {
             Ok(never) => match never {},
             Err(broken) => Err(broken),
         },
-        answered = down.answer(head, wish) => answered,
+        answered = down.answer(is_head_asked, wish) => answered,
     };
     match ended {
         Ok(Some(follows)) if is_sent.load(Ordering::Relaxed) => return follows,
         Ok(Some(_)) => finish(stream),
         Ok(None) => {
             entry.judged(Verdict::Failed("no-answer"));
-            let why = format!("{} did not answer", head.authority);
+            let why = format!("{authority} did not answer");
             tell(stream, &refuse(Status::BadGateway, "no-answer", &why), shared).await;
         }
         Err(Broken::Gone) => cut(stream),
@@ -71,18 +79,19 @@ fn may_stay(head: &Head) -> bool {
 /// more, the answer is what counts.
 async fn send(
     incoming: &mut Incoming<'_>,
-    head: &Head,
+    words: Kept,
+    mut left: Left,
     upstream: &TcpStream,
     is_sent: &AtomicBool,
     entry: &Entry,
     shared: &Shared,
 ) -> Result<Infallible, Broken> {
-    let mut piece = to_server(head).unwrap_or_default();
-    let mut left = Left::of(head.body);
+    let mut piece = words;
     loop {
-        entry.sent(piece.len(), &shared.rules.budget).map_err(Broken::Over)?;
-        if write_all(upstream, &piece).await.is_err() {
-            break;
+        match pass(&piece, upstream, entry, shared).await {
+            Ok(()) => {}
+            Err(Broken::Gone) => break,
+            Err(over @ Broken::Over(_)) => return Err(over),
         }
         piece = incoming.take_body(&mut left).map_err(|fault| Broken::Over(fault.code()))?;
         if piece.is_empty() && left.is_done() {
@@ -108,47 +117,49 @@ struct Down<'a> {
 
 impl Down<'_> {
     /// Passes an answer back; none if there is none.
-    async fn answer(&self, head: &Head, wish: Follows) -> Result<Option<Follows>, Broken> {
-        let mut bytes = Vec::new();
+    async fn answer(&self, is_head_asked: bool, wish: Follows) -> Result<Option<Follows>, Broken> {
+        let mut bytes = self.shared.hands.larder.keep();
         let reply = loop {
-            match read_reply(&bytes, head.method == "HEAD") {
+            match read_reply(&bytes, is_head_asked) {
                 Answered::Reply(reply) if matches!(reply.status, 100 | 102..=199) => {
-                    let first: Vec<u8> = bytes.drain(..reply.length).collect();
+                    let first = bytes.take(reply.length);
                     self.write(&first).await?;
                     continue;
                 }
                 Answered::Reply(reply) => break reply,
                 Answered::Unreadable => return self.rest(bytes).await,
+                Answered::NeedMore if bytes.is_full() => return self.rest(bytes).await,
                 Answered::NeedMore => {}
             }
             if self.more(&mut bytes).await? == 0 {
                 return if bytes.is_empty() { Ok(None) } else { self.rest(bytes).await };
             }
         };
-        let behind = bytes.split_off(reply.length);
+        bytes.skip(reply.length);
         let left = match (reply.status, reply.extent) {
             (101, _) | (_, Extent::End) => None,
             (_, Extent::Length(length)) => Some(Left::of(Body::Length(length))),
-            (_, Extent::Chunked) => Some(Left::Chunks(Chunks::default())),
+            (_, Extent::Chunked) => Some(Left::Chunks(Chunks::of_answer())),
         };
         match left {
             None => {
                 self.write(&reply.to_client(Follows::Nothing)).await?;
-                self.rest(behind).await
+                self.rest(bytes).await
             }
-            Some(left) => self.body(&reply, left, behind, wish).await,
+            Some(left) => self.body(reply, left, bytes, wish).await,
         }
     }
 
     /// Passes a body back whose end is known.
     async fn body(
         &self,
-        reply: &Reply,
+        reply: Reply,
         mut left: Left,
-        mut bytes: Vec<u8>,
+        mut bytes: Kept,
         wish: Follows,
     ) -> Result<Option<Follows>, Broken> {
         self.write(&reply.to_client(wish)).await?;
+        drop(reply);
         loop {
             let Ok(own) = left.take(&bytes) else { return self.rest(bytes).await };
             bytes.truncate(own);
@@ -165,7 +176,7 @@ impl Down<'_> {
     }
 
     /// Passes everything back until the server ends.
-    async fn rest(&self, mut bytes: Vec<u8>) -> Result<Option<Follows>, Broken> {
+    async fn rest(&self, mut bytes: Kept) -> Result<Option<Follows>, Broken> {
         loop {
             self.write(&bytes).await?;
             bytes.clear();
@@ -176,7 +187,7 @@ impl Down<'_> {
         }
     }
 
-    async fn more(&self, bytes: &mut Vec<u8>) -> Result<usize, Broken> {
+    async fn more(&self, bytes: &mut Kept) -> Result<usize, Broken> {
         let read = read_more(self.upstream, bytes, self.shared).await;
         // A server that is reset has ended, too; what it said so far is passed on.
         let length = read.map_err(|_| Broken::Gone)?;

@@ -6,9 +6,10 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::book::Entry;
-use super::carry::{Broken, carry, down, finish, read_more, tell, write_all};
+use super::carry::{Broken, carry, down, finish, pass, read_more, tell, write_all};
 use super::exchange::exchange;
 use super::incoming::{Incoming, Left, PATIENCE};
+use super::keep::Kept;
 use super::permit::{check_rules, check_whom};
 use super::{Shared, Whom};
 use crate::http::{Answered, Body, Follows, Head, read_reply, unswitched};
@@ -28,17 +29,22 @@ pub(super) async fn follow(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<(), Verdict> {
-    let mut incoming = Incoming::new(stream, Vec::new());
+    let mut incoming = Incoming::new(stream, shared.hands.larder.keep());
     let first = match incoming.head(PATIENCE, shared).await {
         Ok(Some(head)) => head,
         // Somebody only looked whether there is anybody.
-        Ok(None) => return Ok(()),
-        Err(unread) => return Err(Verdict::Refused(unread.code())),
+        Ok(None) => {
+            entry.stands();
+            return Ok(());
+        }
+        Err(unread) => return Err(unread.verdict()),
     };
     check_whom(&first, whom).map_err(|refusal| Verdict::Refused(refusal.code))?;
-    entry.with(|it| it.saw(&first.method, &first.target.path()));
-    if wants_switch(&first) && first.body == Body::Length(0) && !is_http2(&first) {
+    entry.stands();
+    entry.saw(&first.method, &first.target.path());
+    if wants_switch(&first) && first.body == Body::Length(0) && !is_unseen(&first) {
         let raw = incoming.take(first.length);
+        drop(first);
         return switch(raw, incoming, upstream, whom, entry, shared).await;
     }
     requests(Some(first), incoming, upstream, whom, entry, shared).await
@@ -53,15 +59,16 @@ pub(super) async fn one(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<(), Verdict> {
-    let mut incoming = Incoming::new(stream, Vec::new());
+    let mut incoming = Incoming::new(stream, shared.hands.larder.keep());
     let mut head = match incoming.head(PATIENCE, shared).await {
         Ok(Some(head)) => head,
-        Ok(None) => return Ok(()),
+        Ok(None) => {
+            entry.stands();
+            return Ok(());
+        }
         Err(unread) => {
-            let Some(answer) = unread.answer() else {
-                return Err(Verdict::Refused(unread.code()));
-            };
-            entry.judged(Verdict::Refused(unread.code()));
+            let Some(answer) = unread.answer() else { return Err(unread.verdict()) };
+            entry.judged(unread.verdict());
             tell(stream, &answer, shared).await;
             return Ok(());
         }
@@ -75,8 +82,8 @@ pub(super) async fn one(
         tell(stream, &refusal.answer(), shared).await;
         return Ok(());
     }
-    incoming.take(head.length);
-    exchange(&mut incoming, &head, upstream, Follows::Nothing, entry, shared).await;
+    incoming.skip(head.length);
+    exchange(&mut incoming, head, upstream, Follows::Nothing, entry, shared).await;
     Ok(())
 }
 
@@ -111,7 +118,7 @@ async fn each(
             None => match incoming.head(IDLE, shared).await {
                 Ok(Some(head)) => {
                     check_whom(&head, whom).map_err(|refusal| Broken::Over(refusal.code))?;
-                    entry.with(|it| it.saw(&head.method, &head.target.path()));
+                    entry.saw(&head.method, &head.target.path());
                     head
                 }
                 Ok(None) => {
@@ -121,11 +128,17 @@ async fn each(
                 Err(unread) => return Err(Broken::Over(unread.code())),
             },
         };
-        let raw = incoming.take(head.length);
+        let mut sent = incoming.take(head.length);
         // Behind an agreement to speak something else nothing could be followed.
-        let sent = if wants_switch(&head) { unswitched(&head) } else { raw };
-        pass(&sent, upstream, entry, shared).await?;
+        if wants_switch(&head) {
+            sent.clear();
+            sent.add(&unswitched(&head));
+        }
         let mut left = Left::of(head.body);
+        // A body may take its time, and keeps no more than it has to.
+        drop(head);
+        pass(&sent, upstream, entry, shared).await?;
+        drop(sent);
         loop {
             let piece =
                 incoming.take_body(&mut left).map_err(|fault| Broken::Over(fault.code()))?;
@@ -141,21 +154,10 @@ async fn each(
     }
 }
 
-/// Passes bytes on, if there is room for them in the budget.
-async fn pass(
-    bytes: &[u8],
-    upstream: &TcpStream,
-    entry: &Entry,
-    shared: &Shared,
-) -> Result<(), Broken> {
-    entry.sent(bytes.len(), &shared.rules.budget).map_err(Broken::Over)?;
-    write_all(upstream, bytes).await.map_err(|_| Broken::Gone)
-}
-
 /// Waits for what a server says to the wish to speak something else: if it agrees, nothing is
 /// followed any more.
 async fn switch(
-    raw: Vec<u8>,
+    raw: Kept,
     incoming: Incoming<'_>,
     upstream: &TcpStream,
     whom: &Whom,
@@ -169,6 +171,7 @@ async fn switch(
     if let Err(broken) = pass(&raw, upstream, entry, shared).await {
         return cut(broken);
     }
+    drop(raw);
     let agreed = match timeout(SWITCHING, agrees(incoming.stream, upstream, entry, shared)).await {
         Ok(Ok(agreed)) => agreed,
         Ok(Err(broken)) => return cut(broken),
@@ -188,7 +191,7 @@ async fn agrees(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<bool, Broken> {
-    let (mut bytes, mut passed) = (Vec::new(), 0);
+    let (mut bytes, mut passed) = (shared.hands.larder.keep(), 0);
     loop {
         let length = read_more(upstream, &mut bytes, shared).await.map_err(|_| Broken::Gone)?;
         if length == 0 {
@@ -200,11 +203,12 @@ async fn agrees(
         passed = bytes.len();
         loop {
             match read_reply(&bytes, false) {
+                Answered::NeedMore if bytes.is_full() => return Ok(false),
                 Answered::NeedMore => break,
                 Answered::Reply(reply) if reply.status == 101 => return Ok(true),
                 // More than one answer may come before the answer.
                 Answered::Reply(reply) if reply.status < 200 => {
-                    drop(bytes.drain(..reply.length));
+                    bytes.skip(reply.length);
                     passed = bytes.len();
                 }
                 Answered::Reply(_) | Answered::Unreadable => return Ok(false),
@@ -217,10 +221,12 @@ fn wants_switch(head: &Head) -> bool {
     head.values("upgrade").next().is_some()
 }
 
-/// Requests of HTTP/2 cannot be followed.
-fn is_http2(head: &Head) -> bool {
-    let words = head.values("upgrade").flat_map(|value| value.split(|byte| *byte == b','));
-    words
-        .map(<[u8]>::trim_ascii)
-        .any(|word| word.get(..2).is_some_and(|it| it.eq_ignore_ascii_case(b"h2")))
+/// Requests of HTTP/2 cannot be followed, and those inside TLS are not seen.
+fn is_unseen(head: &Head) -> bool {
+    const UNSEEN: [&[u8]; 3] = [b"h2", b"http", b"tls"];
+    let starts = |word: &[u8], with: &[u8]| {
+        word.get(..with.len()).is_some_and(|start| start.eq_ignore_ascii_case(with))
+    };
+    let mut words = head.values("upgrade").flat_map(|value| value.split(|byte| *byte == b','));
+    words.any(|word| UNSEEN.iter().any(|with| starts(word.trim_ascii(), with)))
 }

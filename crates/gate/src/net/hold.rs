@@ -12,7 +12,7 @@ use tokio::net::UnixDatagram;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::dial::{Failed, dial};
-use super::{Held, Pair, Ready, Shared, Whom};
+use super::{Held, Pair, Ready, Shared};
 use crate::packet::Packet;
 use crate::traffic::{Verdict as Became, Via};
 
@@ -39,7 +39,7 @@ pub(super) struct Queue {
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Verdict {
+pub(super) enum Verdict {
     /// It goes on, with this mark.
     Pass(u32),
     /// It is forgotten.
@@ -95,9 +95,8 @@ pub(super) async fn attend(queue: Queue, shared: Arc<Shared>) {
             continue;
         };
         let pair = Pair { from: source, to: destination };
-        // Sent again while the first is still being answered.
-        if shared.held().contains_key(&pair) {
-            queue.say(id, Verdict::Drop);
+        if let Some(verdict) = shared.held().get(&pair).map(again) {
+            queue.say(id, verdict);
             continue;
         }
         let Ok(permit) = Arc::clone(&shared.room).try_acquire_owned() else {
@@ -111,12 +110,22 @@ pub(super) async fn attend(queue: Queue, shared: Arc<Shared>) {
     }
 }
 
+/// Says what becomes of a packet that was sent before.
+pub(super) fn again(held: &Held) -> Verdict {
+    match held {
+        // The first is still being answered.
+        Held::Dialling => Verdict::Drop,
+        // There was no room to take it, or who sent it is gone, and another has its port. What was
+        // dialled is for whoever asks for the same.
+        Held::Ready(_) => Verdict::Pass(0),
+    }
+}
+
 /// Finds out what becomes of a connection.
 async fn judge(shared: &Arc<Shared>, pair: Pair, permit: OwnedSemaphorePermit) -> Verdict {
     // Whatever happens here, who sends the packet again is heard again.
     let mut waiting = Waiting { shared, pair, became: None };
-    let Some(host) = shared.meant(pair.to.ip()) else { return Verdict::Pass(DENIED) };
-    let whom = Whom { host, port: pair.to.port() };
+    let Some(whom) = shared.meant(pair.to) else { return Verdict::Pass(DENIED) };
     let entry = shared.book.entry(&whom.host, whom.port, Via::Direct);
     match dial(shared, &whom, &entry).await {
         Ok(upstream) => {

@@ -8,7 +8,9 @@ use tokio::time::timeout;
 
 use super::Shared;
 use super::carry::read_more;
+use super::keep::Kept;
 use crate::http::{Body, Chunks, Fault, Head, Reader, Reading, Status, refuse};
+use crate::traffic::Verdict;
 
 /// How long a client may take to say what it wants.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
@@ -17,7 +19,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(super) struct Incoming<'s> {
     pub(super) stream: &'s TcpStream,
-    bytes: Vec<u8>,
+    bytes: Kept,
 }
 
 /// Why no request was read.
@@ -31,13 +33,15 @@ pub(super) enum Unread {
     Tls,
     /// It speaks HTTP/2.
     Http2,
+    /// So many are in the middle of a request that no more of this one can be kept.
+    Full,
     /// It speaks something else, or badly.
     Fault(Fault),
 }
 
 impl<'s> Incoming<'s> {
     /// Begins with bytes that were read already.
-    pub(super) fn new(stream: &'s TcpStream, bytes: Vec<u8>) -> Self {
+    pub(super) fn new(stream: &'s TcpStream, bytes: Kept) -> Self {
         Self { stream, bytes }
     }
 
@@ -55,7 +59,7 @@ impl<'s> Incoming<'s> {
     ) -> Result<Option<Box<Head>>, Unread> {
         if self.bytes.is_empty() {
             // What is long idle keeps no memory.
-            self.bytes = Vec::new();
+            self.bytes.clear();
             match timeout(idle, self.more(shared)).await {
                 Ok(Ok(0)) => return Ok(None),
                 Ok(Ok(_)) => {}
@@ -78,6 +82,9 @@ impl<'s> Incoming<'s> {
                 Reading::Http2Preface => return Err(Unread::Http2),
                 Reading::Head(head) => return Ok(Some(head)),
             }
+            if self.bytes.is_full() {
+                return Err(Unread::Full);
+            }
             if self.more(shared).await.map_err(|_| Unread::Gone)? == 0 {
                 return Err(Unread::Gone);
             }
@@ -90,13 +97,17 @@ impl<'s> Incoming<'s> {
     }
 
     /// Takes bytes off: those of a head.
-    pub(super) fn take(&mut self, length: usize) -> Vec<u8> {
-        let behind = self.bytes.split_off(length.min(self.bytes.len()));
-        std::mem::replace(&mut self.bytes, behind)
+    pub(super) fn take(&mut self, length: usize) -> Kept {
+        self.bytes.take(length)
+    }
+
+    /// Forgets bytes: those of a head that was read.
+    pub(super) fn skip(&mut self, length: usize) {
+        self.bytes.skip(length);
     }
 
     /// Takes off what is there of a body. An error if nobody can tell where that ends.
-    pub(super) fn take_body(&mut self, left: &mut Left) -> Result<Vec<u8>, Fault> {
+    pub(super) fn take_body(&mut self, left: &mut Left) -> Result<Kept, Fault> {
         let length = left.take(&self.bytes)?;
         Ok(self.take(length))
     }
@@ -108,9 +119,20 @@ impl Unread {
         match self {
             Self::Gone => "client-gone",
             Self::Late => "first-bytes-late",
+            Self::Full => "first-bytes-full",
             Self::Tls => "http-tls",
             Self::Http2 => "http-unseen",
             Self::Fault(fault) => fault.code(),
+        }
+    }
+
+    /// Returns what became of the connection.
+    pub(super) fn verdict(self) -> Verdict {
+        match self {
+            Self::Gone => Verdict::Untaken,
+            Self::Late | Self::Tls | Self::Http2 | Self::Full | Self::Fault(_) => {
+                Verdict::Refused(self.code())
+            }
         }
     }
 
@@ -118,6 +140,9 @@ impl Unread {
     pub(super) fn answer(self) -> Option<Vec<u8>> {
         Some(match self {
             Self::Gone | Self::Late => return None,
+            Self::Full => {
+                refuse(Status::Unavailable, self.code(), "too many requests are unfinished")
+            }
             Self::Tls => refuse(Status::BadRequest, self.code(), "this is TLS, and not HTTP"),
             Self::Http2 => refuse(Status::BadRequest, "http-version", "a proxy is asked by HTTP/1"),
             Self::Fault(fault) => refuse(fault.status(), fault.code(), &fault.to_string()),

@@ -14,12 +14,14 @@
 //! | `proxy` | takes connections of programs that ask for one |
 //! | `dial` | resolves, judges again, connects |
 //! | `first` | looks at the first bytes of TLS: do they name the same host? |
+//! | `greet` | follows TLS until a server has answered: it may ask for them again |
 //! | `incoming` | reads plain requests, one after the other |
 //! | `permit`, `requests` | judge a plain request: for whom it is, and by method and path |
 //! | `follow` | passes on the requests of one connection |
 //! | `exchange` | passes on one request, and its answer back |
 //! | `asking` | asks a person, and remembers the answer |
 //! | `carry` | moves bytes both ways |
+//! | `keep` | bounds what all of them keep meanwhile |
 //! | `book` | remembers what there was |
 //! | `publish` | leads connections from the host to servers inside |
 
@@ -30,8 +32,10 @@ mod dial;
 mod exchange;
 mod first;
 mod follow;
+mod greet;
 mod hold;
 mod incoming;
+mod keep;
 mod names;
 mod open;
 mod permit;

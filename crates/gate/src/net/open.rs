@@ -22,7 +22,7 @@ use super::dial::Failed;
 use super::rules::Rules;
 use super::{hold, names, proxy, relay};
 use crate::dns::Names;
-use crate::traffic::Report;
+use crate::traffic::{Report, Verdict, Via};
 
 /// How long connections may take to end once the doors are to be closed: what was said before goes
 /// out, as it would without us.
@@ -187,12 +187,18 @@ impl Shared {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whom an address inside stands for.
-    pub(super) fn meant(&self, address: IpAddr) -> Option<Host> {
-        if Names::is_local(address) {
-            return self.names().name(address).cloned().map(Host::Name);
+    /// Returns whom an address inside stands for. That it stands for nobody is in the book then.
+    pub(super) fn meant(&self, to: SocketAddr) -> Option<Whom> {
+        let (address, port) = (to.ip(), to.port());
+        if !Names::is_local(address) {
+            return Some(Whom { host: Host::from(address), port });
         }
-        Some(Host::from(address))
+        let name = self.names().name(address).cloned();
+        if name.is_none() {
+            let entry = self.book.entry(&Host::from(address), port, Via::Direct);
+            entry.judged(Verdict::Refused("address-of-nobody"));
+        }
+        name.map(|name| Whom { host: Host::Name(name), port })
     }
 }
 

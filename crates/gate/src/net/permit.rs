@@ -51,7 +51,7 @@ pub(super) async fn check_rules(
 ) -> Result<(), Refusal> {
     let Whom { host, port } = whom;
     if !shared.rules.requests.covers(host, *port) {
-        entry.with(|it| it.saw(&head.method, &head.target.path()));
+        entry.saw(&head.method, &head.target.path());
         return Ok(());
     }
     let path = match &head.target {
@@ -63,7 +63,7 @@ pub(super) async fn check_rules(
         }
         Target::Asterisk | Target::Connect => head.target.path(),
     };
-    entry.with(|it| it.saw(&head.method, &path));
+    entry.saw(&head.method, &path);
     let said = shared.rules.requests.judge(host, *port, &head.method, &path);
     if let Some(rule) = &said.rule {
         entry.with(|it| it.rule = Some(rule.clone()));

@@ -1,21 +1,20 @@
 //! Connections of programs that are set up for a proxy: HTTP and SOCKS5 at one port.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-use super::carry::{tell, write_all};
+use super::carry::{read_more, tell, write_all};
 use super::dial::{Failed, dial};
 use super::exchange::exchange;
 use super::incoming::{Incoming, PATIENCE};
+use super::keep::Kept;
 use super::permit::check_rules;
 use super::relay::through;
 use super::{Shared, Whom};
-use crate::http::{ESTABLISHED, Follows, Head, Status, Target, refuse};
+use crate::http::{Authority, ESTABLISHED, Follows, Head, Status, Target, refuse};
 use crate::socks::{self, Reply, WELCOME, read_greeting, read_request};
 use crate::traffic::{Verdict, Via};
 
@@ -40,9 +39,10 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     }
 }
 
-async fn take(mut stream: TcpStream, shared: &Shared) {
-    let mut bytes = Vec::new();
-    let Ok(Ok(())) = timeout(PATIENCE, read_more(&mut stream, &mut bytes)).await else { return };
+async fn take(stream: TcpStream, shared: &Shared) {
+    let mut bytes = shared.hands.larder.keep();
+    let read = timeout(PATIENCE, read_more(&stream, &mut bytes, shared)).await;
+    let Ok(Ok(1..)) = read else { return };
     match bytes.first() {
         Some(4 | 5) => by_socks(stream, bytes, shared).await,
         Some(_) => by_http(stream, bytes, shared).await,
@@ -50,26 +50,21 @@ async fn take(mut stream: TcpStream, shared: &Shared) {
     }
 }
 
-/// Reads what comes; that nothing does is an error.
-async fn read_more(stream: &mut TcpStream, bytes: &mut Vec<u8>) -> io::Result<()> {
-    match stream.read_buf(bytes).await? {
-        0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        _ => Ok(()),
-    }
-}
-
-async fn by_socks(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
-    let asked = timeout(PATIENCE, socks_request(&mut stream, &mut bytes)).await;
+async fn by_socks(stream: TcpStream, bytes: Kept, shared: &Shared) {
+    let asked = timeout(PATIENCE, socks_request(&stream, bytes, shared)).await;
     let request = match asked {
-        Ok(Ok(Ok(request))) => request,
-        Ok(Ok(Err(fault))) => return tell(&stream, &fault.answer(), shared).await,
-        Ok(Err(_)) | Err(_) => return,
+        Ok(Some(Ok(request))) => request,
+        Ok(Some(Err(fault))) => {
+            shared.book.refused_words(Via::Socks, fault.code());
+            return tell(&stream, &fault.answer(), shared).await;
+        }
+        Ok(None) | Err(_) => return,
     };
     let whom = Whom { host: request.host, port: request.port };
     let entry = shared.book.entry(&whom.host, whom.port, Via::Socks);
     match dial(shared, &whom, &entry).await {
         Ok(upstream) => {
-            if stream.write_all(&Reply::Succeeded.write()).await.is_ok() {
+            if write_all(&stream, &Reply::Succeeded.write()).await.is_ok() {
                 through(&stream, &upstream, &whom, &entry, shared).await;
             }
         }
@@ -84,35 +79,39 @@ async fn by_socks(mut stream: TcpStream, mut bytes: Vec<u8>, shared: &Shared) {
     }
 }
 
+/// Reads what a client wants; none if it goes away.
 async fn socks_request(
-    stream: &mut TcpStream,
-    bytes: &mut Vec<u8>,
-) -> io::Result<Result<socks::Request, socks::Fault>> {
+    stream: &TcpStream,
+    mut bytes: Kept,
+    shared: &Shared,
+) -> Option<Result<socks::Request, socks::Fault>> {
     loop {
-        match read_greeting(bytes) {
-            Ok(socks::Reading::NeedMore) => read_more(stream, bytes).await?,
+        match read_greeting(&bytes) {
+            Ok(socks::Reading::NeedMore) => {}
             Ok(socks::Reading::Done((), length)) => {
-                drop(bytes.drain(..length));
+                bytes.skip(length);
                 break;
             }
-            Err(fault) => return Ok(Err(fault)),
+            Err(fault) => return Some(Err(fault)),
         }
+        read_more(stream, &mut bytes, shared).await.ok().filter(|length| *length > 0)?;
     }
-    stream.write_all(&WELCOME).await?;
+    write_all(stream, &WELCOME).await.ok()?;
     loop {
-        match read_request(bytes) {
-            Ok(socks::Reading::NeedMore) => read_more(stream, bytes).await?,
+        match read_request(&bytes) {
+            Ok(socks::Reading::NeedMore) => {}
             // Nobody speaks before the answer; whoever does is not understood.
             Ok(socks::Reading::Done(_, length)) if length < bytes.len() => {
-                return Ok(Err(socks::Fault::Malformed));
+                return Some(Err(socks::Fault::Malformed));
             }
-            Ok(socks::Reading::Done(request, _)) => return Ok(Ok(request)),
-            Err(fault) => return Ok(Err(fault)),
+            Ok(socks::Reading::Done(request, _)) => return Some(Ok(request)),
+            Err(fault) => return Some(Err(fault)),
         }
+        read_more(stream, &mut bytes, shared).await.ok().filter(|length| *length > 0)?;
     }
 }
 
-async fn by_http(stream: TcpStream, bytes: Vec<u8>, shared: &Shared) {
+async fn by_http(stream: TcpStream, bytes: Kept, shared: &Shared) {
     let mut incoming = Incoming::new(&stream, bytes);
     loop {
         let head = match incoming.head(IDLE, shared).await {
@@ -120,16 +119,18 @@ async fn by_http(stream: TcpStream, bytes: Vec<u8>, shared: &Shared) {
             Ok(None) => return,
             Err(unread) => {
                 if let Some(answer) = unread.answer() {
+                    shared.book.refused_words(Via::Http, unread.code());
                     tell(&stream, &answer, shared).await;
                 }
                 return;
             }
         };
-        incoming.take(head.length);
+        incoming.skip(head.length);
         let follows = match head.target {
-            Target::Connect => return connect(&incoming, &head, shared).await,
+            Target::Connect => return connect(&incoming, head, shared).await,
             Target::Absolute(_) => request(&mut incoming, head, shared).await,
             Target::Asterisk | Target::Origin(_) => {
+                shared.book.refused_words(Via::Http, "proxy-form");
                 let why = "this is a proxy, and asked like a server";
                 return tell(&stream, &refuse(Status::BadRequest, "proxy-form", why), shared).await;
             }
@@ -141,21 +142,24 @@ async fn by_http(stream: TcpStream, bytes: Vec<u8>, shared: &Shared) {
 }
 
 /// Makes a connection and leaves it to the client.
-async fn connect(incoming: &Incoming<'_>, head: &Head, shared: &Shared) {
+async fn connect(incoming: &Incoming<'_>, head: Box<Head>, shared: &Shared) {
     let stream = incoming.stream;
+    let (whom, authority) = (whom(&head, 443), head.authority.clone());
+    // A connection may last, and its head is not needed any more.
+    drop(head);
+    let entry = shared.book.entry(&whom.host, whom.port, Via::Connect);
     if !incoming.is_empty() {
+        entry.judged(Verdict::Refused("proxy-early"));
         let why = "bytes came before the connection stood";
         return tell(stream, &refuse(Status::BadRequest, "proxy-early", why), shared).await;
     }
-    let whom = whom(head, 443);
-    let entry = shared.book.entry(&whom.host, whom.port, Via::Connect);
     match dial(shared, &whom, &entry).await {
         Ok(upstream) => {
             if write_all(stream, ESTABLISHED).await.is_ok() {
                 through(stream, &upstream, &whom, &entry, shared).await;
             }
         }
-        Err(failed) => tell(stream, &refusal(head, failed), shared).await,
+        Err(failed) => tell(stream, &refusal(&authority, failed), shared).await,
     }
 }
 
@@ -167,8 +171,8 @@ async fn request(incoming: &mut Incoming<'_>, mut head: Box<Head>, shared: &Shar
     let upstream = match dial(shared, &whom, &entry).await {
         Ok(upstream) => upstream,
         Err(failed) => {
-            entry.with(|it| it.saw(&head.method, &head.target.path()));
-            tell(stream, &refusal(&head, failed), shared).await;
+            entry.saw(&head.method, &head.target.path());
+            tell(stream, &refusal(&head.authority, failed), shared).await;
             return Follows::Nothing;
         }
     };
@@ -177,7 +181,7 @@ async fn request(incoming: &mut Incoming<'_>, mut head: Box<Head>, shared: &Shar
         tell(stream, &refusal.answer(), shared).await;
         return Follows::Nothing;
     }
-    exchange(incoming, &head, &upstream, Follows::Another, &entry, shared).await
+    exchange(incoming, head, &upstream, Follows::Another, &entry, shared).await
 }
 
 fn whom(head: &Head, usual: u16) -> Whom {
@@ -186,8 +190,7 @@ fn whom(head: &Head, usual: u16) -> Whom {
 }
 
 /// Returns what a client is told of a connection that there is not.
-fn refusal(head: &Head, failed: Failed) -> Vec<u8> {
-    let whom = &head.authority;
+fn refusal(whom: &Authority, failed: Failed) -> Vec<u8> {
     let (status, why) = match failed {
         Failed::Refused(_) => (Status::Forbidden, format!("the policy does not allow {whom}")),
         Failed::NoName => (Status::BadGateway, format!("{whom} has no address")),

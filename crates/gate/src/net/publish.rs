@@ -91,7 +91,7 @@ async fn accept(
         let (make, hands) = (Arc::clone(&make), Arc::clone(&hands));
         tokio::spawn(async move {
             match reach(port, make).await {
-                Ok(server) => carry::pass(&stream, &server, &hands).await,
+                Ok(server) => carry::uncounted(&stream, &server, &hands).await,
                 // As if nobody listened here.
                 Err(_) => cut(&stream),
             }

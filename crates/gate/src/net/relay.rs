@@ -8,8 +8,9 @@ use rustix::net::sockopt;
 use tokio::net::{TcpListener, TcpStream};
 
 use super::book::Entry;
-use super::carry::{carry, cut};
+use super::carry::{Broken, carry, cut};
 use super::dial::dial;
+use super::greet::Both;
 use super::{Held, Pair, Ready, Shared, Whom, first, follow};
 use crate::traffic::{Verdict, Via};
 
@@ -34,11 +35,10 @@ pub(super) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             continue;
         }
         let held = shared.held().remove(&Pair { from, to });
-        let Some(host) = shared.meant(to.ip()) else {
+        let Some(whom) = shared.meant(to) else {
             cut(&stream);
             continue;
         };
-        let whom = Whom { host, port: to.port() };
         let shared = Arc::clone(&shared);
         match held {
             Some(Held::Ready(ready)) => drop(tokio::spawn(take_held(stream, *ready, whom, shared))),
@@ -85,16 +85,25 @@ pub(super) async fn through(
             follow::one(stream, upstream, whom, entry, shared).await
         }
         80 => follow::follow(stream, upstream, whom, entry, shared).await,
-        443 => match first::look(stream, &whom.host, shared.rules.strict).await {
-            Ok(()) => carry(stream, upstream, entry, shared).await.map_err(Verdict::Cut),
-            Err(code) => Err(Verdict::Refused(code)),
-        },
+        443 => named(Both { stream, upstream, host: &whom.host, entry, shared }).await,
         _ => carry(stream, upstream, entry, shared).await.map_err(Verdict::Cut),
     };
     if let Err(verdict) = ended {
         entry.judged(verdict);
         cut(upstream);
         cut(stream);
+    }
+}
+
+/// Moves everything both ways that is for the host which it names.
+async fn named(both: Both<'_>) -> Result<(), Verdict> {
+    let Both { stream, upstream, host, entry, shared } = both;
+    let first = first::look(stream, host, shared).await.map_err(Verdict::Refused)?;
+    entry.stands();
+    match both.greet(first).await {
+        Ok(()) => carry(stream, upstream, entry, shared).await.map_err(Verdict::Cut),
+        Err(Broken::Gone) => Ok(()),
+        Err(Broken::Over(code)) => Err(Verdict::Cut(code)),
     }
 }
 

@@ -1,13 +1,11 @@
 //! What a policy says of hosts.
 
-use std::net::IpAddr;
-
 use palisade_policy::key::Setting;
 use palisade_policy::name::{ByteSize, Host, HostSet};
 use palisade_policy::policy::{Network, NetworkMode};
 
 use super::requests::RequestRules;
-use crate::address::Addresses;
+use crate::address::{Addresses, Own};
 
 /// The name by which the host's own loopback is reached (Ruling 27).
 pub(super) const HOST: &str = "host.palisade.internal";
@@ -57,8 +55,8 @@ pub enum Judged {
 }
 
 impl Rules {
-    /// Makes a policy's rules ready; `own` are the addresses of this machine.
-    pub fn new(network: &Network, own: Vec<IpAddr>) -> Self {
+    /// Makes a policy's rules ready; `own` knows the addresses of this machine.
+    pub fn new(network: &Network, own: Own) -> Self {
         let allow = HostSet::new(network.allow.values());
         let deny = HostSet::of_denied(network.deny.values());
         let bytes = |limit: &Setting<palisade_policy::key::Limit<ByteSize>>| {
@@ -90,15 +88,15 @@ impl Rules {
 
     /// Judges a connection.
     pub fn judge(&self, host: &Host, port: u16) -> Judged {
+        if let Some(place) = self.deny.find(host, port) {
+            let rule = self.deny_texts.get(place).cloned();
+            return Judged::Refused { code: "host-denied", rule };
+        }
         if is_host(host) {
             return match self.host_ports.contains(&port) {
                 true => Judged::Allowed(Some(format!("host_ports: {port}"))),
                 false => Judged::Refused { code: "host-port-not-listed", rule: None },
             };
-        }
-        if let Some(place) = self.deny.find(host, port) {
-            let rule = self.deny_texts.get(place).cloned();
-            return Judged::Refused { code: "host-denied", rule };
         }
         if let Some(place) = self.allow.find(host, port) {
             return Judged::Allowed(self.allow_texts.get(place).cloned());
@@ -113,7 +111,7 @@ impl Rules {
     /// Judges a question about a name: whether some port of it may be reached.
     pub fn knows(&self, host: &Host) -> bool {
         if is_host(host) {
-            return !self.host_ports.is_empty();
+            return self.host_ports.iter().any(|port| self.deny.find(host, *port).is_none());
         }
         let may = self.is_open || self.allow.has_any_port(host) || self.ask.has_any_port(host);
         may && !self.deny.has_every_port(host)
@@ -121,7 +119,11 @@ impl Rules {
 
     /// Returns why a name does not exist; a name that never changes.
     pub(super) fn why_unknown(&self, host: &Host) -> &'static str {
-        if self.deny.has_every_port(host) { "name-denied" } else { "name-not-listed" }
+        let is_denied = match is_host(host) {
+            true => !self.host_ports.is_empty(),
+            false => self.deny.has_every_port(host),
+        };
+        if is_denied { "name-denied" } else { "name-not-listed" }
     }
 }
 
@@ -152,7 +154,7 @@ mod tests {
             host_ports: Grants::new(sourced(&["5432"])),
             ..Network::default()
         };
-        Rules::new(&network, Vec::new())
+        Rules::new(&network, Own::default())
     }
 
     fn word(rules: &Rules, host: &str, port: u16) -> &'static str {
@@ -186,6 +188,35 @@ mod tests {
         for (host, port, listed, monitored) in cases {
             assert_eq!(word(&list, host, port), listed, "{host}:{port}");
             assert_eq!(word(&monitor, host, port), monitored, "{host}:{port}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_goes_before_the_ports_of_the_host() {
+        let host: Host = HOST.parse().unwrap();
+        #[rustfmt::skip]
+        let cases: [(&[&str], &str, bool); 6] = [
+            (&["*"],                           "host-denied", false),
+            (&["*:5432"],                      "host-denied", false),
+            (&["*.palisade.internal"],         "host-denied", false),
+            (&["host.palisade.internal:5432"], "host-denied", false),
+            (&["host.palisade.internal:22"],   "allowed",     true),
+            (&["palisade.internal"],           "allowed",     true),
+        ];
+        for (denied, expected, is_known) in cases {
+            let network = Network {
+                mode: Setting::new(Sourced {
+                    value: NetworkMode::AllowList,
+                    origin: Origin::of(Layer::User),
+                }),
+                deny: Refusals::new(sourced(denied)),
+                host_ports: Grants::new(sourced(&["5432"])),
+                ..Network::default()
+            };
+            let rules = Rules::new(&network, Own::default());
+            assert_eq!(word(&rules, HOST, 5432), expected, "{denied:?}");
+            assert_eq!(rules.knows(&host), is_known, "{denied:?}");
+            assert!(is_known || rules.why_unknown(&host) == "name-denied", "{denied:?}");
         }
     }
 

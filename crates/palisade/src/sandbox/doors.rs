@@ -8,6 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use palisade_apply::{Inlets, Running};
+use palisade_gate::address::Own;
 use palisade_gate::net::{Gate, Outside, Rules, Sockets};
 use palisade_gate::traffic::Report;
 use palisade_plan::network::Rung;
@@ -51,7 +52,7 @@ impl Doors {
     /// Opens them. Where that fails they stay closed, and nothing is reached.
     fn open(&self, inlets: Inlets, network: &Network, beside: &Beside) {
         let Inlets { rung, relay, names, proxy, queue } = inlets;
-        let rules = Rules::new(network, own_addresses());
+        let rules = Rules::new(network, Own::asked(own_addresses));
         let Room { flows, pipes } = room();
         let log = beside.log();
         let told = log.as_ref().map(Log::told);

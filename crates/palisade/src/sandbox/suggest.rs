@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use palisade_gate::address::Addresses;
 use palisade_gate::traffic::{Connection, Report, Verdict};
+use palisade_policy::name::Host;
 use palisade_policy::text::visible;
 use serde_json::{Value, json};
 
@@ -30,7 +31,8 @@ impl Suggestion {
         let (mut allow, mut ports) = (BTreeSet::new(), BTreeSet::new());
         let (mut addresses, mut asked) = (BTreeSet::new(), BTreeSet::new());
         let mut refused = BTreeSet::new();
-        for one in &report.connections {
+        // What was said to a proxy may name nobody.
+        for one in report.connections.iter().filter(|one| !one.host.is_empty()) {
             match fate(one) {
                 Fate::Wanted => {}
                 Fate::Refused(code) => {
@@ -46,7 +48,7 @@ impl Suggestion {
             }
             // Where a name leads is judged apart, unless the address is listed.
             let dialled = one.address.filter(|_| one.host != HOST).map(|address| address.ip());
-            let dialled = dialled.filter(|ip| ip.to_string() != one.host);
+            let dialled = dialled.filter(|ip| Host::from(*ip).to_string() != one.host);
             addresses.extend(dialled.filter(|ip| Addresses::default().judge(*ip, 0).is_err()));
         }
         // Of a name that was only asked for nobody knows the port.
@@ -54,7 +56,8 @@ impl Suggestion {
         let mut list: Vec<String> =
             allow.iter().map(|(host, port)| place(host, Some(*port))).collect();
         list.extend(asked);
-        list.extend(addresses.iter().map(ToString::to_string));
+        // As policies write them: IPv6 in brackets.
+        list.extend(addresses.into_iter().map(|ip| Host::from(ip).to_string()));
         Self {
             allow: list,
             host_ports: ports.into_iter().collect(),
@@ -81,7 +84,13 @@ impl Suggestion {
             writeln!(text, "  host_ports: [{}]", ports.join(", ")).ok();
         }
         for (host, code) in &self.refused {
-            writeln!(text, "# refused whatever is listed here: {} ({code})", visible(host)).ok();
+            // Where a name leads is refused for what it is; only its address can be listed.
+            let why = match *code {
+                "address-denied" => "whatever is listed here",
+                code if code.starts_with("address-") => "unless the address itself is listed",
+                _ => "whatever is listed here",
+            };
+            writeln!(text, "# refused {why}: {} ({code})", visible(host)).ok();
         }
         if self.unrecorded > 0 {
             writeln!(text, "# {} more connections were not recorded", self.unrecorded).ok();
@@ -129,10 +138,9 @@ fn fate(one: &Connection) -> Fate {
     }
 }
 
-/// Returns a host and its port as policies write them.
+/// Returns a host and its port as policies write them. An IPv6 address has its brackets already.
 fn place(host: &str, port: Option<u16>) -> String {
     match port {
-        Some(port) if host.contains(':') => format!("[{host}]:{port}"),
         Some(port) => format!("{host}:{port}"),
         None => host.to_owned(),
     }
@@ -159,7 +167,8 @@ mod tests {
     ) -> Connection {
         Connection {
             at: Duration::ZERO,
-            host: host.into(),
+            // As the doors tell it.
+            host: host.parse::<Host>().unwrap().to_string(),
             port,
             address: address.map(|text| (text.parse::<std::net::IpAddr>().unwrap(), 1).into()),
             via: Via::Direct,
@@ -192,7 +201,11 @@ mod tests {
             one("b.test", Some(443), Some("203.0.114.5"), None),
             one("b.test", Some(80), Some("203.0.114.5"), Some("budget-upload")),
             one("a.test", Some(22), Some("10.0.0.7"), None),
-            one("2001:db8::1", Some(443), Some("2001:db8::1"), None),
+            one("[2001:db8::1]", Some(443), Some("2001:db8::1"), None),
+            one("[fd00::7]", Some(22), None, Some("host-not-listed")),
+            one("six.test", Some(443), Some("fd00::9"), None),
+            one("[::ffff:10.0.0.8]", Some(22), Some("10.0.0.8"), None),
+            one("[::1]", Some(80), None, Some("address-loopback")),
             one("wanted.test", Some(443), None, Some("host-not-listed")),
             one("asked.test", None, None, Some("name-not-listed")),
             one("wanted.test", None, None, Some("name-not-listed")),
@@ -203,17 +216,22 @@ mod tests {
         ];
         let suggestion = Suggestion::of(&Report { connections, more: 3, ..Report::default() });
         let allow = [
+            "10.0.0.8:22",
             "[2001:db8::1]:443",
+            "[fd00::7]:22",
             "a.test:22",
             "b.test:80",
             "b.test:443",
+            "six.test:443",
             "wanted.test:443",
             "asked.test",
             "10.0.0.7",
+            "[fd00::9]",
         ];
         assert_eq!(suggestion.allow, allow);
         assert_eq!(suggestion.host_ports, [80, 5432]);
-        assert_eq!(suggestion.refused, [("denied.test:443".to_owned(), "host-denied")]);
+        let refused = [("[::1]:80", "address-loopback"), ("denied.test:443", "host-denied")];
+        assert_eq!(suggestion.refused, refused.map(|(host, code)| (host.to_owned(), code)));
         let policy = read(&suggestion.yaml());
         let listed: Vec<_> = policy.network.allow.values().map(ToString::to_string).collect();
         assert_eq!(listed, allow, "{}", suggestion.yaml());

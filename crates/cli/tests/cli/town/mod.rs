@@ -27,6 +27,8 @@ pub(crate) struct Town {
     pub(crate) hosts: Vec<String>,
     /// For each name its answers, one after the other; the last stays.
     pub(crate) dns: Json,
+    /// For each name the addresses that the machine gets when it is asked for.
+    pub(crate) gains: Json,
     /// Sockets in the file system.
     pub(crate) unix: Vec<String>,
     /// The supervisor is killed once this file of the project exists.
@@ -54,6 +56,7 @@ impl Default for Town {
         Self {
             hosts: vec![ELSEWHERE.to_owned(), "93.184.216.41 other.test".to_owned()],
             dns: json!({}),
+            gains: json!({}),
             unix: vec![],
             kill: None,
             env: vec![],
@@ -87,6 +90,7 @@ impl Town {
             "log": log,
             "hosts": self.hosts,
             "dns": self.dns,
+            "gains": self.gains,
             "unix": self.unix,
             "kill": self.kill.map(|file| world.project.path(file)),
             "tcp": [22, 80, 443, 853, 6379, 8080, 9000, 9222],

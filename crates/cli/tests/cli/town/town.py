@@ -163,6 +163,8 @@ def resolve(data):
     tell(kind="dns", name=name, type=kind)
     question, answers = data[12 : at + 5], b""
     known = config["dns"].get(name)
+    for address in config.get("gains", {}).pop(name, []):
+        own(address)
     count = 0
     if known and kind == 1:
         turn = asked[name] = asked.get(name, -1) + 1

@@ -20,7 +20,8 @@ async fn everything_arrives_both_ways_and_each_side_may_end_first() {
     for pipes in [0, 16] {
         let ((mut client, stream), (upstream, mut server)) = (pair().await, pair().await);
         let outside = Outside { pipes, ..outside() };
-        let shared = Arc::new(Shared::new(Rules::new(&network(), Vec::new()), outside).unwrap());
+        let shared =
+            Arc::new(Shared::new(Rules::new(&network(), Own::default()), outside).unwrap());
         let own = Arc::clone(&shared);
         let carried = tokio::spawn(async move {
             let entry = own.book.entry(&"a.test".parse().unwrap(), 7, Via::Direct);

@@ -76,6 +76,20 @@ async fn bodies_are_followed_to_their_end_and_no_further() {
 }
 
 #[tokio::test]
+async fn headers_behind_a_body_are_not_passed_on() {
+    for trailer in ["Host: other.test", "Content-Length: 5", "Authorization: x", "X: y"] {
+        let mut it = followed(&network(), false).await;
+        let start =
+            "POST / HTTP/1.1\r\nHost: a.test\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n";
+        it.client.write_all(start.as_bytes()).await.unwrap();
+        assert_eq!(until(&mut it.server, "1\r\na\r\n").await, start);
+        it.client.write_all(format!("0\r\n{trailer}\r\n\r\n{GET}").as_bytes()).await.unwrap();
+        assert_eq!(it.end.await.unwrap(), Err(Verdict::Cut("http-trailers")), "{trailer}");
+        assert_eq!(rest(&mut it.server).await, "", "{trailer}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_no_plain_request_for_the_host_is_refused() {
     #[rustfmt::skip]
     let cases: [(&[u8], &str); 9] = [
@@ -223,13 +237,14 @@ async fn first_bytes_of_tls_have_to_name_the_host() {
     let (mut client, stream) = pair().await;
     client.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
     let host = "a.test".parse().unwrap();
-    assert_eq!(first::look(&stream, &host, false).await, Err("tls-expected"));
+    let shared = shared(&network());
+    assert_eq!(first::look(&stream, &host, &shared).await.map(drop), Err("tls-expected"));
     let (mut client, stream) = pair().await;
     client.write_all(b"\x16\x03\x01\x02\x00\x01").await.unwrap();
     let ends = async {
         tokio::time::sleep(Duration::from_millis(30)).await;
         client.shutdown().await.unwrap();
     };
-    let (seen, ()) = tokio::join!(first::look(&stream, &host, false), ends);
-    assert_eq!(seen, Err("tls-unfinished"));
+    let (seen, ()) = tokio::join!(first::look(&stream, &host, &shared), ends);
+    assert_eq!(seen.map(drop), Err("tls-unfinished"));
 }

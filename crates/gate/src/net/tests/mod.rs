@@ -2,7 +2,10 @@
 
 mod carried;
 mod followed;
+mod greeted;
+mod kept;
 mod proxied;
+mod told;
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,6 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::open::Shared;
 use super::{Gate, Outside, Rules, Sockets};
+use crate::address::Own;
 use crate::traffic::Report;
 
 fn sourced<T>(value: T) -> Sourced<T> {
@@ -62,7 +66,7 @@ fn outside() -> Outside {
 }
 
 fn shared(network: &Network) -> Arc<Shared> {
-    Arc::new(Shared::new(Rules::new(network, Vec::new()), outside()).unwrap())
+    Arc::new(Shared::new(Rules::new(network, Own::default()), outside()).unwrap())
 }
 
 /// Both ends of a connection.
@@ -100,7 +104,7 @@ impl Door {
             proxy: proxy.into(),
             queue,
         };
-        Self(Gate::open(sockets, Rules::new(network, Vec::new()), outside).unwrap(), address)
+        Self(Gate::open(sockets, Rules::new(network, Own::default()), outside).unwrap(), address)
     }
 
     async fn connect(&self) -> TcpStream {

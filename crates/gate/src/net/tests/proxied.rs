@@ -66,6 +66,7 @@ async fn e076_a_request_with_two_readings_gets_an_error_and_no_server() {
         (format!("TRACE http://{host}/ HTTP/1.1\r\nHost: {host}\r\n\r\n"), "405", "http-method"),
         (format!("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"), "400", "proxy-form"),
         (format!("CONNECT {host} HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n"), "400", "proxy-early"),
+        (format!("POST http://{host}/ HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\nTrailer: Host\r\n\r\n0\r\n\r\n"), "400", "http-trailers"),
         (get("a.test", port, "//admin"), "403", "request-refused"),
         (get("a.test", port, "/x/%2e%2e/admin"), "403", "request-refused"),
         (get("a.test", port, "/x/..%2fadmin"), "400", "http-path"),
