@@ -11,7 +11,8 @@ use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
-    agents, cache, check, completions, demo, doctor, explain, man, plan, policy, run, trust,
+    agents, cache, check, completions, demo, doctor, explain, hook, man, plan, policy, run,
+    serve, trust,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -53,6 +54,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Cache(cache::CacheCommand),
     Agents(agents::AgentsArgs),
+    #[command(subcommand)]
+    Hook(hook::HookCommand),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -170,6 +173,13 @@ impl Cli {
             wrong.exit()
         })
     }
+}
+
+/// Whether an agent's hook is answered: whatever goes wrong then must refuse the call, and agents take
+/// only one number for that.
+pub(crate) fn answers_hook() -> bool {
+    let agent = env::args().nth(2).unwrap_or_default();
+    first_word("hook") && hook::HookCommand::answers(&agent)
 }
 
 /// Turns `help COMMAND` into `COMMAND --help`. Only words before the first option are taken, so that

@@ -29,11 +29,11 @@ fn main() -> ExitCode {
         MEMORY.serves_one();
     }
     ui::announce_bugs();
-    exit::Exit::of(|| match args::Cli::version_alone() {
+    let exit = exit::Exit::of(|| match args::Cli::version_alone() {
         Some(version) => command::version(version),
         None => command::without_room().unwrap_or_else(|| {
             args::Cli::read().map_or_else(|exit| exit, |cli| command::run(&cli))
         }),
-    })
-    .into()
+    });
+    if args::answers_hook() { exit.refusing().into() } else { exit.into() }
 }

@@ -72,6 +72,8 @@ pub mod agentao;
 mod decision;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod doctor;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod hook;
 pub mod places;
 pub mod read;
 pub mod root;

@@ -7,6 +7,7 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod hook;
 pub(crate) mod man;
 mod markdown;
 pub(crate) mod plan;
@@ -38,6 +39,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Hook(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),

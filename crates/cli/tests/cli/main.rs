@@ -14,6 +14,8 @@ mod documents;
 mod engine_lines;
 mod engines;
 mod entered;
+mod hook;
+mod hook_install;
 mod host_ports;
 mod idle;
 mod kit;
