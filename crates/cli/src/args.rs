@@ -56,6 +56,7 @@ pub(crate) enum Command {
     Agents(agents::AgentsArgs),
     #[command(subcommand)]
     Hook(hook::HookCommand),
+    Serve(serve::ServeArgs),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -173,6 +174,11 @@ impl Cli {
             wrong.exit()
         })
     }
+}
+
+/// Whether the process runs commands for others until it is ended, in many threads.
+pub(crate) fn serves_many() -> bool {
+    ["serve", "mcp"].into_iter().any(first_word)
 }
 
 /// Whether an agent's hook is answered: whatever goes wrong then must refuse the call, and agents take

@@ -25,7 +25,7 @@ static MEMORY: palisade::Memory<Rest> = palisade::Memory::over(Rest);
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
-    if !command::run::has_tasks(std::env::args_os()) {
+    if !command::run::has_tasks(std::env::args_os()) && !args::serves_many() {
         MEMORY.serves_one();
     }
     ui::announce_bugs();

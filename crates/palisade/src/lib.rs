@@ -77,6 +77,7 @@ pub mod hook;
 pub mod places;
 pub mod read;
 pub mod root;
+pub mod rpc;
 mod runner;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod sandbox;

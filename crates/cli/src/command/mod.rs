@@ -13,6 +13,7 @@ mod markdown;
 pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod trust;
 
 use palisade::policy::interception::UnknownTool;
@@ -40,6 +41,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Hook(command) => (command.format(), apart(|| command.run(&ui))),
+        Command::Serve(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),

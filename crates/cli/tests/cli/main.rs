@@ -44,6 +44,7 @@ mod run;
 mod running;
 mod schema;
 mod seen;
+mod serve;
 mod sockets;
 mod still;
 mod surface;
