@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
-    agents, cache, check, completions, demo, doctor, explain, hook, man, plan, policy, run,
+    agents, cache, check, completions, demo, doctor, explain, hook, man, mcp, plan, policy, run,
     serve, trust,
 };
 use crate::exit::Exit;
@@ -57,6 +57,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Hook(hook::HookCommand),
     Serve(serve::ServeArgs),
+    #[command(subcommand)]
+    Mcp(mcp::McpCommand),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),

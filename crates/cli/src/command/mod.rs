@@ -10,6 +10,7 @@ pub(crate) mod explain;
 pub(crate) mod hook;
 pub(crate) mod man;
 mod markdown;
+pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod run;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Hook(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Serve(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Mcp(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),

@@ -140,6 +140,8 @@ fn the_page_of_each_agent_shows_what_happens() {
         assert!(replay(&format!("docs/guide/{agent}.md")) >= 2, "{agent}");
     }
     assert!(document("docs/guide/cursor.md").contains("**Unverified.**"));
+    assert!(replay("docs/guide/serve.md") >= 1);
+    assert!(replay("docs/guide/mcp.md") >= 1);
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod idle;
 mod kit;
 mod levels;
 mod linking;
+mod mcp;
 mod needed_hosts;
 mod network;
 mod network_clients;
