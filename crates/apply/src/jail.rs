@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 pub use self::failed::{Failed, Why};
 use self::failed::{Place, wrong};
-use crate::sys::beneath::{self, Access};
+use crate::sys::beneath::{self, Access, Links};
 use crate::sys::entry::kind_of;
 
 /// A folder, held open, for file operations that stay beneath it.
@@ -38,6 +38,7 @@ use crate::sys::entry::kind_of;
 #[derive(Debug)]
 pub struct Jail {
     root: OwnedFd,
+    links: Links,
 }
 
 /// What something is.
@@ -90,7 +91,14 @@ impl Jail {
     /// When there is no folder, or it may not be searched.
     pub fn open_root(path: &Path) -> Result<Self, Failed> {
         let root = beneath::open_folder(path).place("open", path)?;
-        Ok(Self { root })
+        Ok(Self { root, links: Links::Followed })
+    }
+
+    /// Refuses every symbolic link on the way, those that stay beneath too: what is opened is then at
+    /// the very path that was judged, whoever moves links about meanwhile.
+    #[must_use]
+    pub fn without_links(self) -> Self {
+        Self { links: Links::Refused, ..self }
     }
 
     /// Opens a file for reading.
@@ -140,7 +148,8 @@ impl Jail {
     ///
     /// When the name is taken, or the folder lies outside or cannot be written.
     pub fn create(&self, path: &Path, content: &[u8]) -> Result<(), Failed> {
-        let file = beneath::open(self.root.as_fd(), path, Access::Create).place("create", path)?;
+        let file = beneath::open(self.root.as_fd(), path, Access::Create, self.links)
+            .place("create", path)?;
         File::from(file).write_all(content).place("create", path)
     }
 
@@ -188,7 +197,8 @@ impl Jail {
     ///
     /// When it lies outside, is no folder, or holds more names.
     pub fn list(&self, path: &Path, most: usize) -> Result<Vec<Listed>, Failed> {
-        let folder = beneath::open(self.root.as_fd(), path, Access::List).place("list", path)?;
+        let folder =
+            beneath::open(self.root.as_fd(), path, Access::List, self.links).place("list", path)?;
         let mut names = Vec::new();
         for entry in beneath::names(folder).place("list", path)? {
             let entry = entry.place("list", path)?;
@@ -220,7 +230,8 @@ impl Jail {
     }
 
     fn look(&self, path: &Path, doing: &'static str) -> Result<Stat, Failed> {
-        let place = beneath::open(self.root.as_fd(), path, Access::Look).place(doing, path)?;
+        let place =
+            beneath::open(self.root.as_fd(), path, Access::Look, self.links).place(doing, path)?;
         beneath::stat(place.as_fd()).place(doing, path)
     }
 
@@ -234,7 +245,8 @@ impl Jail {
     ) -> Result<(OwnedFd, Stat), Failed> {
         let is_file = |stat: &Stat| kind_of(stat) == FileType::RegularFile;
         if is_file(&self.look(path, doing)?) {
-            let file = beneath::open(self.root.as_fd(), path, access).place(doing, path)?;
+            let file =
+                beneath::open(self.root.as_fd(), path, access, self.links).place(doing, path)?;
             let stat = beneath::stat(file.as_fd()).place(doing, path)?;
             if is_file(&stat) {
                 return Ok((file, stat));
@@ -256,7 +268,8 @@ impl Jail {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             Some(_) | None => Path::new("."),
         };
-        let folder = beneath::open(self.root.as_fd(), folder, Access::Look).place(doing, path)?;
+        let folder = beneath::open(self.root.as_fd(), folder, Access::Look, self.links)
+            .place(doing, path)?;
         Ok((folder, name))
     }
 }

@@ -11,7 +11,8 @@ use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
-    agents, cache, check, completions, demo, doctor, explain, man, plan, policy, run, trust,
+    agents, cache, check, completions, demo, doctor, explain, hook, man, mcp, plan, policy, run,
+    serve, trust,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -53,6 +54,11 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Cache(cache::CacheCommand),
     Agents(agents::AgentsArgs),
+    #[command(subcommand)]
+    Hook(hook::HookCommand),
+    Serve(serve::ServeArgs),
+    #[command(subcommand)]
+    Mcp(mcp::McpCommand),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -170,6 +176,18 @@ impl Cli {
             wrong.exit()
         })
     }
+}
+
+/// Whether the process runs commands for others until it is ended, in many threads.
+pub(crate) fn serves_many() -> bool {
+    ["serve", "mcp"].into_iter().any(first_word)
+}
+
+/// Whether an agent's hook is answered: whatever goes wrong then must refuse the call, and agents take
+/// only one number for that.
+pub(crate) fn answers_hook() -> bool {
+    let agent = env::args().nth(2).unwrap_or_default();
+    first_word("hook") && hook::HookCommand::answers(&agent)
 }
 
 /// Turns `help COMMAND` into `COMMAND --help`. Only words before the first option are taken, so that

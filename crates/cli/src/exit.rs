@@ -28,6 +28,19 @@ impl Exit {
         catch_unwind(command).unwrap_or(Self::Failed)
     }
 
+    /// Returns how an answer to an agent's hook ends: most agents go on at any number but 2.
+    pub(crate) fn refusing(self) -> Self {
+        match self {
+            Self::Success | Self::Ran(0) => self,
+            Self::Undecided
+            | Self::Failed
+            | Self::Declined
+            | Self::Denied
+            | Self::Usage
+            | Self::Ran(_) => Self::Usage,
+        }
+    }
+
     fn code(self) -> u8 {
         match self {
             Self::Success => 0,
@@ -62,6 +75,15 @@ mod tests {
             Exit::Ran(7),
         ];
         assert_eq!(codes.map(Exit::code), [0, 3, 125, 126, 126, 2, 7]);
+    }
+
+    #[test]
+    fn a_hook_that_fails_refuses() {
+        assert_eq!(Exit::of(|| panic!("a bug made for this test")).refusing().code(), 2);
+        for exit in [Exit::Failed, Exit::Denied, Exit::Undecided, Exit::Ran(7), Exit::Ran(2)] {
+            assert_eq!(exit.refusing().code(), 2);
+        }
+        assert_eq!(Exit::Ran(0).refusing().code(), 0);
     }
 
     #[test]

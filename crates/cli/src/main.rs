@@ -25,15 +25,15 @@ static MEMORY: palisade::Memory<Rest> = palisade::Memory::over(Rest);
 
 fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
-    if !command::run::has_tasks(std::env::args_os()) {
+    if !command::run::has_tasks(std::env::args_os()) && !args::serves_many() {
         MEMORY.serves_one();
     }
     ui::announce_bugs();
-    exit::Exit::of(|| match args::Cli::version_alone() {
+    let exit = exit::Exit::of(|| match args::Cli::version_alone() {
         Some(version) => command::version(version),
         None => command::without_room().unwrap_or_else(|| {
             args::Cli::read().map_or_else(|exit| exit, |cli| command::run(&cli))
         }),
-    })
-    .into()
+    });
+    if args::answers_hook() { exit.refusing().into() } else { exit.into() }
 }

@@ -72,9 +72,12 @@ pub mod agentao;
 mod decision;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod doctor;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod hook;
 pub mod places;
 pub mod read;
 pub mod root;
+pub mod rpc;
 mod runner;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod sandbox;
@@ -95,7 +98,7 @@ pub use palisade_apply::sys::identity::stack_limit;
 #[cfg(target_os = "linux")]
 pub use palisade_apply::sys::memory::Memory;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-pub use palisade_apply::{call_back, send_ahead};
+pub use palisade_apply::{Failed, Jail, Kind, Listed, Why, call_back, send_ahead};
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.

@@ -31,6 +31,15 @@ pub enum Access {
     Create,
 }
 
+/// What becomes of symbolic links on the way.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Links {
+    /// They are followed as long as they stay beneath.
+    Followed,
+    /// They are refused with `ELOOP`.
+    Refused,
+}
+
 /// To be looked at only, where a system has that.
 #[cfg(target_os = "linux")]
 const LOOK: OFlags = OFlags::PATH;
@@ -56,7 +65,7 @@ pub fn open_folder(path: &Path) -> Result<OwnedFd> {
 ///
 /// `EXDEV` if the path leads out of the folder, `EAGAIN` if it was moved about at each of many
 /// tries, `ENOSYS` where the kernel lacks the call; else as open(2).
-pub fn open(folder: BorrowedFd<'_>, path: &Path, access: Access) -> Result<OwnedFd> {
+pub fn open(folder: BorrowedFd<'_>, path: &Path, access: Access, links: Links) -> Result<OwnedFd> {
     let always = OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
     let (flags, mode) = match access {
         Access::Look => (LOOK | OFlags::CLOEXEC, Mode::empty()),
@@ -68,7 +77,7 @@ pub fn open(folder: BorrowedFd<'_>, path: &Path, access: Access) -> Result<Owned
         }
     };
     for _ in 0..TRIES {
-        match resolve(folder, path, flags, mode) {
+        match resolve(folder, path, flags, mode, links) {
             Err(Errno::AGAIN | Errno::INTR) => {}
             outcome => return outcome,
         }
@@ -149,13 +158,23 @@ pub fn empty(file: BorrowedFd<'_>) -> Result<()> {
 }
 
 #[cfg(target_os = "linux")]
-fn resolve(folder: BorrowedFd<'_>, path: &Path, flags: OFlags, mode: Mode) -> Result<OwnedFd> {
+fn resolve(
+    folder: BorrowedFd<'_>,
+    path: &Path,
+    flags: OFlags,
+    mode: Mode,
+    links: Links,
+) -> Result<OwnedFd> {
     use rustix::fs::ResolveFlags;
     let beneath = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    rustix::fs::openat2(folder, path, flags, mode, beneath)
+    let how = match links {
+        Links::Followed => beneath,
+        Links::Refused => beneath | ResolveFlags::NO_SYMLINKS,
+    };
+    rustix::fs::openat2(folder, path, flags, mode, how)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn resolve(_: BorrowedFd<'_>, _: &Path, _: OFlags, _: Mode) -> Result<OwnedFd> {
+fn resolve(_: BorrowedFd<'_>, _: &Path, _: OFlags, _: Mode, _: Links) -> Result<OwnedFd> {
     Err(Errno::NOSYS)
 }

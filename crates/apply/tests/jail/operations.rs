@@ -34,6 +34,23 @@ fn what_lies_inside_can_be_worked_on() {
 }
 
 #[test]
+fn a_jail_without_links_refuses_those_that_stay_inside_too() {
+    let (project, _outside) = beside();
+    let project = project.file("src/a", "one").symlink("link", "src").symlink("src/b", "a");
+    let jail = jail(&project).without_links();
+    assert_eq!(jail.read(path("src/a"), 3).unwrap(), b"one");
+    jail.write(path("src/a"), b"two").unwrap();
+    for linked in ["link/a", "src/b"] {
+        assert_eq!(why(jail.read(path(linked), 3)), Why::Loop, "{linked}");
+        assert_eq!(why(jail.write(path(linked), b"x")), Why::Loop, "{linked}");
+    }
+    assert_eq!(why(jail.create(path("link/c"), b"x")), Why::Loop);
+    assert_eq!(why(jail.create_folder(path("link/d"))), Why::Loop);
+    assert_eq!(why(jail.list(path("link"), 9)), Why::Loop);
+    assert_eq!(fs::read(project.path("src/a")).unwrap(), b"two");
+}
+
+#[test]
 fn what_does_not_fit_is_refused() {
     let (project, _outside) = beside();
     let project = project.file("a", "four").file("b", "").symlink("loop", "loop");

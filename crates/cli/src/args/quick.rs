@@ -11,7 +11,7 @@ use clap::Parser;
 
 use super::{Cli, Command, Output};
 use crate::asking::Commanding;
-use crate::command::{check, explain, plan, run};
+use crate::command::{check, explain, hook, plan, run};
 use crate::ui::Color;
 
 /// One command and nothing else.
@@ -36,6 +36,9 @@ impl Cli {
     /// options.
     fn plain(arguments: &[OsString]) -> Option<Self> {
         let (word, rest) = arguments.split_first()?;
+        if word == "hook" {
+            return Self::hook(rest);
+        }
         let output = Output { json: rest.first().is_some_and(|first| first == "--json") };
         let (option, rest) = if output.json { rest.get(1..)? } else { rest }.split_first()?;
         let mut commanding = Commanding::default();
@@ -61,6 +64,33 @@ impl Cli {
             _ => return None,
         };
         Some(Self { color: Color::default(), command })
+    }
+
+    /// Reads `AGENT [--auto-allow] [--wrap]`.
+    fn hook(words: &[OsString]) -> Option<Self> {
+        let (agent, options) = words.split_first()?;
+        let mut args = hook::HookArgs::default();
+        for option in options {
+            let is_set = match option.to_str()? {
+                "--auto-allow" => &mut args.auto_allow,
+                "--wrap" => &mut args.wrap,
+                _ => return None,
+            };
+            // The tree refuses an option that stands there twice.
+            if std::mem::replace(is_set, true) {
+                return None;
+            }
+        }
+        let command = match agent.to_str()? {
+            "claude" => hook::HookCommand::Claude(args),
+            "codex" => hook::HookCommand::Codex(args),
+            "copilot" => hook::HookCommand::Copilot(args),
+            "cursor" => hook::HookCommand::Cursor(args),
+            "gemini" => hook::HookCommand::Gemini(args),
+            "opencode" => hook::HookCommand::OpenCode(args),
+            _ => return None,
+        };
+        Some(Self { color: Color::default(), command: Command::Hook(command) })
     }
 
     /// Reads the options of one command, by the definition of that command.
@@ -134,6 +164,23 @@ mod tests {
         lines.push(vec!["--".into(), OsString::from_vec(vec![b'a', 0xff])]);
         lines.push(vec!["--shell".into(), OsString::from_vec(vec![b'a', 0xff])]);
         lines
+    }
+
+    #[test]
+    fn a_hook_is_read_quickly_as_the_tree_reads_it() {
+        let mut quick = 0;
+        for agent in ["claude", "codex", "copilot", "cursor", "gemini", "opencode", "install", "x"]
+        {
+            for options in ["", "--wrap", "--auto-allow --wrap", "--wrap --wrap", "--root /", "x"] {
+                let words = ["hook", agent].into_iter().chain(options.split_whitespace());
+                let line: Vec<OsString> = words.map(Into::into).collect();
+                if let Some(read) = Cli::quick(&line) {
+                    assert_eq!(Some(format!("{read:?}")), tree(&line), "{line:?}");
+                    quick += 1;
+                }
+            }
+        }
+        assert_eq!(quick, 6 * 3);
     }
 
     #[test]

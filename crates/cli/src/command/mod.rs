@@ -7,11 +7,14 @@ pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod hook;
 pub(crate) mod man;
 mod markdown;
+pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod policy;
 pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod trust;
 
 use palisade::policy::interception::UnknownTool;
@@ -38,6 +41,9 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Hook(command) => (command.format(), apart(|| command.run(&ui))),
+        Command::Serve(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Mcp(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),

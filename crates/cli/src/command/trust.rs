@@ -170,6 +170,11 @@ fn list(text: &mut String, title: &str, parts: &[Ignored]) {
     }
 }
 
+/// Tells a program how it stands.
+pub(super) fn told(session: &Session) -> Result<Json, Failure> {
+    Ok(object(session, &session.project_opens()?))
+}
+
 fn object(session: &Session, opens: &Opens) -> Json {
     let files = session.project_files();
     let paths = files.map(|files| files.paths.as_slice()).unwrap_or_default();

@@ -135,6 +135,16 @@ fn the_guide_and_the_readme_show_what_happens() {
 }
 
 #[test]
+fn the_page_of_each_agent_shows_what_happens() {
+    for agent in ["claude", "codex", "copilot", "cursor", "gemini", "opencode"] {
+        assert!(replay(&format!("docs/guide/{agent}.md")) >= 2, "{agent}");
+    }
+    assert!(document("docs/guide/cursor.md").contains("**Unverified.**"));
+    assert!(replay("docs/guide/serve.md") >= 1);
+    assert!(replay("docs/guide/mcp.md") >= 1);
+}
+
+#[test]
 fn the_guide_lists_every_engine_and_everything_that_one_may_lack() {
     let guide = document("docs/guide/engines.md");
     let listed = |heading: &str| -> Vec<String> {

@@ -154,7 +154,7 @@ impl Session {
         }
         let apart = Apart::new(resolved.choice.agent.as_deref(), request, &anchors)?;
         warnings.extend(apart.hide(&mut resolved.policy, &root.path)?);
-        let own = ourselves(&files, &places);
+        let own = ourselves(&files, &places, &root.path);
         resolved.policy.files.protect.merge(own.clone());
         resolved.policy.root =
             Setting::new(Sourced { value: Folder::literal(&root.path)?, origin: root_origin });
@@ -174,6 +174,23 @@ impl Session {
             own,
             apart,
         })
+    }
+
+    /// Opens as [`Session::open`] does, for an agent if a policy speaks of it. What is built in about
+    /// agents does not count: it is for a whole agent behind walls, and opens its login to it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Session::open`].
+    pub fn open_for(request: &Request, agent: &str) -> Result<Self, OpenError> {
+        let session = Self::open(request)?;
+        let is_spoken_of = session.stack.agents().contains(&agent);
+        if request.agent.is_some() || !is_spoken_of {
+            return Ok(session);
+        }
+        let mut request = request.clone();
+        request.agent = Some(agent.to_owned());
+        Self::open(&request)
     }
 
     /// Works out what holds for calls for which the rules pick `profile`.
@@ -369,16 +386,26 @@ impl From<TrustError> for OpenError {
 
 /// Keeps every file that had a say, and the places where the user's policy and trust are kept, from
 /// being changed by what they decide about (Ruling 10).
-fn ourselves(files: &[LoadedFile], places: &Places) -> Refusals<PathPattern> {
+fn ourselves(files: &[LoadedFile], places: &Places, root: &Path) -> Refusals<PathPattern> {
     let folder = places.user_policy.as_deref().and_then(Path::parent);
     let own = folder.into_iter().chain(places.state.as_deref()).map(Path::to_path_buf);
-    let paths = files.iter().map(|file| file.path.clone()).chain(own);
+    let paths = files.iter().map(|file| file.path.clone()).chain(own).chain(hooks(root, places));
     let patterns = paths.filter_map(|path| Folder::literal(&path).ok());
     let origin = said_by(Layer::BuiltIn);
     let entries = patterns
         .filter(Folder::is_absolute)
         .map(|folder| Sourced { value: folder.as_pattern().clone(), origin: origin.clone() });
     Refusals::new(entries.collect())
+}
+
+/// Finds our own hooks in settings of agents that are not protected as a whole.
+fn hooks(root: &Path, places: &Places) -> impl Iterator<Item = PathBuf> {
+    let project = [".github/hooks/palisade.json", ".opencode/plugins/palisade.js"];
+    let user = [".copilot/hooks/palisade.json", ".config/opencode/plugins/palisade.js"];
+    let home = places.home.as_deref().unwrap_or(root);
+    let project = project.map(|file| root.join(file));
+    let all = project.into_iter().chain(user.map(|file| home.join(file)));
+    all.filter(|file| file.symlink_metadata().is_ok())
 }
 
 /// Tells where a profile that a person chose by an option does not hold, because a file of the same

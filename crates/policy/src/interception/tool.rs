@@ -92,23 +92,57 @@ const CHANGERS: [&str; 27] = [
     "write_files",
 ];
 
-/// Tools of well-known agents that touch no file of the project.
-const HARMLESS: [&str; 15] = [
+/// Tools of well-known agents that read files, besides those that rules go by.
+const READERS: [&str; 3] = ["list", "view", "view_image"];
+
+/// Tools of well-known agents that touch no file of the project. What others do for them, agents
+/// that they start among these, comes as calls of its own.
+const HARMLESS: [&str; 45] = [
+    "activate_skill",
+    "agent",
     "ask_followup_question",
+    "ask_user",
+    "ask_user_question",
     "attempt_completion",
+    "bash_output",
+    "codesearch",
     "complete_task",
+    "enter_plan_mode",
     "exit_plan_mode",
+    "fetch_copilot_cli_documentation",
     "finish",
     "google_web_search",
+    "kill_bash",
+    "kill_shell",
+    "list_bash",
+    "list_mcp_resources",
+    "plan_exit",
+    "question",
+    "read_bash",
+    "report_intent",
+    "request_user_input",
+    "skill",
+    "stop_bash",
     "switch_mode",
     "task",
+    "task_create",
+    "task_get",
+    "task_list",
+    "task_output",
+    "task_stop",
+    "task_update",
     "think",
     "todo_read",
     "todo_write",
+    "todoread",
+    "todowrite",
+    "tool_search",
     "update_plan",
     "update_todo_list",
     "web_fetch",
     "web_search",
+    "webfetch",
+    "write_todos",
 ];
 
 /// Parameters that are known to be the folder in which a tool runs its commands. Others may be made
@@ -245,7 +279,7 @@ pub(super) fn attention(tools: &Tools, name: &str) -> Attention {
         Nature::Reads(_) => true,
         Nature::Changes(_) => false,
     });
-    if reads {
+    if reads || READERS.contains(&&*word) {
         Attention::Reads
     } else if HARMLESS.contains(&&*word) {
         Attention::Harmless

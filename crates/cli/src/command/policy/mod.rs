@@ -47,3 +47,8 @@ impl PolicyCommand {
         }
     }
 }
+
+/// Tells a program the policy in force, with the origin of each value.
+pub(super) fn told(session: &palisade::Session) -> serde_json::Value {
+    show::told(session)
+}

@@ -61,6 +61,11 @@ impl ShowArgs {
     }
 }
 
+/// Tells a program everything, with origins.
+pub(super) fn told(session: &Session) -> serde_json::Value {
+    json::render(session, &session.rows(), Origins::Shown)
+}
+
 /// Returns how the project was found, for people.
 fn found(how: &Found) -> String {
     match how {

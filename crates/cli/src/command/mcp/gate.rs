@@ -1,0 +1,250 @@
+//! Between a client and another server.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, PipeWriter, Write};
+use std::os::fd::AsFd as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use palisade::policy::decide::{Answer, Axis};
+use palisade::policy::text::visible;
+use palisade::rpc::{self, Line, Message};
+use palisade::{Answered, Confirm, Guard, Input, Job, Output, Question, Request, Sandbox};
+use serde_json::{Map, Value as Json, json};
+
+use super::GateArgs;
+use super::pins::{Pinned, Pins};
+use super::tools::because;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// Whoever started the gate named the server, and agreed to it by that; a denial stands all the same.
+struct Named;
+
+impl Confirm for Named {
+    fn name(&self) -> &'static str {
+        "command-line"
+    }
+
+    fn ask(&self, _: &Question<'_>) -> Answered {
+        Answered::Yes
+    }
+}
+
+/// Most lists of tools that a client waits for at the same time.
+const LISTS: usize = 64;
+
+struct Gate {
+    guard: Guard,
+    name: String,
+    accept: bool,
+    pins: Mutex<Pins>,
+    /// Requests for lists of tools that are not answered yet.
+    lists: Mutex<BTreeMap<String, ()>>,
+    client: Mutex<io::Stdout>,
+}
+
+/// Starts the server and stands in front of it until one of both sides is gone.
+pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let sandbox = Sandbox::new(request)?.confirmer(Named);
+    crate::command::warn_running(ui, sandbox.session());
+    let failed = |error: &io::Error| Failure::io("pipe", "no pipe can be had", error);
+    let (server_in, to_server) = io::pipe().map_err(|error| failed(&error))?;
+    let (from_server, server_out) = io::pipe().map_err(|error| failed(&error))?;
+    let about = json!([args.name, args.server, sandbox.session().root().path]).to_string();
+    let state = request.places().state;
+    let pins = Pins::of(state.as_deref(), &about).map_err(|error| {
+        Failure::io("pins", "what the server's tools said cannot be read", &error)
+            .hint("look into the folder `mcp` of palisade's state")
+    })?;
+    let errors = io::stderr().as_fd().try_clone_to_owned().map_or(Output::Null, Output::To);
+    let job = Job::argv(args.server.iter().cloned())
+        .cwd(sandbox.session().root().path.clone())
+        .stdin(Input::From(server_in.into()))
+        .stdout(Output::To(server_out.into()))
+        .stderr(errors);
+    let run = sandbox.start(job)?;
+    let stop = run.stop();
+    let gate = Arc::new(Gate {
+        guard: Guard::new(sandbox.session()),
+        name: args.name.clone(),
+        accept: args.accept_changes,
+        pins: Mutex::new(pins),
+        lists: Mutex::default(),
+        client: Mutex::new(io::stdout()),
+    });
+    let (inwards, outwards) = (Arc::clone(&gate), gate);
+    let reader = thread::spawn(move || outwards.from_server(&mut BufReader::new(from_server)));
+    thread::spawn(move || {
+        inwards.from_client(to_server);
+        // The client is gone: the server gets the end of its input, and a moment to leave.
+        thread::sleep(std::time::Duration::from_secs(2));
+        stop.iter().for_each(palisade::Stop::now);
+    });
+    let outcome = run.wait()?;
+    reader.join().ok();
+    if outcome.denied() {
+        let reason = outcome.reason().unwrap_or_default();
+        ui.say(&format!(
+            "error[{}]: the server is not started: {}",
+            outcome.code().unwrap_or("denied"),
+            visible(&reason)
+        ));
+        return Ok(Exit::Denied);
+    }
+    Ok(match outcome.signal() {
+        Some(_) => Exit::Success,
+        None => Exit::Ran(outcome.exit_status()),
+    })
+}
+
+impl Gate {
+    fn from_client(&self, mut server: PipeWriter) {
+        let mut from = io::stdin().lock();
+        while let Ok(Some(line)) = rpc::next_line(&mut from, rpc::MAX_MESSAGE) {
+            let line = match line {
+                Line::Whole(line) => line,
+                Line::TooLong => {
+                    self.refuse(&Json::Null, "the message is too long, and was not passed on");
+                    continue;
+                }
+            };
+            let passes = match Message::read(&line) {
+                Ok(Message::Request { id, method, params }) => self.passes(&id, &method, &params),
+                // A call that wants no answer would be made without one.
+                Ok(Message::Notification { method, .. }) => method != "tools/call",
+                Ok(Message::Response { .. }) => true,
+                Err(fault) => {
+                    self.say(fault.answer().to_string().as_bytes());
+                    false
+                }
+            };
+            if passes && send(&mut server, &line).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Whether a request goes to the server; one that does not is answered.
+    fn passes(&self, id: &Json, method: &str, params: &Map<String, Json>) -> bool {
+        match method {
+            "tools/list" => {
+                let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+                if lists.len() >= LISTS {
+                    drop(lists);
+                    self.refuse(id, "too many lists of tools are waited for");
+                    return false;
+                }
+                lists.insert(id.to_string(), ());
+                true
+            }
+            "tools/call" => match self.denial(params) {
+                None => true,
+                Some(why) => {
+                    let mut result =
+                        json!({ "content": [{ "type": "text", "text": why }], "isError": true });
+                    let version = "io.modelcontextprotocol/protocolVersion";
+                    if params.get("_meta").is_some_and(|meta| meta.get(version).is_some()) {
+                        result["resultType"] = "complete".into();
+                    }
+                    self.say(rpc::result(id, result).to_string().as_bytes());
+                    false
+                }
+            },
+            _ => true,
+        }
+    }
+
+    /// Says why a call must not be made; none if it may.
+    fn denial(&self, params: &Map<String, Json>) -> Option<String> {
+        let Some(tool) = params.get("name").and_then(Json::as_str) else {
+            return Some("palisade: the call names no tool".to_owned());
+        };
+        if self.pins().is_changed(tool) {
+            return Some(format!(
+                "palisade: the tool `{}` says something else of itself than when it was first seen; its \
+                 user can accept that (`palisade mcp gate --accept-changes`)",
+                visible(tool)
+            ));
+        }
+        let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
+        let verdict =
+            self.guard.tool_call(&self.named(tool), &arguments.to_string(), self.guard.root());
+        match verdict.answer {
+            Answer::Allow => None,
+            Answer::Ask => Some(format!("{}; nobody can be asked here", because(&verdict))),
+            Answer::Deny => Some(because(&verdict)),
+        }
+    }
+
+    fn named(&self, tool: &str) -> String {
+        format!("mcp__{}__{tool}", self.name)
+    }
+
+    fn from_server(&self, from: &mut impl io::BufRead) {
+        while let Ok(Some(line)) = rpc::next_line(from, rpc::MAX_MESSAGE) {
+            // What is too long is dropped: who waits for it waits in vain, and is not flooded.
+            let Line::Whole(line) = line else { continue };
+            match Message::read(&line) {
+                Ok(Message::Response { id, answer: Ok(result) }) if self.was_list(&id) => {
+                    self.say(rpc::result(&id, self.listed(result)).to_string().as_bytes());
+                }
+                // A server that speaks no protocol would speak to whoever reads this.
+                Err(_) => {}
+                Ok(_) => self.say(&line),
+            }
+        }
+    }
+
+    fn was_list(&self, id: &Json) -> bool {
+        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
+        lists.remove(&id.to_string()).is_some()
+    }
+
+    /// Leaves out what the policy denies by name, and what says something else than before.
+    fn listed(&self, mut result: Json) -> Json {
+        let Some(tools) = result.get_mut("tools").and_then(Json::as_array_mut) else {
+            return result;
+        };
+        let mut pins = self.pins();
+        tools.retain(|tool| {
+            let Some(name) = tool.get("name").and_then(Json::as_str) else { return false };
+            let pinned = pins.see(name, tool, self.accept);
+            pinned != Pinned::Changed && !self.is_denied(name)
+        });
+        // What cannot be remembered is compared again within this run.
+        pins.keep().ok();
+        result
+    }
+
+    /// Whether the policy denies a tool whatever it is called with.
+    fn is_denied(&self, tool: &str) -> bool {
+        let verdict = self.guard.tool_call(&self.named(tool), "{}", self.guard.root());
+        let by_name = |axis| matches!(axis, Axis::Name | Axis::Rule);
+        verdict
+            .findings
+            .iter()
+            .any(|it| it.reason.answer == Answer::Deny && by_name(it.reason.axis))
+    }
+
+    fn refuse(&self, id: &Json, message: &str) {
+        let answer = rpc::error(id, rpc::INVALID_REQUEST, message, Json::Null);
+        self.say(answer.to_string().as_bytes());
+    }
+
+    fn say(&self, line: &[u8]) {
+        let mut out = self.client.lock().unwrap_or_else(PoisonError::into_inner);
+        send(&mut *out, line).ok();
+    }
+
+    fn pins(&self) -> MutexGuard<'_, Pins> {
+        self.pins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn send(to: &mut impl Write, line: &[u8]) -> io::Result<()> {
+    to.write_all(line.trim_ascii())?;
+    to.write_all(b"\n")?;
+    to.flush()
+}
