@@ -72,6 +72,7 @@ pub mod agentao;
 mod decision;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod doctor;
+pub mod history;
 pub mod places;
 pub mod read;
 pub mod root;
@@ -96,6 +97,8 @@ pub use palisade_apply::sys::identity::stack_limit;
 pub use palisade_apply::sys::memory::Memory;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use palisade_apply::{call_back, send_ahead};
+/// What happened: events, the chain of records, and reading it again.
+pub use palisade_audit as audit;
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.

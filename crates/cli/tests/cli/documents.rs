@@ -132,6 +132,7 @@ fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("docs/guide/engines.md") >= 3);
     assert!(replay("docs/guide/agents.md") >= 10);
     assert!(replay("docs/guide/levels.md") >= 3);
+    assert!(replay("docs/guide/record.md") >= 6);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 )]
 
 mod agents;
+mod audit;
 mod bad_input;
 mod bloom;
 mod check;

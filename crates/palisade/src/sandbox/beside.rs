@@ -100,7 +100,7 @@ impl Recorder {
         let Wanted { host, port, request, rule: _ } = wanted;
         let (host, port, request) = (host.as_str(), *port, request.as_deref());
         let what = What::HostConfirmation { answer, by, host, port, request };
-        self.append(&Event { at: SystemTime::now(), run, what });
+        self.append(&[Event { at: SystemTime::now(), run, what }]);
     }
 
     /// Remembers a connection that ended at some time.
@@ -119,7 +119,7 @@ impl Recorder {
             requests: one.requests.iter().map(String::as_str).collect(),
             more_requests: one.more_requests,
         });
-        self.append(&Event { at, run, what });
+        self.append(&[Event { at, run, what }]);
     }
 }
 

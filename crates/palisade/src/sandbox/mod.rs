@@ -31,7 +31,6 @@ use std::sync::Arc;
 
 use palisade_apply::cache::{Held, Store};
 use palisade_apply::{Host, worktree};
-use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
 use palisade_plan::{Caches, Note, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
@@ -135,14 +134,13 @@ impl Sandbox {
         let environment = request.env.iter().filter_map(|(name, value)| {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
         });
-        let path = session.policy().audit.path.sourced().map(|path| path.value.path());
         Self(Arc::new(Inner {
             guard: Guard::new(&session),
             host: Host::assumed().keeping_spares(request.spares()),
             cwd: request.cwd.clone(),
             environment: environment.collect(),
             confirmer: Arc::new(Nobody),
-            recorder: Arc::new(Recorder::new(path.map(|path| JsonlSink::open(&path)))),
+            recorder: Arc::new(Recorder::new(crate::history::opened(&session, request))),
             store: request.cache_store(),
             workspaces: request.workspaces(),
             state: request.places().state,
@@ -371,10 +369,9 @@ impl Sandbox {
                 Err(why) => order.refuse_worktree(&root.join(".git"), why),
             }
         }
-        let log = policy.audit.path.sourced().and_then(|path| {
-            Folder::literal(&path.value.path()).ok().map(|log| log.as_pattern().clone())
-        });
-        order.protect.extend(log);
+        let log = policy.audit.path.sourced().map(|path| crate::history::files(&path.value.path()));
+        let log = log.into_iter().flatten().filter_map(|file| Folder::literal(&file).ok());
+        order.protect.extend(log.map(|file| file.as_pattern().clone()));
         let under = self.unconfined().is_none().then(|| Under::of(policy, picked.as_ref()));
         let workspace = session.workspace(policy);
         let network = policy.network.clone();

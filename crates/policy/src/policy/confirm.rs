@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use crate::key::{
     Item, Limit, Reader, Setting, Strictest, Strictness, section, text_item, unknown_word,
 };
-use crate::name::{Folder, Host, Invalid, Period};
+use crate::name::{ByteSize, Folder, Host, Invalid, Period};
 use crate::text::{Node, visible};
 
 section! {
@@ -25,8 +25,12 @@ section! {
 section! {
     /// The record of what happened.
     pub struct Audit {
-        /// The file that events are appended to.
+        /// The file that events are appended to, each with the hash of the one before it.
         path: Setting<Folder>,
+        /// Size at which a new file is begun; the old one is put away under the number of its first record.
+        rotate_size: Setting<Limit<ByteSize>>,
+        /// Age at which a new file is begun.
+        rotate_age: Setting<Limit<Period>>,
         /// An OpenTelemetry collector that also gets them. Not built yet: nothing is sent.
         otlp: Setting<Endpoint>,
     }
