@@ -231,14 +231,20 @@ pub struct Because<'a> {
 /// What a person said.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answered {
-    /// Yes.
+    /// Yes, this once.
     Yes,
+    /// Yes, and the same need not be asked again while this lasts.
+    ForRun,
+    /// Yes, and a rule says so from now on.
+    Always,
     /// No.
     No,
     /// Nothing, in the time there was.
     Timeout,
     /// Nothing: there was nobody to ask.
     Nobody,
+    /// Nothing: there were too many questions.
+    Flood,
 }
 
 /// How a run ended.
@@ -264,9 +270,20 @@ impl Answered {
     pub fn word(self) -> &'static str {
         match self {
             Self::Yes => "yes",
+            Self::ForRun => "run",
+            Self::Always => "always",
             Self::No => "no",
             Self::Timeout => "timeout",
             Self::Nobody => "nobody",
+            Self::Flood => "flood",
+        }
+    }
+
+    /// Returns whether it lets something happen.
+    pub fn is_yes(self) -> bool {
+        match self {
+            Self::Yes | Self::ForRun | Self::Always => true,
+            Self::No | Self::Timeout | Self::Nobody | Self::Flood => false,
         }
     }
 }

@@ -114,7 +114,7 @@ impl Key {
     }
 
     /// Signs a text.
-    pub(crate) fn sign(&self, text: &str) -> Hash {
+    pub fn sign(&self, text: &str) -> Hash {
         let pad = |with: u8| {
             let mut block = [with; 64];
             block.iter_mut().zip(self.0).for_each(|(byte, key)| *byte ^= key);

@@ -73,6 +73,7 @@ mod decision;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod doctor;
 pub mod history;
+mod http;
 pub mod places;
 pub mod read;
 pub mod root;
@@ -106,9 +107,9 @@ pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
-    Answered, CannotRun, Confirm, Done, Each, HostQuestion, Input, Job, Nobody, Outcome, Output,
-    Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic, Unconfirmed,
-    Under, export_folder, write_export,
+    Always, Answered, CannotRun, Confirm, Done, Each, HostQuestion, Input, Job, Nobody, Outcome,
+    Output, Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic,
+    Unconfirmed, Under, export_folder, write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,

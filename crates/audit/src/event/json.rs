@@ -277,7 +277,10 @@ mod tests {
 
     #[test]
     fn every_answer_has_its_word() {
-        let all = [Answered::Yes, Answered::No, Answered::Timeout, Answered::Nobody];
-        assert_eq!(all.map(Answered::word), ["yes", "no", "timeout", "nobody"]);
+        let yes = [Answered::Yes, Answered::ForRun, Answered::Always];
+        assert_eq!(yes.map(Answered::word), ["yes", "run", "always"]);
+        let no = [Answered::No, Answered::Timeout, Answered::Nobody, Answered::Flood];
+        assert_eq!(no.map(Answered::word), ["no", "timeout", "nobody", "flood"]);
+        assert!(yes.into_iter().all(Answered::is_yes) && !no.into_iter().any(Answered::is_yes));
     }
 }

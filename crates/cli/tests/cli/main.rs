@@ -10,6 +10,7 @@ mod audit;
 mod bad_input;
 mod bloom;
 mod check;
+mod confirming;
 mod doctor;
 mod documents;
 mod engine_lines;

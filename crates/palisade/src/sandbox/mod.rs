@@ -1,6 +1,8 @@
 //! Running commands: decide, confirm, confine, record, in this order.
 
 mod agent;
+mod always;
+mod ask;
 #[cfg(target_os = "linux")]
 mod beside;
 mod confirm;
@@ -8,6 +10,7 @@ mod confirm;
 mod doors;
 mod error;
 mod export;
+mod far;
 mod hint;
 mod homes;
 mod job;
@@ -15,6 +18,7 @@ mod json;
 mod network;
 mod outcome;
 mod own_state;
+mod patience;
 mod pending;
 mod planned;
 #[cfg_attr(not(target_os = "linux"), path = "not_published.rs")]
@@ -34,9 +38,10 @@ use palisade_apply::{Host, worktree};
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
 use palisade_plan::{Caches, Note, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
-use palisade_policy::name::{Folder, Period};
-use palisade_policy::policy::{Backend, Require};
+use palisade_policy::name::Folder;
+use palisade_policy::policy::Require;
 
+pub use always::Always;
 pub use confirm::{Answered, Confirm, HostQuestion, Nobody, Question};
 pub use error::CannotRun;
 pub use export::{export_folder, write_export};
@@ -53,6 +58,7 @@ use crate::decision::Guard;
 use crate::places::shown;
 use crate::session::{OpenError, Request, Session, Warning};
 use crate::workspaces::{InUse, Workspaces};
+use ask::Asking;
 use planned::Ordered;
 pub(crate) use planned::for_this_machine;
 use record::{Recorded, Recorder, call_hash, run_name};
@@ -83,7 +89,7 @@ struct Inner {
     host: Host,
     cwd: PathBuf,
     environment: Vec<(String, String)>,
-    confirmer: Arc<dyn Confirm>,
+    asking: Arc<Asking>,
     recorder: Arc<Recorder>,
     store: Option<Store>,
     workspaces: Option<Workspaces>,
@@ -139,7 +145,7 @@ impl Sandbox {
             host: Host::assumed().keeping_spares(request.spares()),
             cwd: request.cwd.clone(),
             environment: environment.collect(),
-            confirmer: Arc::new(Nobody),
+            asking: Arc::new(Asking::new(request)),
             recorder: Arc::new(Recorder::new(crate::history::opened(&session, request))),
             store: request.cache_store(),
             workspaces: request.workspaces(),
@@ -155,7 +161,10 @@ impl Sandbox {
     #[must_use]
     pub fn confirmer(mut self, confirmer: impl Confirm + 'static) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.confirmer = Arc::new(confirmer);
+            // Nobody else has it yet.
+            if let Some(asking) = Arc::get_mut(&mut inner.asking) {
+                asking.confirmer = Arc::new(confirmer);
+            }
         }
         self
     }
@@ -282,29 +291,6 @@ impl Sandbox {
         let about = About { under: ordered.under.clone(), ..about.clone() };
         let in_use = self.enter_workspace(&mut ordered.order)?;
         Ok(Ok(Ready { permit, ordered, about, name: run, caches, in_use }))
-    }
-
-    /// Asks whoever the policy names, and remembers the answer.
-    fn ask(&self, call: Recorded<'_>, reasons: &[Reason]) -> Answered {
-        let confirm = &self.0.session.policy().confirm;
-        let question = Question {
-            asked: call.asked,
-            cwd: call.cwd,
-            root: call.root,
-            variables: call.variables,
-            reasons,
-            hash: call.hash,
-            time: confirm.timeout.value().0.map(Period::duration),
-        };
-        let (answer, by) = match confirm.backend.value() {
-            Backend::Terminal => (self.0.confirmer.ask(&question), self.0.confirmer.name()),
-            // Those who cannot be asked yet say no.
-            Backend::Deny | Backend::Program(_) | Backend::Web | Backend::Webhook(_) => {
-                (Answered::Nobody, "nobody")
-            }
-        };
-        self.0.recorder.confirmation(call, answer, by);
-        answer
     }
 
     /// Returns the folder that a job runs in: as text, and without links.

@@ -191,7 +191,7 @@ pub(super) fn run_name() -> String {
 }
 
 /// Returns the hash of a call: of every word of it, where it runs, and the names of what is added
-/// to its environment. Values stay out: who reads the hash could try short ones.
+/// to its environment. Values of secrets stay out: who reads the hash could try short ones.
 pub(super) fn call_hash(
     asked: Asked<'_>,
     root: &str,
@@ -215,7 +215,10 @@ pub(super) fn call_hash(
         }
     }
     [root, cwd].into_iter().for_each(&mut add);
-    variables.iter().for_each(|(name, _)| add(name));
+    for (name, value) in variables {
+        add(name);
+        add(super::confirm::told(name, value).as_deref().unwrap_or_default());
+    }
     hex(&hash.finalize())
 }
 
@@ -239,6 +242,7 @@ mod tests {
             call_hash(Asked::Argv(&one), "/r", "/r/x", &[]),
             call_hash(Asked::Argv(&one), "/", "/r", &[]),
             call_hash(Asked::Argv(&one), "/r", "/r", &variables),
+            call_hash(Asked::Argv(&one), "/r", "/r", &[("A".to_owned(), "c".to_owned())]),
         ];
         let mut different = hashes.to_vec();
         different.sort();

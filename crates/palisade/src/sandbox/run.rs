@@ -11,6 +11,7 @@ use palisade_apply::{CannotStart, End, Running, Streams, Survivors};
 use palisade_plan::{CannotPlan, Kept, Kernel, Level, Note, Order, Plan, build};
 use palisade_policy::decide::Permit;
 
+use super::ask::Asking;
 use super::doors::Doors;
 use super::error::CannotRun;
 use super::hint::Under;
@@ -24,6 +25,7 @@ use crate::workspaces::InUse;
 #[derive(Debug)]
 pub struct Run {
     recorder: Arc<Recorder>,
+    asking: Arc<Asking>,
     name: String,
     state: State,
 }
@@ -114,7 +116,7 @@ impl Run {
 
     /// Waits as [`Run::wait`] does; when that takes long, `free` is told to free what it can.
     pub(super) fn wait_freeing(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
-        let Self { recorder, name, state } = self;
+        let Self { recorder, asking, name, state } = self;
         let ended = match state {
             State::Refused(outcome) => Ok(*outcome),
             State::Running(started) => started.wait(free),
@@ -122,12 +124,13 @@ impl Run {
         recorder.ended(&name, ended.as_ref());
         let mut outcome = ended?;
         outcome.notes.extend(recorder.trouble());
+        outcome.notes.extend(asking.trouble());
         Ok(outcome)
     }
 
     pub(super) fn refused(sandbox: &Sandbox, name: &str, outcome: Outcome) -> Self {
-        let recorder = Arc::clone(&sandbox.0.recorder);
-        Self { recorder, name: name.to_owned(), state: State::Refused(Box::new(outcome)) }
+        let (recorder, asking) = (Arc::clone(&sandbox.0.recorder), Arc::clone(&sandbox.0.asking));
+        Self { recorder, asking, name: name.to_owned(), state: State::Refused(Box::new(outcome)) }
     }
 }
 
@@ -174,9 +177,10 @@ pub(super) fn start(
     let (name, mut in_use) = (std::mem::take(&mut ready.name), ready.in_use.take());
     match started(sandbox, ready, &name, job, awaited) {
         Ok(started) => {
-            let recorder = Arc::clone(&sandbox.0.recorder);
+            let (recorder, asking) =
+                (Arc::clone(&sandbox.0.recorder), Arc::clone(&sandbox.0.asking));
             let state = State::Running(Box::new(Started { in_use, ..started }));
-            Ok(Run { recorder, name, state })
+            Ok(Run { recorder, asking, name, state })
         }
         Err(error) => {
             in_use.iter_mut().for_each(InUse::nothing_ran);

@@ -14,8 +14,9 @@ use crate::text::{Node, visible};
 section! {
     /// Asking a person.
     pub struct Confirm {
-        /// Who is asked. Today that is the terminal: `web`, `program` and `webhook` are not built yet,
-        /// and with them every question is answered with no.
+        /// Who is asked: the person at the terminal, a program of yours, a service that signs its
+        /// answers (over plain http), or nobody. `web` is not built yet: with it every question is
+        /// answered with no.
         backend: Setting<Backend>,
         /// How long an answer may take; silence means no.
         timeout: Setting<Limit<Period>>,
@@ -137,6 +138,13 @@ impl FromStr for Endpoint {
         }
         host.parse::<Host>().map_err(|invalid| wrong(format!("`{shown}`: {invalid}")))?;
         Ok(Self(text.into()))
+    }
+}
+
+impl Endpoint {
+    /// Returns whether it wants TLS, which nothing here speaks.
+    pub fn is_encrypted(&self) -> bool {
+        self.0.starts_with("https:")
     }
 }
 
