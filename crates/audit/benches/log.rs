@@ -85,6 +85,9 @@ fn end() -> What<'static> {
         signal: None,
         duration_ms: 1.25,
         code: None,
+        tool: None,
+        call_id: None,
+        start_ms: 0.5,
         enforced: serde_json::json!({ "files": "kernel", "network": "kernel", "processes": "kernel" }),
     })
 }

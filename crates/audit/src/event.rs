@@ -263,6 +263,12 @@ pub struct Ended<'a> {
     pub code: Option<&'a str>,
     /// What held while it ran, layer by layer.
     pub enforced: Value,
+    /// The tool that it ran for, if one was named.
+    pub tool: Option<&'a str>,
+    /// The call's own name, if it has one.
+    pub call_id: Option<&'a str>,
+    /// How long it took until it was started.
+    pub start_ms: f64,
 }
 
 impl Answered {

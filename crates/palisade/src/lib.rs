@@ -107,8 +107,8 @@ pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
-    Always, Answered, CannotRun, Confirm, Done, Each, HostQuestion, Input, Job, Nobody, Outcome,
-    Output, Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic,
+    Always, Answered, CannotRun, Confirm, Done, Each, EachSpan, HostQuestion, Input, Job, Nobody,
+    Outcome, Output, Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic,
     Unconfirmed, Under, export_folder, write_export,
 };
 pub use session::{

@@ -85,6 +85,9 @@ impl Event<'_> {
                 put("duration_ms", ended.duration_ms.into());
                 put("code", ended.code.into());
                 put("enforced", ended.enforced.clone());
+                put("tool", ended.tool.into());
+                put("call_id", ended.call_id.into());
+                put("start_ms", ended.start_ms.into());
             }
             What::Tool(judged) => {
                 put("event", "tool-call".into());

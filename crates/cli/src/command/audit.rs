@@ -1,6 +1,7 @@
 //! `palisade audit`: what happened, and whether the record of it is as it was written.
 
 mod json;
+mod metrics;
 mod query;
 mod verify;
 
@@ -26,6 +27,7 @@ pub(crate) enum AuditCommand {
     Verify(verify::VerifyArgs),
     Tail(query::TailArgs),
     Query(query::QueryArgs),
+    Metrics(metrics::MetricsArgs),
 }
 
 /// Which record is meant.
@@ -48,6 +50,7 @@ impl AuditCommand {
             Self::Verify(args) => args.which.output.format(),
             Self::Tail(args) => args.which.output.format(),
             Self::Query(args) => args.which.output.format(),
+            Self::Metrics(args) => args.which.output.format(),
         }
     }
 
@@ -56,6 +59,7 @@ impl AuditCommand {
             Self::Verify(args) => args.run(ui),
             Self::Tail(args) => args.run(ui),
             Self::Query(args) => args.run(ui),
+            Self::Metrics(args) => args.run(ui),
         }
     }
 }

@@ -350,3 +350,32 @@ fn a_terminal_that_is_closed_means_no() {
     let (shown, code) = at_terminal_asked(&world, "[n] no: ", b"\x04", "-- touch made");
     assert_eq!((code, made(&world, "made")), (Some(126), false), "{shown}");
 }
+
+#[test]
+fn e075_what_answers_questions_and_what_signs_records_is_out_of_reach_inside() {
+    as_both(|world| {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let service = format!("confirm: {{ backend: 'webhook:http://127.0.0.1:{port}/' }}\n");
+        let world = world.user_policy(&format!("audit: {{ path: ~/log/events.jsonl }}\n{service}"));
+        let state = world.home.path(".local/state/palisade");
+        fs::create_dir_all(state.join("audit")).unwrap();
+        fs::write(state.join("audit/webhook-key"), "07".repeat(32)).unwrap();
+        fs::write(state.join("audit/questions"), "{}").unwrap();
+        let script = format!(
+            "import os, socket\n\
+             for name in ['webhook-key', 'questions', 'key']:\n\
+             \x20   try: print(open('{0}/audit/' + name).read())\n\
+             \x20   except OSError as error: print(name, error.errno)\n\
+             try: socket.create_connection(('127.0.0.1', {port}), 2); print('reached')\n\
+             except OSError as error: print('connect', error.errno)\n",
+            state.display()
+        );
+        world.write("try.py", &script);
+        let ran = world.run(&["run", "--", "/usr/bin/python3", "try.py"]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let expected = "webhook-key 2\nquestions 2\nkey 2\nconnect 111\n";
+        assert_eq!(ran.stdout, expected, "{}", ran.stderr);
+        assert!(state.join("audit/key").exists(), "it is there outside");
+    });
+}

@@ -48,6 +48,7 @@ mod sockets;
 mod still;
 mod surface;
 mod tasks;
+mod telemetry;
 mod tool_calls;
 mod town;
 mod trust;

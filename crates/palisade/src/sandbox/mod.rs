@@ -27,6 +27,8 @@ mod record;
 mod reply;
 mod run;
 mod suggest;
+mod telemetry;
+mod tool;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -53,6 +55,7 @@ pub use pending::Pending;
 pub use reply::Unconfirmed;
 pub use run::{Run, Stop};
 pub use suggest::Suggestion;
+pub use telemetry::EachSpan;
 
 use crate::decision::Guard;
 use crate::places::shown;
@@ -63,6 +66,7 @@ use planned::Ordered;
 pub(crate) use planned::for_this_machine;
 use record::{Recorded, Recorder, call_hash, run_name};
 use run::{About, Awaited};
+use telemetry::{Telemetry, Watch};
 
 /// A project, the policy in force for it, and a host to run commands on.
 ///
@@ -91,6 +95,7 @@ struct Inner {
     environment: Vec<(String, String)>,
     asking: Arc<Asking>,
     recorder: Arc<Recorder>,
+    telemetry: Arc<Telemetry>,
     store: Option<Store>,
     workspaces: Option<Workspaces>,
     /// The folder of our own state.
@@ -147,6 +152,7 @@ impl Sandbox {
             environment: environment.collect(),
             asking: Arc::new(Asking::new(request)),
             recorder: Arc::new(Recorder::new(crate::history::opened(&session, request))),
+            telemetry: Arc::new(Telemetry::new(&session.policy().audit, traceparent(request))),
             store: request.cache_store(),
             workspaces: request.workspaces(),
             state: request.places().state,
@@ -165,6 +171,16 @@ impl Sandbox {
             if let Some(asking) = Arc::get_mut(&mut inner.asking) {
                 asking.confirmer = Arc::new(confirmer);
             }
+        }
+        self
+    }
+
+    /// Has a function told of the span of each run and tool call. Call it before the sandbox is cloned.
+    #[must_use]
+    pub fn each_span(mut self, each: EachSpan) -> Self {
+        let telemetry = Arc::get_mut(&mut self.0).map(|inner| &mut inner.telemetry);
+        if let Some(telemetry) = telemetry.and_then(Arc::get_mut) {
+            telemetry.each = Some(each);
         }
         self
     }
@@ -201,7 +217,9 @@ impl Sandbox {
     ///
     /// As [`Sandbox::run`].
     pub fn run_last(self, job: impl Into<Job>) -> Result<Outcome, CannotRun> {
-        let run = self.begin(job.into(), Awaited::AtOnce)?;
+        let telemetry = Arc::clone(&self.0.telemetry);
+        let run = self.begin(job.into(), Awaited::AtOnce);
+        let run = run.inspect_err(|_| telemetry.flush())?;
         let mut own = ManuallyDrop::new(Some(self));
         // The host is not freed piece by piece, either.
         let mut host: ManuallyDrop<Option<Host>> = ManuallyDrop::new(None);
@@ -211,7 +229,11 @@ impl Sandbox {
         });
         host.iter().for_each(Host::finish);
         own.iter().for_each(|own| own.0.host.finish());
-        outcome
+        telemetry.flush();
+        outcome.map(|mut outcome| {
+            outcome.notes.extend(telemetry.trouble());
+            outcome
+        })
     }
 
     /// Starts a command, if it may run.
@@ -232,16 +254,22 @@ impl Sandbox {
     // Apart, so that its variables are not on the stack while the command is waited for.
     #[inline(never)]
     fn begin(&self, job: Job, awaited: Awaited) -> Result<Run, CannotRun> {
+        let watch = Watch::begin(&job);
         let (name, result) = match self.decide(&job) {
             Err(error) => (run_name(), Err(error)),
             Ok(Err((name, outcome))) => {
                 palisade_apply::call_back();
-                return Ok(Run::refused(self, &name, outcome));
+                return Ok(Run::refused(self, &name, outcome, watch));
             }
-            Ok(Ok(ready)) => (ready.name.clone(), run::start(self, ready, job, awaited)),
+            Ok(Ok(ready)) => {
+                (ready.name.clone(), run::start(self, ready, job, awaited, watch.clone()))
+            }
         };
         palisade_apply::call_back();
-        result.inspect_err(|error| self.0.recorder.ended(&name, Err(error)))
+        result.inspect_err(|error| {
+            self.0.recorder.ended(&name, Err(error), &watch);
+            self.0.telemetry.run(&watch, &name, Err(error), self.0.session.agent());
+        })
     }
 
     /// Decides, and asks if need be: what may run is made ready, what may not is an outcome.
@@ -412,6 +440,11 @@ impl Sandbox {
             Some(origin)
         })
     }
+}
+
+/// Returns the caller's own span, if the environment names one.
+fn traceparent(request: &Request) -> Option<&str> {
+    request.env.get(std::ffi::OsStr::new("TRACEPARENT"))?.to_str()
 }
 
 impl fmt::Debug for Sandbox {

@@ -14,6 +14,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::json::milliseconds;
+use super::telemetry::Watch;
 use super::{CannotRun, Outcome};
 use crate::session::{Agreement, LoadedFile, Session};
 
@@ -106,12 +107,17 @@ impl Recorder {
         self.record(call.run, What::Confirmation { answer, by, call: call.hash });
     }
 
-    pub(super) fn ended(&self, run: &str, ended: Result<&Outcome, &CannotRun>) {
+    pub(super) fn ended(&self, run: &str, ended: Result<&Outcome, &CannotRun>, watch: &Watch) {
         if !self.records() {
             return;
         }
+        let (tool, call_id) = (watch.tool.as_deref(), watch.call_id.as_deref());
+        let start_ms = milliseconds(watch.started);
         let what = What::Run(match ended {
             Ok(outcome) => Ended {
+                tool,
+                call_id,
+                start_ms,
                 executed: outcome.executed(),
                 exit_code: Some(outcome.exit_code()),
                 signal: outcome.signal(),
@@ -120,6 +126,9 @@ impl Recorder {
                 enforced: outcome.enforced(),
             },
             Err(error) => Ended {
+                tool,
+                call_id,
+                start_ms,
                 executed: false,
                 exit_code: None,
                 signal: None,

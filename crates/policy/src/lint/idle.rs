@@ -62,8 +62,9 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
     });
     let later = "nobody can be asked that way, so every question is answered with no";
     found.list("confirm.backend", backend, later);
-    let later = "nothing is sent yet; `audit.path` names a file";
-    found.list("audit.otlp", policy.audit.otlp.sourced(), later);
+    let plain = "TLS is not spoken; name a collector beside you, by http";
+    let encrypted = policy.audit.otlp.sourced().filter(|url| url.value.is_encrypted());
+    found.list("audit.otlp", encrypted, plain);
     found.0
 }
 

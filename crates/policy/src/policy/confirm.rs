@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use serde_json::{Value as Json, json};
 
+use super::choice::{OtlpFormat, SpanNames};
 use crate::key::{
     Item, Limit, Reader, Setting, Strictest, Strictness, section, text_item, unknown_word,
 };
@@ -32,8 +33,12 @@ section! {
         rotate_size: Setting<Limit<ByteSize>>,
         /// Age at which a new file is begun.
         rotate_age: Setting<Limit<Period>>,
-        /// An OpenTelemetry collector that also gets them. Not built yet: nothing is sent.
+        /// An OpenTelemetry collector that gets a span for each run, over plain http.
         otlp: Setting<Endpoint>,
+        /// How spans are written for it.
+        otlp_format: Setting<OtlpFormat>,
+        /// What spans are called.
+        span_names: Setting<SpanNames>,
     }
 }
 

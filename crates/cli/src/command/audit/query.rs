@@ -179,7 +179,10 @@ impl QueryArgs {
     }
 }
 
-fn each(log: &Path, tell: impl FnMut(&[u8], Json) -> ControlFlow<()>) -> Result<(), Failure> {
+pub(super) fn each(
+    log: &Path,
+    tell: impl FnMut(&[u8], Json) -> ControlFlow<()>,
+) -> Result<(), Failure> {
     let found = log.symlink_metadata().and_then(|_| read(log, tell));
     found.map_err(|error| {
         let shown = visible(&log.to_string_lossy());
