@@ -110,11 +110,19 @@ fn e026_a_question_is_made_of_what_runs_and_bound_to_it() {
 fn e027_nothing_in_a_question_acts_on_the_terminal() {
     let world = World::new().user_policy(ASKS);
     let name = "a\\033[2K\\033]52;c;eA==\\007\\342\\200\\256\\342\\200\\213b";
-    let command = format!("-- touch \"$(printf '{name}')\"");
+    // In a command they are denied, and nobody is asked.
+    let (shown, code) = at_terminal(&world, b"y", &format!("-- touch \"$(printf '{name}')\""));
+    assert_eq!((code, shown.contains("May this run?")), (Some(126), false), "{shown}");
+    assert!(!shown.contains(['\u{7}', '\u{202e}', '\u{200b}']), "{shown:?}");
+    // Elsewhere they are spelled out.
+    let command = format!("--env \"X=$(printf '{name}')\" -- touch made");
     let (shown, code) = at_terminal(&world, b"y", &command);
     assert_eq!(code, Some(0), "{shown}");
     assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{200b}']), "{shown:?}");
-    assert!(shown.contains("\\u{1b}[2K\\u{1b}]52;c;eA==\\u{7}\\u{202e}\\u{200b}b"), "{shown}");
+    assert!(
+        shown.contains("X=\"a\\u{1b}[2K\\u{1b}]52;c;eA==\\u{7}\\u{202e}\\u{200b}b\""),
+        "{shown}"
+    );
     // What nobody can read is not asked, and not run.
     let long = format!("-- touch {}", "x ".repeat(5000));
     let (shown, code) = at_terminal(&world, b"y", &long);
@@ -167,10 +175,12 @@ fn e029_nothing_that_runs_can_switch_walls_or_questions_off() {
         assert_ne!(world.run(arguments).code, Some(0), "{arguments:?}");
         assert!(!made(&world, "made"), "{arguments:?}");
     }
-    world.write(
-        ".palisade/policy.yaml",
-        "require: none\nconfirm: { backend: 'program:/bin/true' }\n",
-    );
+    // Nor does a project that brings somebody who says yes.
+    world.write("says-yes", format!("#!/bin/sh\n{}\n", echo("yes")));
+    let own = world.project.path("says-yes");
+    fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+    let policy = format!("confirm: {{ backend: 'program:{}' }}\n", own.display());
+    world.write(".palisade/policy.yaml", policy);
     let ran = world.run(&["run", "--", "touch", "made"]);
     assert_eq!((ran.code, made(&world, "made")), (Some(126), false), "{}", ran.stderr);
     // A sandbox that cannot be made is a failure, and not a run without one.
@@ -233,13 +243,15 @@ fn with_program(script: &str) -> (World, Ran) {
     (world, ran)
 }
 
+/// Returns shell text that gives this answer to any question.
+fn echo(answer: &str) -> String {
+    format!(
+        "sed -n 's/.*\"hash\":\"\\([0-9a-f]*\\)\".*/{{\"hash\":\"\\1\",\"answer\":\"{answer}\"}}/p'"
+    )
+}
+
 #[test]
 fn a_program_is_asked_and_only_a_clear_yes_to_this_question_is_one() {
-    let echo = |answer: &str| {
-        format!(
-            "sed -n 's/.*\"hash\":\"\\([0-9a-f]*\\)\".*/{{\"hash\":\"\\1\",\"answer\":\"{answer}\"}}/p'"
-        )
-    };
     let cases = [
         (echo("yes"), true, "yes"),
         (echo("run"), true, "run"),
