@@ -17,6 +17,7 @@
 //! - A failure before `execve` leaves nothing running, and says so.
 
 pub mod cache;
+mod helper;
 mod jail;
 mod listing;
 mod lookup;
@@ -28,6 +29,7 @@ mod run;
 pub mod sys;
 pub mod worktree;
 
+pub use helper::converse;
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use listing::Listing;
 pub use lookup::HostLookup;

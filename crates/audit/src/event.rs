@@ -1,11 +1,10 @@
 //! What is remembered: one event for each thing that happened to a call.
 
+mod json;
+
 use std::time::SystemTime;
 
-use serde_json::{Map, Value, json};
-
-use crate::redact::{redact, redact_text};
-use crate::time::timestamp;
+use serde_json::Value;
 
 /// The version of the schema. It changes when a field does not mean any more what it did.
 pub const VERSION: u32 = 1;
@@ -27,7 +26,7 @@ pub const VERSION: u32 = 1;
 pub struct Event<'a> {
     /// When.
     pub at: SystemTime,
-    /// Which run it belongs to: all events of one call carry the same.
+    /// Which run it belongs to: all events of one call carry the same. Empty where it belongs to none.
     pub run: &'a str,
     /// What.
     pub what: What<'a>,
@@ -64,6 +63,68 @@ pub enum What<'a> {
     Connection(Connected<'a>),
     /// A call was carried out, or was not.
     Run(Ended<'a>),
+    /// A model's tool call was judged.
+    Tool(Judged<'a>),
+    /// A policy was read and is in force for the calls that follow.
+    Policy {
+        /// The project.
+        root: &'a str,
+        /// The files that had a say, weakest first.
+        files: Vec<PolicyFile<'a>>,
+    },
+    /// A person agreed to what a project's files open, or took that back.
+    Trust {
+        /// Whether they count in full from now on.
+        trusted: bool,
+        /// The project.
+        root: &'a str,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// The chain up to here was signed.
+    Checkpoint {
+        /// The signature; none where there is no key.
+        mac: Option<String>,
+    },
+    /// Something was found amiss when the log was written to again.
+    Recovered(Recovered),
+}
+
+/// A tool call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// The call's own name, as the model or the client has it.
+    pub call_id: Option<&'a str>,
+    /// `allow`, `ask` or `deny`.
+    pub verdict: &'a str,
+    /// Why it is no allow.
+    pub reasons: Vec<Because<'a>>,
+    /// The agent, if one was named.
+    pub agent: Option<&'a str>,
+}
+
+/// What was found amiss, and what was done about it.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Recovered {
+    /// Bytes of a record that its writer did not finish; they were taken off.
+    pub torn: u64,
+    /// Records that this writer could not append before.
+    pub lost: u64,
+    /// What was wrong with the head; none if nothing was.
+    pub head: Option<HeadTrouble>,
+}
+
+/// What was wrong with the head when the log was written to again.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum HeadTrouble {
+    /// It was not there, and the log was.
+    Missing,
+    /// It is nothing that we wrote.
+    Damaged,
+    /// Its signature is not ours.
+    Foreign,
 }
 
 /// A connection.
@@ -170,14 +231,20 @@ pub struct Because<'a> {
 /// What a person said.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Answered {
-    /// Yes.
+    /// Yes, this once.
     Yes,
+    /// Yes, and the same need not be asked again while this lasts.
+    ForRun,
+    /// Yes, and a rule says so from now on.
+    Always,
     /// No.
     No,
     /// Nothing, in the time there was.
     Timeout,
     /// Nothing: there was nobody to ask.
     Nobody,
+    /// Nothing: there were too many questions.
+    Flood,
 }
 
 /// How a run ended.
@@ -196,76 +263,12 @@ pub struct Ended<'a> {
     pub code: Option<&'a str>,
     /// What held while it ran, layer by layer.
     pub enforced: Value,
-}
-
-impl Event<'_> {
-    /// Returns the event as one line, with its line end. Secrets on command lines are taken out.
-    pub fn line(&self) -> String {
-        let mut line = self.json().to_string();
-        line.push('\n');
-        line
-    }
-
-    /// Returns the event as an object, redacted.
-    pub fn json(&self) -> Value {
-        let mut event = Map::new();
-        let mut put = |name: &str, value: Value| drop(event.insert(name.to_owned(), value));
-        put("version", VERSION.into());
-        put("time", timestamp(self.at).into());
-        put("run", self.run.into());
-        match &self.what {
-            What::Decision(decided) => {
-                put("event", "decision".into());
-                put("call", call(&decided.call));
-                put("verdict", decided.verdict.into());
-                put("reasons", decided.reasons.iter().map(because).collect());
-                put("agent", decided.agent.into());
-                put("task", decided.task.into());
-                put("unconfined", decided.unconfined.into());
-                put("policies", decided.policies.iter().map(policy).collect());
-                put("left_out", decided.left_out.clone().into());
-            }
-            What::Confirmation { answer, by, call } => {
-                put("event", "confirmation".into());
-                put("answer", answer.word().into());
-                put("by", (*by).into());
-                put("call", (*call).into());
-            }
-            What::HostConfirmation { answer, by, host, port, request } => {
-                put("event", "host-confirmation".into());
-                put("answer", answer.word().into());
-                put("by", (*by).into());
-                put("host", (*host).into());
-                put("port", (*port).into());
-                put("request", request.map(without_query).into());
-            }
-            What::Connection(one) => {
-                put("event", "connection".into());
-                put("host", one.host.into());
-                put("port", one.port.into());
-                put("address", one.address.clone().into());
-                put("via", one.via.into());
-                put("verdict", one.verdict.into());
-                put("code", one.code.into());
-                put("rule", one.rule.into());
-                put("sent", one.sent.into());
-                put("received", one.received.into());
-                put("duration_ms", one.duration_ms.into());
-                put("requests", one.requests.iter().map(|it| without_query(it)).collect());
-                put("more_requests", one.more_requests.into());
-            }
-            What::Run(ended) => {
-                put("event", "run".into());
-                put("executed", ended.executed.into());
-                put("exit_code", ended.exit_code.into());
-                put("signal", ended.signal.into());
-                put("duration_ms", ended.duration_ms.into());
-                put("code", ended.code.into());
-                put("enforced", ended.enforced.clone());
-            }
-        }
-        Value::Object(event)
-    }
+    /// The tool that it ran for, if one was named.
+    pub tool: Option<&'a str>,
+    /// The call's own name, if it has one.
+    pub call_id: Option<&'a str>,
+    /// How long it took until it was started.
+    pub start_ms: f64,
 }
 
 impl Answered {
@@ -273,120 +276,31 @@ impl Answered {
     pub fn word(self) -> &'static str {
         match self {
             Self::Yes => "yes",
+            Self::ForRun => "run",
+            Self::Always => "always",
             Self::No => "no",
             Self::Timeout => "timeout",
             Self::Nobody => "nobody",
+            Self::Flood => "flood",
+        }
+    }
+
+    /// Returns whether it lets something happen.
+    pub fn is_yes(self) -> bool {
+        match self {
+            Self::Yes | Self::ForRun | Self::Always => true,
+            Self::No | Self::Timeout | Self::Nobody | Self::Flood => false,
         }
     }
 }
 
-fn call(call: &Call<'_>) -> Value {
-    let (argv, shell) = match call.asked {
-        Asked::Argv(argv) => (redact(argv).into(), Value::Null),
-        Asked::Shell(text) => (Value::Null, redact_text(text).into()),
-    };
-    json!({
-        "argv": argv,
-        "shell": shell,
-        "root": call.root,
-        "cwd": call.cwd,
-        "variables": call.variables,
-        "hash": call.hash,
-    })
-}
-
-fn policy(file: &PolicyFile<'_>) -> Value {
-    let PolicyFile { layer, file, dialect, trusted } = file;
-    json!({ "layer": layer, "file": file, "dialect": dialect, "trusted": trusted })
-}
-
-/// Takes the query out of a request: it may hold anything.
-fn without_query(request: &str) -> String {
-    match request.split_once('?') {
-        Some((path, _)) => redact_text(&format!("{path}?…")),
-        None => redact_text(request),
-    }
-}
-
-/// A message may repeat what stands on the command line.
-fn because(reason: &Because<'_>) -> Value {
-    json!({
-        "answer": reason.answer,
-        "code": reason.code,
-        "axis": reason.axis,
-        "message": redact_text(reason.message),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    fn at() -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_millis(1_800_000_000_042)
-    }
-
-    #[test]
-    fn an_event_is_one_line_and_holds_no_secret() {
-        let argv = ["curl", "--token=abc", "-H", "Authorization: Bearer xyz", "a\nb"];
-        let argv = argv.map(str::to_owned);
-        let what = What::Decision(Decided {
-            call: Call {
-                asked: Asked::Argv(&argv),
-                root: "/home/dev/app",
-                cwd: "/home/dev/app",
-                variables: vec!["API_TOKEN"],
-                hash: "00ff",
-            },
-            verdict: "deny",
-            reasons: vec![Because {
-                answer: "deny",
-                code: "network",
-                axis: "rule",
-                message: "`--token=abc` goes out",
-            }],
-            agent: None,
-            task: Some("fetch"),
-            unconfined: false,
-            policies: vec![PolicyFile {
-                layer: "project",
-                file: "/home/dev/app/.palisade/policy.yaml".into(),
-                dialect: "native",
-                trusted: false,
-            }],
-            left_out: vec!["files.write"],
-        });
-        let line = Event { at: at(), run: "1", what }.line();
-        assert_eq!(line.matches('\n').count(), 1, "{line}");
-        assert!(!line.contains("abc") && !line.contains("xyz"), "{line}");
-        insta::assert_snapshot!(line.trim_end(), @r#"{"version":1,"time":"2027-01-15T08:00:00.042Z","run":"1","event":"decision","call":{"argv":["curl","--token=[redacted]","-H","Authorization: Bearer [redacted]","a\nb"],"shell":null,"root":"/home/dev/app","cwd":"/home/dev/app","variables":["API_TOKEN"],"hash":"00ff"},"verdict":"deny","reasons":[{"answer":"deny","code":"network","axis":"rule","message":"`--token=[redacted]` goes out"}],"agent":null,"task":"fetch","unconfined":false,"policies":[{"layer":"project","file":"/home/dev/app/.palisade/policy.yaml","dialect":"native","trusted":false}],"left_out":["files.write"]}"#);
-    }
-
-    #[test]
-    fn a_connection_is_told_without_what_was_asked_in_it() {
-        let what = What::Connection(Connected {
-            host: "a.test",
-            port: Some(80),
-            address: Some("192.0.2.1".into()),
-            via: "direct",
-            verdict: "cut",
-            code: Some("budget-upload"),
-            rule: Some("a.test"),
-            sent: 7,
-            received: 9,
-            duration_ms: 1.5,
-            requests: vec!["GET /x?token=abc"],
-            more_requests: 1,
-        });
-        let line = Event { at: at(), run: "1", what }.line();
-        insta::assert_snapshot!(line.trim_end(), @r#"{"version":1,"time":"2027-01-15T08:00:00.042Z","run":"1","event":"connection","host":"a.test","port":80,"address":"192.0.2.1","via":"direct","verdict":"cut","code":"budget-upload","rule":"a.test","sent":7,"received":9,"duration_ms":1.5,"requests":["GET /x?…"],"more_requests":1}"#);
-    }
-
-    #[test]
-    fn every_answer_has_its_word() {
-        let all = [Answered::Yes, Answered::No, Answered::Timeout, Answered::Nobody];
-        assert_eq!(all.map(Answered::word), ["yes", "no", "timeout", "nobody"]);
+impl HeadTrouble {
+    /// Returns the word that programs read.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Damaged => "damaged",
+            Self::Foreign => "foreign",
+        }
     }
 }

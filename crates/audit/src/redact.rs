@@ -3,10 +3,12 @@
 //! What is taken out: the value behind a name that looks secret (`--token=…`, `--password …`,
 //! `API_KEY=…`, `?token=…`), the value of a header that proves who one is (`Authorization: …`,
 //! `X-Api-Key: …`, `Cookie: …`), the password behind a user (`-u me:…`), and what stands in front of a
-//! host. Names of options, headers, users and hosts stay. What a program calls a secret under a plain
-//! name cannot be seen, and stays.
+//! host. So is what looks like a secret itself: tokens of well-known services, signed tokens, private
+//! keys. Names of options, headers, users and hosts stay. What a program calls a secret under a plain
+//! name, and looks like nothing, cannot be seen, and stays.
 
 mod header;
+mod shape;
 
 use palisade_policy::name::looks_secret;
 
@@ -44,7 +46,7 @@ pub fn redact(argv: &[String]) -> Vec<String> {
 
 /// Returns a text, with secrets taken out. Its blanks stay as they are.
 pub(crate) fn redact_text(text: &str) -> String {
-    let text = header::redact(text);
+    let text = header::redact(&shape::redact(text));
     let mut told = String::with_capacity(text.len());
     let mut before = Before::Nothing;
     for piece in text.split_inclusive(char::is_whitespace) {

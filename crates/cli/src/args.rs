@@ -11,8 +11,8 @@ use clap::{Args, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
-    agents, cache, check, completions, demo, doctor, explain, hook, man, mcp, plan, policy, run,
-    serve, trust,
+    agents, audit, cache, check, completions, demo, doctor, explain, hook, man, mcp, plan, policy,
+    run, serve, trust,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -59,6 +59,8 @@ pub(crate) enum Command {
     Serve(serve::ServeArgs),
     #[command(subcommand)]
     Mcp(mcp::McpCommand),
+    #[command(subcommand)]
+    Audit(audit::AuditCommand),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),

@@ -1,12 +1,19 @@
 //! Asking the person at the terminal.
 
+mod turn;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use palisade::policy::text::visible;
 use palisade::{Answered, Confirm, HostQuestion, Question};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{QueueSelector, tcflush, tcgetpgrp};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp, tcsetattr,
+};
+
+use turn::Turn;
 
 /// The person at the terminal, if there is one: not whoever feeds standard input.
 #[derive(Debug)]
@@ -22,8 +29,7 @@ impl Confirm for Terminal {
 
     fn ask(&self, question: &Question<'_>) -> Answered {
         let Some(text) = question.text() else { return Answered::Nobody };
-        let text = format!("{text}\n[y/N] ");
-        ask(&text, question.time, crate::ui::is_yes)
+        at_terminal(question.time, |terminal, due| by_key(terminal, question, &text, due))
     }
 
     fn ask_host(&self, question: &HostQuestion<'_>) -> Answered {
@@ -33,11 +39,17 @@ impl Confirm for Terminal {
         }
         // Even so it may show something there: what is typed for that is no answer here.
         let text = format!("\n{}\nType the host's name to let it: ", question.text());
-        ask(&text, question.time, |typed| typed.trim() == question.host)
+        at_terminal(question.time, |terminal, due| {
+            by_name(terminal, &text, due, |typed| typed.trim() == question.host)
+        })
     }
 }
 
-fn ask(text: &str, time: Option<Duration>, is_yes: impl Fn(&str) -> bool) -> Answered {
+/// Takes the terminal for one question. Whatever goes wrong means no.
+fn at_terminal(
+    time: Option<Duration>,
+    ask: impl FnOnce(&File, Option<Instant>) -> io::Result<Answered>,
+) -> Answered {
     let Ok(terminal) = OpenOptions::new().read(true).write(true).open("/dev/tty") else {
         return Answered::Nobody;
     };
@@ -45,44 +57,169 @@ fn ask(text: &str, time: Option<Duration>, is_yes: impl Fn(&str) -> bool) -> Ans
     if tcgetpgrp(&terminal).ok() != Some(rustix::process::getpgrp()) {
         return Answered::Nobody;
     }
-    answer(&terminal, text, time, is_yes).unwrap_or(Answered::Nobody)
+    let due = time.and_then(|time| Instant::now().checked_add(time));
+    let Some(_turn) = Turn::take(due) else { return Answered::Timeout };
+    ask(&terminal, due).unwrap_or(Answered::Nobody)
 }
 
-fn answer(
+/// Asks a question that one key answers.
+fn by_key(
+    terminal: &File,
+    question: &Question<'_>,
+    text: &str,
+    due: Option<Instant>,
+) -> io::Result<Answered> {
+    let always = if question.always.is_some() { "  [a] always" } else { "" };
+    let text = format!("{text}\n[y] this once  [r] for this run{always}  [n] no: ");
+    let keys = Keys::of(terminal)?;
+    keys.show(&text)?;
+    loop {
+        let answer = match keys.next(due)? {
+            None => Answered::Timeout,
+            Some(Key::No) => Answered::No,
+            Some(Key::Letter(b'y' | b'Y')) => Answered::Yes,
+            Some(Key::Letter(b'r' | b'R')) => Answered::ForRun,
+            Some(Key::Letter(b'a' | b'A')) => match question.always {
+                Some(always) => return agree(&keys, always, due),
+                None => continue,
+            },
+            Some(Key::Letter(b'n' | b'N' | b'q')) => Answered::No,
+            // Others are no answer, and nor is what was pasted.
+            Some(Key::Letter(_) | Key::Many) => continue,
+        };
+        keys.say(answer)?;
+        return Ok(answer);
+    }
+}
+
+/// Shows the rule that is saved, before it is.
+fn agree(keys: &Keys<'_>, always: &palisade::Always, due: Option<Instant>) -> io::Result<Answered> {
+    let file = visible(&always.file.to_string_lossy());
+    let rule = visible(&always.rule);
+    keys.show(&format!(
+        "always\n\nThis rule is added to {file}:\n\n  - {rule}\n\n[y] save it and run  [n] no: "
+    ))?;
+    loop {
+        let answer = match keys.next(due)? {
+            None => Answered::Timeout,
+            Some(Key::Letter(b'y' | b'Y')) => Answered::Always,
+            Some(Key::No | Key::Letter(b'n' | b'N' | b'q')) => Answered::No,
+            Some(Key::Letter(_) | Key::Many) => continue,
+        };
+        keys.say(answer)?;
+        return Ok(answer);
+    }
+}
+
+/// The keys of a terminal, one by one. It is as it was before once this goes.
+struct Keys<'t> {
+    terminal: &'t File,
+    before: Termios,
+}
+
+/// What was pressed.
+enum Key {
+    /// Escape, Control-C, Control-D, or the terminal is gone.
+    No,
+    Letter(u8),
+    /// Several at once: nobody types like that.
+    Many,
+}
+
+impl<'t> Keys<'t> {
+    fn of(terminal: &'t File) -> io::Result<Self> {
+        let before = tcgetattr(terminal)?;
+        let mut raw = before.clone();
+        raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG);
+        tcsetattr(terminal, OptionalActions::Now, &raw)?;
+        Ok(Self { terminal, before })
+    }
+
+    /// Shows a question. What was typed before it was seen is no answer to it.
+    fn show(&self, text: &str) -> io::Result<()> {
+        let mut terminal = self.terminal;
+        terminal.write_all(text.as_bytes())?;
+        terminal.flush()?;
+        Ok(tcflush(terminal, QueueSelector::IFlush)?)
+    }
+
+    fn say(&self, answer: Answered) -> io::Result<()> {
+        let mut terminal = self.terminal;
+        let text = match answer {
+            Answered::Yes => "yes",
+            Answered::ForRun => "yes, for this run",
+            Answered::Always => "yes, always",
+            Answered::No => "no",
+            Answered::Timeout => "\nNobody answered, which means no.",
+            Answered::Nobody | Answered::Flood => "",
+        };
+        writeln!(terminal, "{text}")
+    }
+
+    /// Waits for a key; none if there is none in time.
+    fn next(&self, due: Option<Instant>) -> io::Result<Option<Key>> {
+        let mut piece = [0; LONGEST];
+        let Some(read) = read(self.terminal, &mut piece, due)? else { return Ok(None) };
+        Ok(Some(match piece.get(..read) {
+            None | Some([] | [0x1b, ..] | [3 | 4]) => Key::No,
+            Some([letter]) => Key::Letter(*letter),
+            Some(_) => Key::Many,
+        }))
+    }
+}
+
+impl Drop for Keys<'_> {
+    fn drop(&mut self) {
+        // Where the terminal is gone, there is nothing to give back.
+        tcsetattr(self.terminal, OptionalActions::Now, &self.before).ok();
+    }
+}
+
+/// Asks a question that a line answers.
+fn by_name(
     mut terminal: &File,
     text: &str,
-    time: Option<Duration>,
+    due: Option<Instant>,
     is_yes: impl Fn(&str) -> bool,
 ) -> io::Result<Answered> {
     // What was typed before the question was seen is no answer to it.
     tcflush(terminal, QueueSelector::IFlush)?;
     write!(terminal, "{text}")?;
     terminal.flush()?;
-    let due = time.and_then(|time| Instant::now().checked_add(time));
     let mut typed = Vec::new();
     while !typed.contains(&b'\n') && typed.len() < LONGEST {
+        let mut piece = [0; LONGEST];
+        match read(terminal, &mut piece, due)? {
+            None => {
+                writeln!(terminal, "\nNobody answered, which means no.")?;
+                return Ok(Answered::Timeout);
+            }
+            Some(0) => return Ok(Answered::No),
+            Some(read) => typed.extend(piece.into_iter().take(read)),
+        }
+    }
+    let yes = std::str::from_utf8(&typed).is_ok_and(is_yes);
+    Ok(if yes { Answered::Yes } else { Answered::No })
+}
+
+/// Reads what is typed; none if nothing is in time.
+fn read(terminal: &File, piece: &mut [u8], due: Option<Instant>) -> io::Result<Option<usize>> {
+    loop {
         let left = due.map(|due| due.saturating_duration_since(Instant::now()));
         let wait = left.map(|left| Timespec {
             tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX),
             tv_nsec: left.subsec_nanos().into(),
         });
         match poll(&mut [PollFd::new(&terminal, PollFlags::IN)], wait.as_ref()) {
-            Ok(0) => {
-                writeln!(terminal, "\nNobody answered, which means no.")?;
-                return Ok(Answered::Timeout);
-            }
+            Ok(0) => return Ok(None),
             Ok(_) => {}
             Err(rustix::io::Errno::INTR) => continue,
             Err(errno) => return Err(errno.into()),
         }
-        let mut piece = [0; LONGEST];
-        match rustix::io::read(terminal, &mut piece) {
-            Ok(0) => return Ok(Answered::No),
-            Ok(read) => typed.extend(piece.into_iter().take(read)),
+        match rustix::io::read(terminal, &mut *piece) {
+            Ok(read) => return Ok(Some(read)),
             Err(rustix::io::Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }
     }
-    let yes = std::str::from_utf8(&typed).is_ok_and(is_yes);
-    Ok(if yes { Answered::Yes } else { Answered::No })
 }

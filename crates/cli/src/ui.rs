@@ -63,21 +63,7 @@ impl Ui {
 
     /// Prints a value for programs.
     pub(crate) fn json(&self, value: &Json) -> Result<(), Failure> {
-        // What a terminal acts on stands only inside text, where an escape means the same.
-        let spelled = |c: char| {
-            let mut units = [0; 2];
-            c.encode_utf16(&mut units)
-                .iter()
-                .map(|unit| format!("\\u{unit:04x}"))
-                .collect::<String>()
-        };
-        let hidden = |c: char| c != '\n' && visible(&c.to_string()) != c.to_string();
-        let text = format!("{value:#}\n");
-        if !text.chars().any(hidden) {
-            return self.data(&text);
-        }
-        let text = text.chars().map(|c| if hidden(c) { spelled(c) } else { c.to_string() });
-        self.data(&text.collect::<String>())
+        self.data(&spelled(&format!("{value:#}\n")))
     }
 
     /// Says something that is not data; headings are coloured.
@@ -122,6 +108,21 @@ impl Ui {
             }
         }
     }
+}
+
+/// Spells out in JSON what a terminal acts on: it stands only inside text, where an escape means the
+/// same.
+pub(crate) fn spelled(json: &str) -> String {
+    let spelled = |c: char| {
+        let mut units = [0; 2];
+        let units = c.encode_utf16(&mut units).iter();
+        units.map(|unit| format!("\\u{unit:04x}")).collect::<String>()
+    };
+    let hidden = |c: char| c != '\n' && visible(&c.to_string()) != c.to_string();
+    if !json.chars().any(hidden) {
+        return json.to_owned();
+    }
+    json.chars().map(|c| if hidden(c) { spelled(c) } else { c.to_string() }).collect()
 }
 
 /// Returns the start of a long line, and says that there is more.

@@ -72,8 +72,10 @@ pub mod agentao;
 mod decision;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod doctor;
+pub mod history;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod hook;
+mod http;
 pub mod places;
 pub mod read;
 pub mod root;
@@ -99,6 +101,8 @@ pub use palisade_apply::sys::identity::stack_limit;
 pub use palisade_apply::sys::memory::Memory;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use palisade_apply::{Failed, Jail, Kind, Listed, Why, call_back, send_ahead};
+/// What happened: events, the chain of records, and reading it again.
+pub use palisade_audit as audit;
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.
@@ -106,9 +110,9 @@ pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
-    Answered, CannotRun, Confirm, Done, Each, HostQuestion, Input, Job, Nobody, Outcome, Output,
-    Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic, Unconfirmed,
-    Under, export_folder, write_export,
+    Always, Answered, CannotRun, Confirm, Done, Each, EachSpan, HostQuestion, Input, Job, Nobody,
+    Outcome, Output, Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic,
+    Unconfirmed, Under, export_folder, write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,

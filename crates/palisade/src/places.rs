@@ -11,7 +11,7 @@ use crate::root::Caller;
 const SYSTEM_POLICY: &str = "/etc/palisade/policy.yaml";
 
 /// The folders of the user's state in which we keep what is nobody else's to read.
-pub(crate) const OWN: [&str; 3] = ["placeholders", "trust", "workspaces"];
+pub(crate) const OWN: [&str; 4] = ["audit", "placeholders", "trust", "workspaces"];
 
 /// The places of one user, worked out from an environment that was handed in.
 ///

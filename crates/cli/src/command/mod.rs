@@ -1,6 +1,7 @@
 //! One command, one file.
 
 pub(crate) mod agents;
+pub(crate) mod audit;
 pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -44,6 +45,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Hook(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Serve(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Mcp(command) => (command.format(), apart(|| command.run(&ui))),
+        Command::Audit(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),

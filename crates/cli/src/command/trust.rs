@@ -77,6 +77,7 @@ impl TrustArgs {
             }
         }
         files.trust()?;
+        record(ui, &session, &request, true);
         let now = Session::open(&request)?;
         match (now.project_files(), files.content) {
             (Some(current), agreed) if current.content == agreed => {
@@ -89,6 +90,10 @@ impl TrustArgs {
 
     fn forget(&self, ui: &Ui, request: &Request) -> Result<Exit, Failure> {
         let (project, forgotten) = revoke(request)?;
+        // A policy that cannot be read names no record.
+        if let Some(session) = Session::open(request).ok().filter(|_| forgotten) {
+            record(ui, &session, request, false);
+        }
         let path = project.path.to_string_lossy();
         match self.format() {
             Format::Json => ui.json(&json!({ "root": path, "revoked": forgotten }))?,
@@ -112,6 +117,13 @@ impl TrustArgs {
             Format::Human => ui.data(&(description(session, opens) + "\n"))?,
         }
         Ok(exit)
+    }
+}
+
+/// Remembers it, where the policy names a file for that.
+fn record(ui: &Ui, session: &Session, request: &Request, trusted: bool) {
+    if let Err(error) = palisade::history::record_trust(session, request, trusted) {
+        ui.say(&format!("warning: {error}"));
     }
 }
 

@@ -132,6 +132,9 @@ fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("docs/guide/engines.md") >= 3);
     assert!(replay("docs/guide/agents.md") >= 10);
     assert!(replay("docs/guide/levels.md") >= 3);
+    assert!(replay("docs/guide/record.md") >= 6);
+    assert!(replay("docs/guide/confirming.md") >= 1);
+    assert!(replay("docs/guide/telemetry.md") >= 2);
 }
 
 #[test]

@@ -6,9 +6,11 @@
 )]
 
 mod agents;
+mod audit;
 mod bad_input;
 mod bloom;
 mod check;
+mod confirming;
 mod doctor;
 mod documents;
 mod engine_lines;
@@ -50,6 +52,7 @@ mod sockets;
 mod still;
 mod surface;
 mod tasks;
+mod telemetry;
 mod tool_calls;
 mod town;
 mod trust;

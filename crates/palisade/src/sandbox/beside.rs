@@ -10,9 +10,10 @@ use palisade_audit::{Connected, Event, What};
 use palisade_gate::net::{Ask, Told};
 use palisade_gate::traffic::{Connection, Wanted};
 use palisade_policy::name::Period;
-use palisade_policy::policy::{Action, Backend, Network};
+use palisade_policy::policy::{Action, Network};
 
 use super::Sandbox;
+use super::ask::Asking;
 use super::confirm::{Answered, Confirm, HostQuestion};
 use super::json::milliseconds;
 use super::record::Recorder;
@@ -23,8 +24,8 @@ const WAITING: usize = 4096;
 /// Who stands beside a run.
 #[derive(Clone)]
 pub(super) struct Beside {
+    asking: Arc<Asking>,
     confirmer: Arc<dyn Confirm>,
-    backend: Backend,
     /// How long an answer may take.
     time: Option<Duration>,
     recorder: Arc<Recorder>,
@@ -36,8 +37,8 @@ impl Beside {
     pub(super) fn new(sandbox: &Sandbox, run: &str) -> Self {
         let confirm = &sandbox.0.session.policy().confirm;
         Self {
-            confirmer: Arc::clone(&sandbox.0.confirmer),
-            backend: confirm.backend.value(),
+            asking: Arc::clone(&sandbox.0.asking),
+            confirmer: sandbox.0.asking.whom(confirm),
             time: confirm.timeout.value().0.map(Period::duration),
             recorder: Arc::clone(&sandbox.0.recorder),
             run: run.to_owned(),
@@ -63,15 +64,11 @@ impl Beside {
             rule: rule.as_deref(),
             time: self.time,
         };
-        let (answer, by) = match self.backend {
-            Backend::Terminal => (self.confirmer.ask_host(&question), self.confirmer.name()),
-            // Those who cannot be asked yet say no.
-            Backend::Deny | Backend::Program(_) | Backend::Web | Backend::Webhook(_) => {
-                (Answered::Nobody, "nobody")
-            }
-        };
+        let ask = || self.confirmer.ask_host(&question);
+        let (answer, memory) = self.asking.put(&question.hash(), ask);
+        let by = memory.by(self.confirmer.name());
         self.recorder.host_confirmation(&self.run, wanted, answer, by);
-        answer == Answered::Yes
+        answer.is_yes()
     }
 
     /// Returns what writes connections down, if anything is: in a thread of its own, since nobody who
@@ -100,7 +97,7 @@ impl Recorder {
         let Wanted { host, port, request, rule: _ } = wanted;
         let (host, port, request) = (host.as_str(), *port, request.as_deref());
         let what = What::HostConfirmation { answer, by, host, port, request };
-        self.append(&Event { at: SystemTime::now(), run, what });
+        self.append(&[Event { at: SystemTime::now(), run, what }]);
     }
 
     /// Remembers a connection that ended at some time.
@@ -119,7 +116,7 @@ impl Recorder {
             requests: one.requests.iter().map(String::as_str).collect(),
             more_requests: one.more_requests,
         });
-        self.append(&Event { at, run, what });
+        self.append(&[Event { at, run, what }]);
     }
 }
 

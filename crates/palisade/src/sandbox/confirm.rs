@@ -3,8 +3,11 @@
 use std::time::Duration;
 
 pub use palisade_audit::Answered;
-use palisade_policy::decide::{Asked, Reason};
+use palisade_policy::decide::{Asked, Reason, Touch};
+use palisade_policy::name::looks_secret;
 use palisade_policy::text::visible;
+
+use super::always::Always;
 
 /// The longest question that is put to anybody: what cannot be read cannot be agreed to.
 const LONGEST: usize = 8 << 10;
@@ -69,14 +72,18 @@ pub struct Question<'a> {
     pub cwd: &'a str,
     /// The project.
     pub root: &'a str,
-    /// Names of variables that the caller adds.
+    /// Variables that the caller adds.
     pub variables: &'a [(String, String)],
+    /// The files and hosts that it names, redirections among them.
+    pub touches: &'a [Touch],
     /// Why it is asked.
     pub reasons: &'a [Reason],
     /// The hash of the call, as it is recorded.
     pub hash: &'a str,
     /// How long an answer may take; silence means no.
     pub time: Option<Duration>,
+    /// The rule that a yes for good would save; none if there is no such rule.
+    pub always: Option<&'a Always>,
 }
 
 impl Confirm for Nobody {
@@ -112,8 +119,16 @@ impl Question<'_> {
             }
         }
         text.push_str(&format!("  {:<8} {}\n", "in", visible(self.cwd)));
-        for (name, _) in self.variables {
-            text.push_str(&format!("  {:<8} {}=…\n", "with", visible(name)));
+        text.push_str(&format!("  {:<8} {}\n", "length", self.length()));
+        for (name, value) in self.variables {
+            let value = told(name, value).map_or_else(|| "…".to_owned(), |value| quoted(&value));
+            text.push_str(&format!("  {:<8} {}={value}\n", "with", visible(name)));
+        }
+        for Touch { deed, what } in self.touches {
+            text.push_str(&format!("  {deed:<8} {}\n", quoted(what)));
+            if text.len() > LONGEST {
+                return None;
+            }
         }
         for reason in self.reasons {
             text.push_str(&format!(
@@ -126,6 +141,28 @@ impl Question<'_> {
         text.push_str(&format!("  {:<8} {}\n", "sha256", self.hash));
         (text.len() <= LONGEST).then_some(text)
     }
+
+    /// Says how long all of it is: what scrolled away is missed.
+    fn length(&self) -> String {
+        let plural = |count: usize, what: &str| {
+            format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+        };
+        match self.asked {
+            Asked::Argv(argv) => {
+                let bytes = argv.iter().map(String::len).sum();
+                format!("{}, {}", plural(argv.len(), "word"), plural(bytes, "byte"))
+            }
+            Asked::Shell(text) | Asked::Words(text) => {
+                let lines = text.split('\n').count();
+                format!("{}, {}", plural(lines, "line"), plural(text.len(), "byte"))
+            }
+        }
+    }
+}
+
+/// Returns the value of a variable, unless its name says that it is a secret.
+pub(super) fn told(name: &str, value: &str) -> Option<String> {
+    (!looks_secret(name)).then(|| value.to_owned())
 }
 
 /// Shows a word so that where it begins and ends, and what is in it, is beyond doubt.
@@ -153,19 +190,22 @@ mod tests {
 
     fn question<'a>(asked: Asked<'a>, variables: &'a [(String, String)]) -> Question<'a> {
         let (cwd, root, hash) = ("/home/dev/app/\u{202e}x", "/home/dev/app", "00ff");
-        Question { asked, cwd, root, variables, reasons: &[], hash, time: None }
+        let (reasons, touches) = (&[], &[]);
+        Question { asked, cwd, root, variables, touches, reasons, hash, time: None, always: None }
     }
 
     #[test]
     fn a_question_shows_exactly_what_would_run() {
         let argv = ["git", "push", "", "a b", "\u{1b}[2K\u{202e}rm", "x\ny\"z"].map(str::to_owned);
-        let variables = [("API_TOKEN".to_owned(), "hunter2".to_owned())];
+        let variables = [("API_TOKEN", "hunter2"), ("LD_PRELOAD", "a b")];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let text = question(Asked::Argv(&argv), &variables).text().unwrap();
         assert_eq!(
             text,
             "May this run?\n\n  program  git\n           push\n           \"\"\n           \"a b\"\n           \
              \"\\u{1b}[2K\\u{202e}rm\"\n           \"x\\ny\\\"z\"\n  in       /home/dev/app/\\u{202e}x\n  \
-             with     API_TOKEN=…\n  sha256   00ff\n"
+             length   6 words, 21 bytes\n  with     API_TOKEN=…\n  with     \
+             LD_PRELOAD=\"a b\"\n  sha256   00ff\n"
         );
     }
 

@@ -33,6 +33,7 @@ pub struct Job {
     pub(super) trace: Trace,
     pub(super) brief: bool,
     pub(super) tool: Option<String>,
+    pub(super) call_id: Option<String>,
 }
 
 /// What was asked for.
@@ -93,6 +94,12 @@ impl Job {
     #[must_use]
     pub fn tool(self, name: impl Into<String>) -> Self {
         Self { tool: Some(name.into()), ..self }
+    }
+
+    /// Says what the call is called by whoever makes it, for the record.
+    #[must_use]
+    pub fn call_id(self, id: impl Into<String>) -> Self {
+        Self { call_id: Some(id.into()), ..self }
     }
 
     /// Ends it after this time, if the policy does not end it earlier.
@@ -169,6 +176,7 @@ impl Job {
             trace: Trace::Off,
             brief: false,
             tool: None,
+            call_id: None,
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Running commands: decide, confirm, confine, record, in this order.
 
 mod agent;
+mod always;
+mod ask;
 #[cfg(target_os = "linux")]
 mod beside;
 mod confirm;
@@ -8,6 +10,7 @@ mod confirm;
 mod doors;
 mod error;
 mod export;
+mod far;
 mod hint;
 mod homes;
 mod job;
@@ -15,6 +18,7 @@ mod json;
 mod network;
 mod outcome;
 mod own_state;
+mod patience;
 mod pending;
 mod planned;
 #[cfg_attr(not(target_os = "linux"), path = "not_published.rs")]
@@ -23,6 +27,8 @@ mod record;
 mod reply;
 mod run;
 mod suggest;
+mod telemetry;
+mod tool;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -31,13 +37,13 @@ use std::sync::Arc;
 
 use palisade_apply::cache::{Held, Store};
 use palisade_apply::{Host, worktree};
-use palisade_audit::JsonlSink;
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
 use palisade_plan::{Caches, Note, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
-use palisade_policy::name::{Folder, Period};
-use palisade_policy::policy::{Backend, Require};
+use palisade_policy::name::Folder;
+use palisade_policy::policy::Require;
 
+pub use always::Always;
 pub use confirm::{Answered, Confirm, HostQuestion, Nobody, Question};
 pub use error::CannotRun;
 pub use export::{export_folder, write_export};
@@ -49,15 +55,18 @@ pub use pending::Pending;
 pub use reply::Unconfirmed;
 pub use run::{Run, Stop};
 pub use suggest::Suggestion;
+pub use telemetry::EachSpan;
 
 use crate::decision::Guard;
 use crate::places::shown;
 use crate::session::{OpenError, Request, Session, Warning};
 use crate::workspaces::{InUse, Workspaces};
+use ask::Asking;
 use planned::Ordered;
 pub(crate) use planned::for_this_machine;
 use record::{Recorded, Recorder, call_hash, run_name};
 use run::{About, Awaited};
+use telemetry::{Telemetry, Watch};
 
 /// A project, the policy in force for it, and a host to run commands on.
 ///
@@ -84,8 +93,9 @@ struct Inner {
     host: Host,
     cwd: PathBuf,
     environment: Vec<(String, String)>,
-    confirmer: Arc<dyn Confirm>,
+    asking: Arc<Asking>,
     recorder: Arc<Recorder>,
+    telemetry: Arc<Telemetry>,
     store: Option<Store>,
     workspaces: Option<Workspaces>,
     /// The folder of our own state.
@@ -135,14 +145,14 @@ impl Sandbox {
         let environment = request.env.iter().filter_map(|(name, value)| {
             Some((name.to_str()?.to_owned(), value.to_str()?.to_owned()))
         });
-        let path = session.policy().audit.path.sourced().map(|path| path.value.path());
         Self(Arc::new(Inner {
             guard: Guard::new(&session),
             host: Host::assumed().keeping_spares(request.spares()),
             cwd: request.cwd.clone(),
             environment: environment.collect(),
-            confirmer: Arc::new(Nobody),
-            recorder: Arc::new(Recorder::new(path.map(|path| JsonlSink::open(&path)))),
+            asking: Arc::new(Asking::new(request)),
+            recorder: Arc::new(Recorder::new(crate::history::opened(&session, request))),
+            telemetry: Arc::new(Telemetry::new(&session.policy().audit, traceparent(request))),
             store: request.cache_store(),
             workspaces: request.workspaces(),
             state: request.places().state,
@@ -157,7 +167,20 @@ impl Sandbox {
     #[must_use]
     pub fn confirmer(mut self, confirmer: impl Confirm + 'static) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
-            inner.confirmer = Arc::new(confirmer);
+            // Nobody else has it yet.
+            if let Some(asking) = Arc::get_mut(&mut inner.asking) {
+                asking.confirmer = Arc::new(confirmer);
+            }
+        }
+        self
+    }
+
+    /// Has a function told of the span of each run and tool call. Call it before the sandbox is cloned.
+    #[must_use]
+    pub fn each_span(mut self, each: EachSpan) -> Self {
+        let telemetry = Arc::get_mut(&mut self.0).map(|inner| &mut inner.telemetry);
+        if let Some(telemetry) = telemetry.and_then(Arc::get_mut) {
+            telemetry.each = Some(each);
         }
         self
     }
@@ -194,7 +217,9 @@ impl Sandbox {
     ///
     /// As [`Sandbox::run`].
     pub fn run_last(self, job: impl Into<Job>) -> Result<Outcome, CannotRun> {
-        let run = self.begin(job.into(), Awaited::AtOnce)?;
+        let telemetry = Arc::clone(&self.0.telemetry);
+        let run = self.begin(job.into(), Awaited::AtOnce);
+        let run = run.inspect_err(|_| telemetry.flush())?;
         let mut own = ManuallyDrop::new(Some(self));
         // The host is not freed piece by piece, either.
         let mut host: ManuallyDrop<Option<Host>> = ManuallyDrop::new(None);
@@ -204,7 +229,11 @@ impl Sandbox {
         });
         host.iter().for_each(Host::finish);
         own.iter().for_each(|own| own.0.host.finish());
-        outcome
+        telemetry.flush();
+        outcome.map(|mut outcome| {
+            outcome.notes.extend(telemetry.trouble());
+            outcome
+        })
     }
 
     /// Starts a command, if it may run.
@@ -225,16 +254,22 @@ impl Sandbox {
     // Apart, so that its variables are not on the stack while the command is waited for.
     #[inline(never)]
     fn begin(&self, job: Job, awaited: Awaited) -> Result<Run, CannotRun> {
+        let watch = Watch::begin(&job);
         let (name, result) = match self.decide(&job) {
             Err(error) => (run_name(), Err(error)),
             Ok(Err((name, outcome))) => {
                 palisade_apply::call_back();
-                return Ok(Run::refused(self, &name, outcome));
+                return Ok(Run::refused(self, &name, outcome, watch));
             }
-            Ok(Ok(ready)) => (ready.name.clone(), run::start(self, ready, job, awaited)),
+            Ok(Ok(ready)) => {
+                (ready.name.clone(), run::start(self, ready, job, awaited, watch.clone()))
+            }
         };
         palisade_apply::call_back();
-        result.inspect_err(|error| self.0.recorder.ended(&name, Err(error)))
+        result.inspect_err(|error| {
+            self.0.recorder.ended(&name, Err(error), &watch);
+            self.0.telemetry.run(&watch, &name, Err(error), self.0.session.agent());
+        })
     }
 
     /// Decides, and asks if need be: what may run is made ready, what may not is an outcome.
@@ -284,29 +319,6 @@ impl Sandbox {
         let about = About { under: ordered.under.clone(), ..about.clone() };
         let in_use = self.enter_workspace(&mut ordered.order)?;
         Ok(Ok(Ready { permit, ordered, about, name: run, caches, in_use }))
-    }
-
-    /// Asks whoever the policy names, and remembers the answer.
-    fn ask(&self, call: Recorded<'_>, reasons: &[Reason]) -> Answered {
-        let confirm = &self.0.session.policy().confirm;
-        let question = Question {
-            asked: call.asked,
-            cwd: call.cwd,
-            root: call.root,
-            variables: call.variables,
-            reasons,
-            hash: call.hash,
-            time: confirm.timeout.value().0.map(Period::duration),
-        };
-        let (answer, by) = match confirm.backend.value() {
-            Backend::Terminal => (self.0.confirmer.ask(&question), self.0.confirmer.name()),
-            // Those who cannot be asked yet say no.
-            Backend::Deny | Backend::Program(_) | Backend::Web | Backend::Webhook(_) => {
-                (Answered::Nobody, "nobody")
-            }
-        };
-        self.0.recorder.confirmation(call, answer, by);
-        answer
     }
 
     /// Returns the folder that a job runs in: as text, and without links.
@@ -371,10 +383,9 @@ impl Sandbox {
                 Err(why) => order.refuse_worktree(&root.join(".git"), why),
             }
         }
-        let log = policy.audit.path.sourced().and_then(|path| {
-            Folder::literal(&path.value.path()).ok().map(|log| log.as_pattern().clone())
-        });
-        order.protect.extend(log);
+        let log = policy.audit.path.sourced().map(|path| crate::history::files(&path.value.path()));
+        let log = log.into_iter().flatten().filter_map(|file| Folder::literal(&file).ok());
+        order.protect.extend(log.map(|file| file.as_pattern().clone()));
         let under = self.unconfined().is_none().then(|| Under::of(policy, picked.as_ref()));
         let workspace = session.workspace(policy);
         let network = policy.network.clone();
@@ -429,6 +440,11 @@ impl Sandbox {
             Some(origin)
         })
     }
+}
+
+/// Returns the caller's own span, if the environment names one.
+fn traceparent(request: &Request) -> Option<&str> {
+    request.env.get(std::ffi::OsStr::new("TRACEPARENT"))?.to_str()
 }
 
 impl fmt::Debug for Sandbox {

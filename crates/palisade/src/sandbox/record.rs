@@ -1,10 +1,12 @@
 //! Remembering what happened to a call.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use palisade_audit::{Because, CannotRecord, Decided, Ended, Event, JsonlSink, PolicyFile, What};
+use palisade_audit::{
+    Because, CannotRecord, Decided, Durable, Ended, Event, Log, PolicyFile, What,
+};
 use palisade_plan::Note;
 use palisade_policy::decide::{Asked, Reason, Verdict};
 use palisade_policy::layer::Layer;
@@ -12,14 +14,17 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::json::milliseconds;
+use super::telemetry::Watch;
 use super::{CannotRun, Outcome};
 use crate::session::{Agreement, LoadedFile, Session};
 
 /// Where events go, if anywhere. What fails is told once, and never stops a run.
 #[derive(Debug, Default)]
 pub(super) struct Recorder {
-    sink: Option<JsonlSink>,
+    log: Option<Log>,
     trouble: Mutex<Trouble>,
+    /// Whether it is written down which policy is in force.
+    policy: AtomicBool,
 }
 
 /// What went wrong with recording.
@@ -43,17 +48,19 @@ pub(super) struct Recorded<'a> {
 }
 
 impl Recorder {
-    pub(super) fn new(sink: Option<Result<JsonlSink, CannotRecord>>) -> Self {
-        match sink {
+    pub(super) fn new(log: Option<Result<Log, CannotRecord>>) -> Self {
+        match log {
             None => Self::default(),
-            Some(Ok(sink)) => Self { sink: Some(sink), ..Self::default() },
-            Some(Err(error)) => Self { sink: None, trouble: Mutex::new(Trouble::New(error)) },
+            Some(Ok(log)) => Self { log: Some(log), ..Self::default() },
+            Some(Err(error)) => {
+                Self { trouble: Mutex::new(Trouble::New(error)), ..Self::default() }
+            }
         }
     }
 
     /// Whether anything is recorded at all.
     pub(super) fn records(&self) -> bool {
-        self.sink.is_some()
+        self.log.is_some()
     }
 
     pub(super) fn decision(
@@ -80,10 +87,15 @@ impl Recorder {
             agent: session.agent(),
             task: session.task(),
             unconfined,
-            policies: session.files().iter().map(|file| heard(file, session)).collect(),
+            policies: policies(session),
             left_out: session.ignored().iter().map(|part| part.key.as_str()).collect(),
         });
-        self.record(call.run, what);
+        let event = |run, what| Event { at: SystemTime::now(), run, what };
+        if self.policy.swap(true, Ordering::Relaxed) {
+            return self.append(&[event(call.run, what)]);
+        }
+        let loaded = What::Policy { root: call.root, files: policies(session) };
+        self.append(&[event("", loaded), event(call.run, what)]);
     }
 
     pub(super) fn confirmation(
@@ -95,12 +107,17 @@ impl Recorder {
         self.record(call.run, What::Confirmation { answer, by, call: call.hash });
     }
 
-    pub(super) fn ended(&self, run: &str, ended: Result<&Outcome, &CannotRun>) {
+    pub(super) fn ended(&self, run: &str, ended: Result<&Outcome, &CannotRun>, watch: &Watch) {
         if !self.records() {
             return;
         }
+        let (tool, call_id) = (watch.tool.as_deref(), watch.call_id.as_deref());
+        let start_ms = milliseconds(watch.started);
         let what = What::Run(match ended {
             Ok(outcome) => Ended {
+                tool,
+                call_id,
+                start_ms,
                 executed: outcome.executed(),
                 exit_code: Some(outcome.exit_code()),
                 signal: outcome.signal(),
@@ -109,6 +126,9 @@ impl Recorder {
                 enforced: outcome.enforced(),
             },
             Err(error) => Ended {
+                tool,
+                call_id,
+                start_ms,
                 executed: false,
                 exit_code: None,
                 signal: None,
@@ -134,19 +154,23 @@ impl Recorder {
     }
 
     fn record(&self, run: &str, what: What<'_>) {
-        self.append(&Event { at: SystemTime::now(), run, what });
+        self.append(&[Event { at: SystemTime::now(), run, what }]);
     }
 
-    /// Appends an event, if anything is recorded.
-    pub(super) fn append(&self, event: &Event<'_>) {
-        let Some(sink) = &self.sink else { return };
-        if let Err(error) = sink.append(event) {
+    /// Appends events that belong together, if anything is recorded.
+    pub(super) fn append(&self, events: &[Event<'_>]) {
+        let Some(log) = &self.log else { return };
+        if let Err(error) = log.append(events, Durable::No) {
             let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
             if matches!(*trouble, Trouble::None) {
                 *trouble = Trouble::New(error);
             }
         }
     }
+}
+
+fn policies(session: &Session) -> Vec<PolicyFile<'_>> {
+    session.files().iter().map(|file| heard(file, session)).collect()
 }
 
 /// Tells of a policy file, and whether it could widen anything.
@@ -176,7 +200,7 @@ pub(super) fn run_name() -> String {
 }
 
 /// Returns the hash of a call: of every word of it, where it runs, and the names of what is added
-/// to its environment. Values stay out: who reads the hash could try short ones.
+/// to its environment. Values of secrets stay out: who reads the hash could try short ones.
 pub(super) fn call_hash(
     asked: Asked<'_>,
     root: &str,
@@ -200,7 +224,10 @@ pub(super) fn call_hash(
         }
     }
     [root, cwd].into_iter().for_each(&mut add);
-    variables.iter().for_each(|(name, _)| add(name));
+    for (name, value) in variables {
+        add(name);
+        add(super::confirm::told(name, value).as_deref().unwrap_or_default());
+    }
     hex(&hash.finalize())
 }
 
@@ -224,6 +251,7 @@ mod tests {
             call_hash(Asked::Argv(&one), "/r", "/r/x", &[]),
             call_hash(Asked::Argv(&one), "/", "/r", &[]),
             call_hash(Asked::Argv(&one), "/r", "/r", &variables),
+            call_hash(Asked::Argv(&one), "/r", "/r", &[("A".to_owned(), "c".to_owned())]),
         ];
         let mut different = hashes.to_vec();
         different.sort();

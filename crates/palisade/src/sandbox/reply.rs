@@ -13,13 +13,16 @@ pub enum Unconfirmed {
     Silence,
     /// There was nobody to ask.
     Nobody,
+    /// Too much was asked.
+    Flood,
 }
 
 impl Unconfirmed {
     /// Returns why an answer is no yes; none if it is one.
     pub(super) fn of(answer: Answered) -> Option<Self> {
         match answer {
-            Answered::Yes => None,
+            Answered::Yes | Answered::ForRun | Answered::Always => None,
+            Answered::Flood => Some(Self::Flood),
             Answered::No => Some(Self::Declined),
             Answered::Timeout => Some(Self::Silence),
             Answered::Nobody => Some(Self::Nobody),
@@ -33,6 +36,7 @@ impl fmt::Display for Unconfirmed {
             Self::Declined => "a person said no",
             Self::Silence => "nobody confirmed it in time",
             Self::Nobody => "nobody is here to confirm it",
+            Self::Flood => "too many questions were asked lately; wait a minute",
         })
     }
 }

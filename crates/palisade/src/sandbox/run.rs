@@ -11,12 +11,14 @@ use palisade_apply::{CannotStart, End, Running, Streams, Survivors};
 use palisade_plan::{CannotPlan, Kept, Kernel, Level, Note, Order, Plan, build};
 use palisade_policy::decide::Permit;
 
+use super::ask::Asking;
 use super::doors::Doors;
 use super::error::CannotRun;
 use super::hint::Under;
 use super::job::{Job, Output, Signals};
 use super::outcome::{Done, Outcome};
 use super::published::Published;
+use super::telemetry::{Telemetry, Watch};
 use super::{Ready, Recorder, Sandbox};
 use crate::workspaces::InUse;
 
@@ -24,6 +26,11 @@ use crate::workspaces::InUse;
 #[derive(Debug)]
 pub struct Run {
     recorder: Arc<Recorder>,
+    asking: Arc<Asking>,
+    telemetry: Arc<Telemetry>,
+    /// What a span tells of the session.
+    agent: Option<String>,
+    watch: Watch,
     name: String,
     state: State,
 }
@@ -114,20 +121,33 @@ impl Run {
 
     /// Waits as [`Run::wait`] does; when that takes long, `free` is told to free what it can.
     pub(super) fn wait_freeing(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
-        let Self { recorder, name, state } = self;
+        let Self { recorder, asking, telemetry, agent, watch, name, state } = self;
         let ended = match state {
             State::Refused(outcome) => Ok(*outcome),
             State::Running(started) => started.wait(free),
         };
-        recorder.ended(&name, ended.as_ref());
+        recorder.ended(&name, ended.as_ref(), &watch);
+        telemetry.run(&watch, &name, ended.as_ref(), agent.as_deref());
         let mut outcome = ended?;
         outcome.notes.extend(recorder.trouble());
+        outcome.notes.extend(asking.trouble());
         Ok(outcome)
     }
 
-    pub(super) fn refused(sandbox: &Sandbox, name: &str, outcome: Outcome) -> Self {
-        let recorder = Arc::clone(&sandbox.0.recorder);
-        Self { recorder, name: name.to_owned(), state: State::Refused(Box::new(outcome)) }
+    pub(super) fn refused(sandbox: &Sandbox, name: &str, outcome: Outcome, watch: Watch) -> Self {
+        Self::of(sandbox, name.to_owned(), State::Refused(Box::new(outcome)), watch)
+    }
+
+    fn of(sandbox: &Sandbox, name: String, state: State, watch: Watch) -> Self {
+        Self {
+            recorder: Arc::clone(&sandbox.0.recorder),
+            asking: Arc::clone(&sandbox.0.asking),
+            telemetry: Arc::clone(&sandbox.0.telemetry),
+            agent: sandbox.0.session.agent().map(str::to_owned),
+            watch,
+            name,
+            state,
+        }
     }
 }
 
@@ -170,13 +190,13 @@ pub(super) fn start(
     mut ready: Ready,
     job: Job,
     awaited: Awaited,
+    watch: Watch,
 ) -> Result<Run, CannotRun> {
     let (name, mut in_use) = (std::mem::take(&mut ready.name), ready.in_use.take());
     match started(sandbox, ready, &name, job, awaited) {
         Ok(started) => {
-            let recorder = Arc::clone(&sandbox.0.recorder);
             let state = State::Running(Box::new(Started { in_use, ..started }));
-            Ok(Run { recorder, name, state })
+            Ok(Run::of(sandbox, name, state, watch.started()))
         }
         Err(error) => {
             in_use.iter_mut().for_each(InUse::nothing_ran);

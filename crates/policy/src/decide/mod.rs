@@ -64,7 +64,7 @@ mod verdict;
 mod walk;
 mod written;
 
-pub use trace::Step;
+pub use trace::{Step, Touch};
 pub use verdict::{Answer, Axis, Permit, Reason, Verdict};
 
 use serde_json::{Map, Value as Json};

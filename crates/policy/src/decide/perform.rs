@@ -25,6 +25,7 @@ impl Walk<'_> {
     /// Judges one act.
     pub(super) fn perform(&mut self, act: &Act<'_>, input: &Input) {
         self.note_act(act);
+        self.trace.act(act);
         match act {
             Act::Read(path) => self.path(path, Deed::Read),
             Act::Write(path) => self.path(path, Deed::Write),

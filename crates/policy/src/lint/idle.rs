@@ -56,13 +56,15 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
         found.list("network.ask", network.ask.entries(), closed);
     }
     let backend = policy.confirm.backend.sourced().filter(|it| match it.value {
-        Backend::Program(_) | Backend::Web | Backend::Webhook(_) => true,
-        Backend::Deny | Backend::Terminal => false,
+        Backend::Web => true,
+        Backend::Webhook(ref url) => url.is_encrypted(),
+        Backend::Program(_) | Backend::Deny | Backend::Terminal => false,
     });
-    let later = "nobody can be asked that way yet, so every question is answered with no";
+    let later = "nobody can be asked that way, so every question is answered with no";
     found.list("confirm.backend", backend, later);
-    let later = "nothing is sent yet; `audit.path` names a file";
-    found.list("audit.otlp", policy.audit.otlp.sourced(), later);
+    let plain = "TLS is not spoken; name a collector beside you, by http";
+    let encrypted = policy.audit.otlp.sourced().filter(|url| url.value.is_encrypted());
+    found.list("audit.otlp", encrypted, plain);
     found.0
 }
 

@@ -210,7 +210,7 @@ fn keys_without_effect_on_what_runs_are_pointed_out() {
         ("L017", "confirm: { backend: web }",                                        true,  "nobody is asked"),
         ("L017", "confirm: { backend: 'program:/bin/ask' }",                         true,  "nobody is asked"),
         ("L017", "confirm: { backend: deny }",                                       false, "as it says"),
-        ("L017", "audit: { otlp: 'https://example.com/v1' }",                        true,  "nothing is sent"),
+        ("L017", "audit: { otlp: 'https://example.com/v1' }",                        true,  "TLS is not spoken"),
         ("L017", "audit: { path: /var/log/x }",                                      false, "it is written"),
     ]);
 }

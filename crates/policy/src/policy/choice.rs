@@ -94,6 +94,24 @@ pub enum Keep {
     Tail,
 }
 
+/// How spans are written for a collector.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum OtlpFormat {
+    /// In JSON.
+    Json,
+    /// In protobuf.
+    Protobuf,
+}
+
+/// What spans of tools are called.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SpanNames {
+    /// `execute_tool` and the tool's name, as the present conventions have it.
+    Convention,
+    /// `gen_ai.tool.execution`, as the sources have it.
+    Source,
+}
+
 /// What the proxy does with a tool call it refused.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum OnViolation {
@@ -144,6 +162,13 @@ macro_rules! words {
 
 words!(Keep { Head = "head", "the first bytes"; Tail = "tail", "the last bytes"; });
 neutral!(Keep);
+words!(OtlpFormat { Protobuf = "protobuf", "protobuf"; Json = "json", "JSON"; });
+neutral!(OtlpFormat);
+words!(SpanNames {
+    Source = "source", "`gen_ai.tool.execution`";
+    Convention = "convention", "`execute_tool` and the tool's name";
+});
+neutral!(SpanNames);
 words!(OnViolation {
     Answer = "answer", "the client sees the error as the assistant's text";
     Retry = "retry", "the model gets the error and is asked again";

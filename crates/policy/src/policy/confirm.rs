@@ -5,17 +5,19 @@ use std::str::FromStr;
 
 use serde_json::{Value as Json, json};
 
+use super::choice::{OtlpFormat, SpanNames};
 use crate::key::{
     Item, Limit, Reader, Setting, Strictest, Strictness, section, text_item, unknown_word,
 };
-use crate::name::{Folder, Host, Invalid, Period};
+use crate::name::{ByteSize, Folder, Host, Invalid, Period};
 use crate::text::{Node, visible};
 
 section! {
     /// Asking a person.
     pub struct Confirm {
-        /// Who is asked. Today that is the terminal: `web`, `program` and `webhook` are not built yet,
-        /// and with them every question is answered with no.
+        /// Who is asked: the person at the terminal, a program of yours, a service that signs its
+        /// answers (over plain http), or nobody. `web` is not built yet: with it every question is
+        /// answered with no.
         backend: Setting<Backend>,
         /// How long an answer may take; silence means no.
         timeout: Setting<Limit<Period>>,
@@ -25,10 +27,18 @@ section! {
 section! {
     /// The record of what happened.
     pub struct Audit {
-        /// The file that events are appended to.
+        /// The file that events are appended to, each with the hash of the one before it.
         path: Setting<Folder>,
-        /// An OpenTelemetry collector that also gets them. Not built yet: nothing is sent.
+        /// Size at which a new file is begun; the old one is put away under the number of its first record.
+        rotate_size: Setting<Limit<ByteSize>>,
+        /// Age at which a new file is begun.
+        rotate_age: Setting<Limit<Period>>,
+        /// An OpenTelemetry collector that gets a span for each run, over plain http.
         otlp: Setting<Endpoint>,
+        /// How spans are written for it.
+        otlp_format: Setting<OtlpFormat>,
+        /// What spans are called.
+        span_names: Setting<SpanNames>,
     }
 }
 
@@ -133,6 +143,13 @@ impl FromStr for Endpoint {
         }
         host.parse::<Host>().map_err(|invalid| wrong(format!("`{shown}`: {invalid}")))?;
         Ok(Self(text.into()))
+    }
+}
+
+impl Endpoint {
+    /// Returns whether it wants TLS, which nothing here speaks.
+    pub fn is_encrypted(&self) -> bool {
+        self.0.starts_with("https:")
     }
 }
 

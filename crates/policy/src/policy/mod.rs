@@ -10,7 +10,8 @@ mod network;
 mod tools;
 
 pub use choice::{
-    Caches, Keep, Nested, NetworkMode, OnViolation, Preset, Profile, Require, ShellUse,
+    Caches, Keep, Nested, NetworkMode, OnViolation, OtlpFormat, Preset, Profile, Require, ShellUse,
+    SpanNames,
 };
 pub use commands::{Action, Commands, DomainRule, Rule};
 pub use confirm::{Audit, Backend, Confirm, Endpoint, Wrapper};

@@ -1,0 +1,292 @@
+//! Where events go: a file with one record in each line, each with the hash of the one before it.
+//!
+//! Several processes may append. Who does holds the lock of the head, looks where the log ends, writes
+//! its records at once, and then the head. Who is ended meanwhile leaves at most a part of what it was
+//! writing, which the next one sees and tells ([`settle`]).
+
+mod segment;
+mod settle;
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use rustix::fs::{FlockOperation, Mode, OFlags};
+
+use crate::event::{Event, Recovered, What};
+use crate::hash::{Hash, Key};
+use crate::head::{self, Head};
+use crate::stamp::Stamp;
+
+pub(crate) use segment::{Segment, segments};
+use settle::{Settled, settle};
+
+/// After how many records the chain is signed.
+const CHECKPOINT: u64 = 1000;
+
+/// The most records that one append writes; so many may stand behind a head.
+pub(crate) const BATCH: u64 = 16;
+
+/// How long somebody else may hold the lock before an event is given up.
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// When a new file is begun.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Rotation {
+    /// At this size.
+    pub size: Option<u64>,
+    /// At this age.
+    pub age: Option<Duration>,
+}
+
+/// A log that events are appended to, one line each. Several processes may append to the same.
+#[derive(Debug)]
+pub struct Log {
+    path: PathBuf,
+    head: File,
+    key: Option<Key>,
+    rotation: Rotation,
+    writing: Mutex<Writing>,
+}
+
+#[derive(Debug)]
+struct Writing {
+    file: File,
+    /// Records that could not be appended.
+    lost: u64,
+    /// How long to wait for others; nobody waits twice in vain.
+    patience: Duration,
+}
+
+/// Why an event was not recorded. The run it is about goes on.
+#[derive(Debug)]
+pub struct CannotRecord {
+    /// The file.
+    pub path: PathBuf,
+    /// Why not.
+    pub because: io::Error,
+}
+
+/// Whether a record has to be on the disk before anything goes on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Durable {
+    /// It is with the kernel, which is enough if a process ends.
+    No,
+    /// It is on the disk, which is enough if the machine does.
+    Yes,
+}
+
+impl Log {
+    /// Opens a log for appending, and makes it where there is none. It is its owner's alone, and so is
+    /// one that was there and was not. The folder above it is made where it is missing.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be opened, or is no plain file: whoever planted a link or a pipe there would
+    /// get to choose what is written or how long that takes.
+    pub fn open(path: &Path, key: Option<Key>, rotation: Rotation) -> Result<Self, CannotRecord> {
+        let failed = |because| CannotRecord { path: path.into(), because };
+        let file = match appending(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                if let Some(folder) = path.parent() {
+                    fs::create_dir_all(folder).map_err(failed)?;
+                }
+                appending(path)
+            }
+            opened => opened,
+        };
+        let file = file.map_err(failed)?;
+        let beside = head::beside(path);
+        let head = plain(&beside, OFlags::empty())
+            .map_err(|because| CannotRecord { path: beside, because })?;
+        let writing = Mutex::new(Writing { file, lost: 0, patience: PATIENCE });
+        Ok(Self { path: path.into(), head, key, rotation, writing })
+    }
+
+    /// Appends events that belong together, with one write.
+    ///
+    /// # Errors
+    ///
+    /// When they were not, or not wholly, written: then none of them is in the log. The next append
+    /// tells how many are missing.
+    pub fn append(&self, events: &[Event<'_>], durable: Durable) -> Result<(), CannotRecord> {
+        let lines: Vec<String> = events.iter().map(Event::line).collect();
+        let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+        self.locked(&mut writing, &lines, durable).map_err(|because| {
+            writing.lost = writing.lost.saturating_add(count);
+            CannotRecord { path: self.path.clone(), because }
+        })
+    }
+
+    fn locked(&self, writing: &mut Writing, lines: &[String], durable: Durable) -> io::Result<()> {
+        self.lock(writing)?;
+        let written = self.write(writing, lines, durable);
+        rustix::fs::flock(&self.head, FlockOperation::Unlock)?;
+        written
+    }
+
+    /// Waits for others, but not for long: a process that holds the lock and sleeps stops no run.
+    fn lock(&self, writing: &mut Writing) -> io::Result<()> {
+        let mut due = None;
+        let mut pause = Duration::from_micros(20);
+        loop {
+            match rustix::fs::flock(&self.head, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {
+                    writing.patience = PATIENCE;
+                    return Ok(());
+                }
+                Err(rustix::io::Errno::WOULDBLOCK) => {}
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(errno) => return Err(errno.into()),
+            }
+            let now = Instant::now();
+            if now >= *due.get_or_insert(now + writing.patience) {
+                writing.patience = Duration::ZERO;
+                let busy = "another process holds its lock";
+                return Err(io::Error::new(io::ErrorKind::WouldBlock, busy));
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(5));
+        }
+    }
+
+    fn write(&self, writing: &mut Writing, lines: &[String], durable: Durable) -> io::Result<()> {
+        let now = SystemTime::now();
+        let found = Head::read(&self.head, self.key.as_ref())?;
+        let Settled { mut head, mut recovered } =
+            settle(&self.path, &mut writing.file, found, now)?;
+        recovered.lost = writing.lost;
+        if self.is_full(&head, now) {
+            self.rotate(&mut head, &mut writing.file, now)?;
+        }
+        let (from, mut text) = (head.length, String::new());
+        let mut add = |head: &mut Head, line: &str| {
+            let stamp = Stamp { sequence: head.sequence + 1, previous: head.hash };
+            let line = stamp.put(line);
+            head.sequence += 1;
+            head.hash = Hash::of(line.trim_end_matches('\n').as_bytes());
+            text.push_str(&line);
+        };
+        let own = |what| Event { at: now, run: "", what }.line();
+        let amiss = (recovered != Recovered::default()).then(|| own(What::Recovered(recovered)));
+        for line in amiss.iter().chain(lines) {
+            let next = head.sequence + 1;
+            if is_signed(next, head.first) {
+                let mac = self.key.as_ref().map(|key| checkpoint(key, next, head.hash).to_string());
+                add(&mut head, &own(What::Checkpoint { mac }));
+            }
+            add(&mut head, line);
+        }
+        head.length = from + u64::try_from(text.len()).unwrap_or(u64::MAX);
+        let written = whole(&writing.file, text.as_bytes())
+            .and_then(|()| head.write(&self.head, self.key.as_ref()));
+        if let Err(error) = written {
+            // What is there of it would be taken for a record that somebody cut.
+            writing.file.set_len(from).ok();
+            return Err(error);
+        }
+        writing.lost = 0;
+        match durable {
+            Durable::No => Ok(()),
+            Durable::Yes => writing.file.sync_data().and_then(|()| self.head.sync_data()),
+        }
+    }
+
+    fn is_full(&self, head: &Head, now: SystemTime) -> bool {
+        let Rotation { size, age } = self.rotation;
+        let large = size.is_some_and(|size| head.length >= size);
+        // A clock that was set back makes nothing old.
+        let old = age.is_some_and(|age| seconds(now).saturating_sub(head.began) >= age.as_secs());
+        head.length > 0 && (large || old)
+    }
+
+    /// Puts the file away under the number of its first record, and begins another.
+    fn rotate(&self, head: &mut Head, file: &mut File, now: SystemTime) -> io::Result<()> {
+        let away = segment::named(&self.path, head.first);
+        rustix::fs::renameat_with(
+            rustix::fs::CWD,
+            &self.path,
+            rustix::fs::CWD,
+            &away,
+            rustix::fs::RenameFlags::NOREPLACE,
+        )?;
+        *file = appending(&self.path)?;
+        head.first = head.sequence + 1;
+        head.began = seconds(now);
+        head.length = 0;
+        head.inode = file.metadata()?.ino();
+        Ok(())
+    }
+}
+
+/// Lists the files of a log: the one that is written, its head, and those that were put away.
+pub fn files(log: &Path) -> Vec<PathBuf> {
+    let mut found = vec![log.to_owned(), head::beside(log)];
+    let away = segments(log).unwrap_or_default().into_iter();
+    found.extend(away.filter(|it| it.first.is_some()).map(|it| it.path));
+    found
+}
+
+/// Whether a record is a checkpoint: the first of each file, and every thousandth.
+pub(crate) fn is_signed(sequence: u64, first: u64) -> bool {
+    sequence == first || sequence.is_multiple_of(CHECKPOINT)
+}
+
+/// Signs the chain up to a record.
+pub(crate) fn checkpoint(key: &Key, sequence: u64, previous: Hash) -> Hash {
+    key.sign(&format!("palisade checkpoint 1\n{sequence} {previous}"))
+}
+
+/// Writes all of it with one call, so that nobody sees a part.
+fn whole(mut file: &File, bytes: &[u8]) -> io::Result<()> {
+    match file.write(bytes)? {
+        length if length == bytes.len() => Ok(()),
+        _ => Err(io::Error::new(io::ErrorKind::StorageFull, "only a part of it was written")),
+    }
+}
+
+pub(crate) fn seconds(at: SystemTime) -> u64 {
+    at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Opens a file of records.
+fn appending(path: &Path) -> io::Result<File> {
+    plain(path, OFlags::APPEND)
+}
+
+/// Opens a plain file, and makes it where there is none.
+fn plain(path: &Path, how: OFlags) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | how;
+    // A pipe would have us wait for its reader.
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::from(rustix::fs::open(path, flags, Mode::from_raw_mode(0o600))?);
+    let found = file.metadata()?;
+    if !found.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+    }
+    if found.permissions().mode() & 0o077 != 0 {
+        file.set_permissions(fs::Permissions::from_mode(0o600))?;
+    }
+    Ok(file)
+}
+
+impl std::fmt::Display for CannotRecord {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = self.path.to_string_lossy();
+        let path = palisade_policy::text::visible(&path);
+        write!(f, "cannot record what happens in `{path}`: {}", self.because)
+    }
+}
+
+impl std::error::Error for CannotRecord {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.because)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,61 @@
+//! The record of what happened: where it lies, what it is signed with, and what is remembered besides
+//! calls.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use palisade_audit::{CannotRecord, Durable, Event, Key, Log, Rotation, What};
+use palisade_policy::name::{ByteSize, Period};
+
+use crate::session::{Request, Session};
+
+/// Files are not begun more often than this, whatever a project's policy says.
+const SMALLEST: u64 = 64 << 10;
+const SHORTEST: Duration = Duration::from_secs(60);
+
+/// Returns the log that the policy names; none if it names none.
+pub fn log_of(session: &Session) -> Option<PathBuf> {
+    session.policy().audit.path.sourced().map(|path| path.value.path())
+}
+
+/// Returns where the key lies that logs are signed with: in the user's own state.
+pub fn key_of(request: &Request) -> Option<PathBuf> {
+    Some(request.places().state?.join("audit/key"))
+}
+
+/// Remembers that a person agreed to what a project's files open, or took that back. It is on the disk
+/// when this returns. Nothing is done where the policy names no log.
+///
+/// # Errors
+///
+/// When it could not be recorded. What was agreed to holds all the same.
+pub fn record_trust(
+    session: &Session,
+    request: &Request,
+    trusted: bool,
+) -> Result<(), CannotRecord> {
+    let Some(log) = opened(session, request) else { return Ok(()) };
+    let root = session.root().path.to_string_lossy();
+    let paths = session.project_files().map(|files| files.paths.as_slice()).unwrap_or_default();
+    let files = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let what = What::Trust { trusted, root: &root, files };
+    log?.append(&[Event { at: SystemTime::now(), run: "", what }], Durable::Yes)
+}
+
+/// Opens the log that the policy names, if it names one.
+pub(crate) fn opened(session: &Session, request: &Request) -> Option<Result<Log, CannotRecord>> {
+    let path = log_of(session)?;
+    let audit = &session.policy().audit;
+    let rotation = Rotation {
+        size: audit.rotate_size.value().0.map(|size: ByteSize| size.bytes().max(SMALLEST)),
+        age: audit.rotate_age.value().0.map(|age: Period| age.duration().max(SHORTEST)),
+    };
+    // Without a key there is still a chain; `verify` says that nobody signed it.
+    let key = key_of(request).and_then(|key| Key::open(&key).ok());
+    Some(Log::open(&path, key, rotation))
+}
+
+/// Lists the files of a log: what runs must not change.
+pub(crate) fn files(log: &Path) -> Vec<PathBuf> {
+    palisade_audit::files(log)
+}
