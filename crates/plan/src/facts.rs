@@ -7,6 +7,7 @@ use crate::block::Block;
 use crate::network::Rung;
 use crate::paths::{Lies as _, by_bytes};
 use crate::seccomp::Arch;
+use crate::step::Seen;
 
 /// What is known of a host, and of the paths that a policy names on it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -156,6 +157,11 @@ pub struct Place {
     pub mode: u32,
     /// Who owns that.
     pub owner: (u32, u32),
+    /// Which file or folder that is, if there is one.
+    pub seen: Option<Seen>,
+    /// Whether it is a folder with nothing in it. Nobody looks unless it has the mark of what keeps a
+    /// name.
+    pub empty: bool,
     /// Whether names in it could be looked for, if it is a folder of a tree: its mode may forbid that
     /// to its own user, who can change it.
     pub searched: Searched,

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use palisade_plan::Note;
+use palisade_plan::{Note, may_be_placeholder};
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
@@ -349,7 +349,7 @@ fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
 
 pub(super) fn is_placeholder(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
-        && stat.st_mode & 0o1022 == 0o1000
+        && may_be_placeholder(stat.st_mode)
         && stat.st_uid == rustix::process::geteuid().as_raw()
 }
 

@@ -6,7 +6,9 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use palisade_plan::{Kind, Place, Privilege, Questions, Searched, by_bytes, split};
+use palisade_plan::{
+    Kind, Place, Privilege, Questions, Searched, Seen, by_bytes, may_be_placeholder, split,
+};
 use rustix::fs::{Access, AtFlags, CWD, FileType};
 use rustix::io::Errno;
 
@@ -158,14 +160,19 @@ impl<'q> Found<'q> {
         if leads_to == Kind::Folder {
             self.folders.placed(path);
         }
+        let mode = end.as_ref().map_or(0, |end| end.mode() & 0o7777);
+        // A command can set the mark of what keeps a name, and then it means nothing.
+        let empty = is == Kind::Folder && may_be_placeholder(mode) && has_nothing(&at);
         Place {
             path: path.into(),
             at,
             is,
             leads_to,
             names: end.as_ref().map_or(0, MetadataExt::nlink),
-            mode: end.as_ref().map_or(0, |end| end.mode() & 0o7777),
+            mode,
             owner: end.as_ref().map_or((0, 0), |end| (end.uid(), end.gid())),
+            seen: end.as_ref().map(|end| Seen { device: end.dev(), inode: end.ino() }),
+            empty,
             shut,
             real,
             searched: Searched::Whole,
@@ -200,6 +207,10 @@ fn barrier(path: &Path) -> Option<PathBuf> {
     let is_ours = found.uid() == rustix::process::geteuid().as_raw();
     let is_shut = !may(Access::READ_OK | Access::EXEC_OK);
     (is_shut && (is_ours || may(Access::EXEC_OK))).then_some(real)
+}
+
+fn has_nothing(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut names| names.next().is_none())
 }
 
 fn kind(found: &Metadata) -> Kind {

@@ -27,6 +27,7 @@ mod network;
 mod odd;
 mod outcome;
 mod paths;
+mod planted;
 mod policy;
 mod replaced;
 mod soak;

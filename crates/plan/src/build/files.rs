@@ -134,7 +134,7 @@ impl Files {
         let gone: Vec<PathBuf> = emptied.iter().chain(&masked).cloned().collect();
         let revealed = made.revealed(&hidden, &overlays, &attach, (&trees, &gone), facts);
         for place in &trees {
-            let tree = made.keep(&place.real, Access::Write, Depth::All, owners.of(Some(place)));
+            let tree = made.keep_written(place, owners);
             attach.push((tree, place.real.clone(), place.leads_to));
             made.writable.push(place.real.clone());
         }
@@ -209,7 +209,16 @@ impl Files {
 
     pub(super) fn keep(&mut self, path: &Path, access: Access, depth: Depth, owner: Owner) -> Tree {
         let tree = Tree(u16::try_from(self.keeps.len()).unwrap_or(u16::MAX));
-        self.keeps.push(Keep { tree, path: path.into(), access, depth, owner });
+        self.keeps.push(Keep { tree, path: path.into(), access, depth, owner, seen: None });
+        tree
+    }
+
+    /// Keeps a tree that can be written: only the one that was looked at.
+    fn keep_written(&mut self, place: &Place, owners: Owners) -> Tree {
+        let tree = self.keep(&place.real, Access::Write, Depth::All, owners.of(Some(place)));
+        if let Some(kept) = self.keeps.last_mut() {
+            kept.seen = place.seen;
+        }
         tree
     }
 

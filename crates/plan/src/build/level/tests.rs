@@ -164,6 +164,8 @@ fn what_is_hidden_in_what_is_the_kernels_is_told() {
         shut: None,
         mode: 0o444,
         owner: (0, 0),
+        seen: None,
+        empty: false,
         searched: crate::Searched::Whole,
     });
     let text = build(&permit(), &order, &host).unwrap().to_string();
