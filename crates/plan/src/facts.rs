@@ -144,6 +144,8 @@ pub struct Place {
     pub at: PathBuf,
     /// Where it leads, free of links.
     pub real: PathBuf,
+    /// The links that lead there, in their order, each with its folders free of links.
+    pub links: Vec<PathBuf>,
     /// What lies there itself, a link not followed.
     pub is: Kind,
     /// What lies where it leads.

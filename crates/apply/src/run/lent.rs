@@ -1,8 +1,9 @@
 //! Rights that a folder of ours is lent for the time of a look.
 //!
 //! A command can take its user's own rights to a folder away, and what it left there must not be
-//! hidden by that. Nothing of a sandbox runs any more when rights are lent, but the user's other
-//! programs do: what gets them is a folder that is held by a descriptor, and never the end of a link.
+//! hidden by that: neither at its end, nor when the next one starts. Others of the user's programs
+//! run meanwhile: what gets rights is a folder that is held by a descriptor, and never the end of a
+//! link.
 
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -21,8 +22,8 @@ const CHANGE: u32 = 0o700;
 /// Folders that have more rights than they had. Dropping it gives them their old modes back.
 #[derive(Debug)]
 pub(super) struct Lent {
-    /// The filesystems of the trees that are looked at: no other is changed.
-    devices: Vec<u64>,
+    /// The filesystems of the trees that are looked at, if no other is to be changed.
+    devices: Option<Vec<u64>>,
     given: Vec<Given>,
 }
 
@@ -41,7 +42,22 @@ impl Lent {
         let stats = trees.into_iter().map(|tree| {
             rustix::fs::statat(CWD, tree, AtFlags::SYMLINK_NOFOLLOW).map(|stat| stat.st_dev)
         });
-        Self { devices: stats.flatten().collect(), given: Vec::new() }
+        Self { devices: Some(stats.flatten().collect()), given: Vec::new() }
+    }
+
+    /// Nothing, to none.
+    pub(super) fn nothing() -> Self {
+        Self { devices: Some(Vec::new()), given: Vec::new() }
+    }
+
+    /// Nothing yet, to any folder that is looked at.
+    pub(super) fn anywhere() -> Self {
+        Self { devices: None, given: Vec::new() }
+    }
+
+    /// Lets names in a folder be looked at, if only its mode forbids that.
+    pub(super) fn look_into(&mut self, path: &Path) -> Result<()> {
+        self.lend(path, LOOK)
     }
 
     /// Opens a folder so that it can be listed and entered.
@@ -53,7 +69,8 @@ impl Lent {
             }
             Ok(folder) => {
                 // One that can be listed cannot always be entered.
-                if rustix::fs::fstat(&folder).is_ok_and(|stat| lacks(&stat, LOOK)) {
+                let is_shut = rustix::fs::fstat(&folder).is_ok_and(|stat| lacks(&stat, LOOK));
+                if is_shut && !can_be_entered(path) {
                     self.lend(path, LOOK)?;
                 }
                 Ok(folder)
@@ -85,7 +102,7 @@ impl Lent {
             // Not ours, or something else than its mode is in the way.
             return Err(Errno::ACCESS);
         }
-        if !self.devices.contains(&stat.st_dev) {
+        if self.devices.as_ref().is_some_and(|devices| !devices.contains(&stat.st_dev)) {
             return Err(Errno::XDEV);
         }
         let had = stat.st_mode & 0o7777;

@@ -113,6 +113,9 @@ pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotS
         let act = ready(host, step, &mut ours, &mut slots)?;
         acts.push(if furnish::does(step) { Act::Furniture(Box::new(act)) } else { act });
     }
+    if let (Some(reserved), Some(after)) = (&mut ours.reserved, plan.after()) {
+        reserved.add_free(after.own_names().into_iter());
+    }
     let outside = vec![ours.control.as_raw_fd()];
     let stack = Stack::new();
     let family = Family::of(plan);

@@ -10,8 +10,9 @@ use palisade_plan::{Kind, Place, Privilege, Questions, Searched, by_bytes, split
 use rustix::fs::{Access, AtFlags, CWD, FileType};
 use rustix::io::Errno;
 
-use super::folders::Folders;
-use super::walk::{Extent, Walk, listed, walk};
+use super::folders::{Folders, Seen};
+use super::lent::Lent;
+use super::walk::{Extent, Walk, walk};
 
 /// What was found.
 pub(super) struct Surveyed {
@@ -32,11 +33,13 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[Pat
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
     let mut barred: Vec<PathBuf> = Vec::new();
     let mut unseen = false;
-    let open = |folder: &Path| match listed(folder) {
+    // Not the one of `found`: while names are told, what they mean is looked at.
+    let mut lent = Lent::anywhere();
+    let open = |folder: &Path| match lent.open(folder) {
         Ok(open) => Some(open),
         Err(errno) => {
             match errno {
-                Errno::ACCESS => barred.push(folder.to_owned()),
+                Errno::ACCESS | Errno::PERM => barred.push(folder.to_owned()),
                 // It is gone, or was never a folder.
                 Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {}
                 // It is there, and nobody knows what is in it.
@@ -45,14 +48,23 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[Pat
             None
         }
     };
+    let mut beyond: BTreeSet<PathBuf> = BTreeSet::new();
     let searched = walk(trees.iter().cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
+        if let Some(folder) = seen.beyond() {
+            beyond.insert(folder.to_owned());
+            return Walk::Past;
+        }
         if questions.may_want(seen.name) || seen.kind == FileType::Socket {
             let path = seen.path();
             if seen.kind == FileType::Socket || questions.wants(&path) {
                 found.look(&path);
                 return Walk::Past;
             }
+        }
+        // One that leads git to a repository: those that come later are looked at.
+        if !is_folder && seen.name == ".git" {
+            found.look(&seen.path());
         }
         if is_folder && questions.may_begin(seen.name) {
             let path = seen.path();
@@ -65,7 +77,8 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[Pat
         if is_folder { Walk::Into } else { Walk::Past }
     });
     barred.extend(std::mem::take(&mut found.folders.barred));
-    found.bar(&barred, &trees);
+    beyond.extend(barred.iter().filter_map(|path| barrier(path)));
+    found.bar(&beyond, &trees);
     Surveyed { places: found.in_order(), searched: searched == Extent::Whole && !unseen }
 }
 
@@ -137,20 +150,24 @@ impl<'q> Found<'q> {
 
     /// Looks at a path.
     fn found(&mut self, path: &Path) -> Place {
-        let (at, found) = match split(path) {
+        let Seen { at, links, found } = match split(path) {
             Some((above, name)) => self.folders.look(above, name, path),
-            // The root, or `..` at its end: only the kernel knows which folder that is.
-            None => (fs::canonicalize(path).ok(), fs::symlink_metadata(path).ok()),
+            // The root, or `..` at its end: only who follows it knows which folder that is.
+            None => self.folders.follow(path).map_or_else(Seen::default, |way| Seen {
+                at: Some(way.real),
+                links: way.links,
+                found: Some(way.found),
+            }),
         };
         let at = at.unwrap_or_else(|| path.into());
         let is = found.as_ref().map_or(Kind::Absent, kind);
-        let (real, end) = match is {
-            Kind::Link => {
-                let real = fs::canonicalize(path).ok();
-                (real.unwrap_or_else(|| at.clone()), fs::metadata(path).ok())
-            }
+        let (real, links, end) = match is {
+            Kind::Link => match self.folders.follow(path) {
+                Some(way) => (way.real, way.links, Some(way.found)),
+                None => (at.clone(), links, None),
+            },
             Kind::Absent | Kind::Folder | Kind::File | Kind::Socket | Kind::Other => {
-                (at.clone(), found)
+                (at.clone(), links, found)
             }
         };
         let shut = (is != Kind::Absent).then(|| self.folders.shut_above(&real)).flatten();
@@ -168,14 +185,14 @@ impl<'q> Found<'q> {
             owner: end.as_ref().map_or((0, 0), |end| (end.uid(), end.gid())),
             shut,
             real,
+            links,
             searched: Searched::Whole,
         }
     }
 
-    /// Notes the folders of trees that keep us from looking, and not whoever can change their modes.
-    fn bar(&mut self, barred: &[PathBuf], trees: &[PathBuf]) {
-        let shut: BTreeSet<PathBuf> = barred.iter().filter_map(|path| barrier(path)).collect();
-        for folder in shut.iter().filter(|it| trees.iter().any(|tree| it.starts_with(tree))) {
+    /// Notes the folders of trees in which nobody could look.
+    fn bar(&mut self, folders: &BTreeSet<PathBuf>, trees: &[PathBuf]) {
+        for folder in folders.iter().filter(|it| trees.iter().any(|tree| it.starts_with(tree))) {
             self.look(folder);
             let places = self.asked.iter_mut().chain(&mut self.beside);
             for place in places.filter(|place| place.at == *folder) {

@@ -27,6 +27,7 @@ mod network;
 mod odd;
 mod outcome;
 mod paths;
+mod planted;
 mod policy;
 mod replaced;
 mod soak;
@@ -96,6 +97,7 @@ impl Place {
             ],
             hide: vec![pattern(home.root(), ".ssh"), pattern(home.root(), ".config/gh")],
             readable: Vec::new(),
+            others: Vec::new(),
             network: NetworkMode::DenyAll,
             unix: Vec::new(),
             publish: Vec::new(),

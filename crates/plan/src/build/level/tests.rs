@@ -158,6 +158,7 @@ fn what_is_hidden_in_what_is_the_kernels_is_told() {
         path: "/proc/version".into(),
         at: "/proc/version".into(),
         real: "/proc/version".into(),
+        links: Vec::new(),
         is: crate::Kind::File,
         leads_to: crate::Kind::File,
         names: 1,
