@@ -60,10 +60,9 @@ struct Folder {
 const PATIENCE: u32 = 4;
 
 impl Folders {
-    pub(super) fn new(privilege: Privilege) -> Self {
+    pub(super) fn new(privilege: Privilege, lent: Lent) -> Self {
         let (known, by_path) = (Vec::with_capacity(50), HashMap::with_capacity(50));
-        let (barred, lent) = (BTreeSet::new(), Lent::anywhere());
-        Self { known, by_path, last: 0, privilege, barred, lent }
+        Self { known, by_path, last: 0, privilege, barred: BTreeSet::new(), lent }
     }
 
     /// Looks at a name in a folder, whose path is `path`.
@@ -221,7 +220,7 @@ mod tests {
         let project = Project::new().file(".bashrc", "x").symlink("gone", "nowhere");
         let root = project.root();
         for (name, is_there) in [(".bashrc", true), ("gone", true), (".zshrc", false)] {
-            let mut folders = Folders::new(Privilege::Ordinary);
+            let mut folders = Folders::new(Privilege::Ordinary, Lent::nothing());
             assert_eq!(ask(&mut folders, root, name), is_there, "{name}");
             assert!(
                 folders.find(root).names.as_ref().is_some_and(Listing::is_whole),
@@ -232,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_listed_is_looked_at() {
-        let mut folders = Folders::new(Privilege::Ordinary);
+        let mut folders = Folders::new(Privilege::Ordinary, Lent::nothing());
         assert!(ask(&mut folders, Path::new("/proc/self"), "exe"));
     }
 }

@@ -22,9 +22,19 @@ const CHANGE: u32 = 0o700;
 /// Folders that have more rights than they had. Dropping it gives them their old modes back.
 #[derive(Debug)]
 pub(super) struct Lent {
-    /// The filesystems of the trees that are looked at, if no other is to be changed.
-    devices: Option<Vec<u64>>,
+    to: Reach,
     given: Vec<Given>,
+}
+
+/// Which folders may be lent rights.
+#[derive(Debug)]
+enum Reach {
+    /// Those on these filesystems: nothing of the sandbox runs any more.
+    Devices(Vec<u64>),
+    /// Those in these trees, which commands of other runs may change as well. Elsewhere it is the
+    /// user who has shut a folder, and for a moment others could look.
+    Trees(Vec<PathBuf>),
+    Anywhere,
 }
 
 /// A folder, and the mode that it had. By its path: there may be more of them than descriptors.
@@ -42,17 +52,22 @@ impl Lent {
         let stats = trees.into_iter().map(|tree| {
             rustix::fs::statat(CWD, tree, AtFlags::SYMLINK_NOFOLLOW).map(|stat| stat.st_dev)
         });
-        Self { devices: Some(stats.flatten().collect()), given: Vec::new() }
+        Self { to: Reach::Devices(stats.flatten().collect()), given: Vec::new() }
     }
 
     /// Nothing, to none.
     pub(super) fn nothing() -> Self {
-        Self { devices: Some(Vec::new()), given: Vec::new() }
+        Self::within(&[])
     }
 
-    /// Nothing yet, to any folder that is looked at.
+    /// Nothing yet, to folders of these trees.
+    pub(super) fn within(trees: &[PathBuf]) -> Self {
+        Self { to: Reach::Trees(trees.into()), given: Vec::new() }
+    }
+
+    /// Nothing yet, to any folder: where there are no mounts a command can change the mode of each.
     pub(super) fn anywhere() -> Self {
-        Self { devices: None, given: Vec::new() }
+        Self { to: Reach::Anywhere, given: Vec::new() }
     }
 
     /// Lets names in a folder be looked at, if only its mode forbids that.
@@ -102,8 +117,12 @@ impl Lent {
             // Not ours, or something else than its mode is in the way.
             return Err(Errno::ACCESS);
         }
-        if self.devices.as_ref().is_some_and(|devices| !devices.contains(&stat.st_dev)) {
-            return Err(Errno::XDEV);
+        match &self.to {
+            Reach::Devices(devices) if !devices.contains(&stat.st_dev) => return Err(Errno::XDEV),
+            Reach::Trees(trees) if !trees.iter().any(|tree| lies_in(path, tree)) => {
+                return Err(Errno::ACCESS);
+            }
+            Reach::Devices(_) | Reach::Trees(_) | Reach::Anywhere => {}
         }
         let had = stat.st_mode & 0o7777;
         let has = had | rights;
@@ -135,6 +154,11 @@ impl Drop for Lent {
 /// knows a name in it, or makes one, gets there.
 pub(super) fn can_be_entered(path: &Path) -> bool {
     rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Returns whether a path, which is free of links, lies in a tree, which need not be.
+fn lies_in(path: &Path, tree: &Path) -> bool {
+    path.starts_with(tree) || tree.canonicalize().is_ok_and(|tree| path.starts_with(tree))
 }
 
 fn find(path: &Path) -> Result<OwnedFd> {

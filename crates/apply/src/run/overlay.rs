@@ -51,6 +51,8 @@ pub(super) fn cache(tree: &OwnedFd, at: &CStr, upper: &CStr, work: &CStr) -> Res
     let lower = rustix::fs::open(at, flags, Mode::empty())?;
     // The layer must lie in this namespace. Here it is covered at once, and nobody finds it.
     mount::attach(tree.as_fd(), at)?;
+    // What an earlier run left there is no link that could lead elsewhere.
+    let flags = flags | OFlags::DIRECTORY | OFlags::NOFOLLOW;
     let upper = rustix::fs::open(upper, flags, Mode::empty())?;
     let work = rustix::fs::open(work, flags, Mode::empty())?;
     let mut text = Text::new();

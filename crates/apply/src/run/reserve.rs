@@ -24,7 +24,7 @@ use super::error::{CannotStart, before};
 use super::free::Free;
 use super::janitor::Janitor;
 use super::journal;
-use super::lent::Lent;
+use super::lent::{Lent, can_be_entered};
 use super::spare::{self, Pool, Spares};
 use crate::sys::descriptor::{close, lift};
 use crate::sys::lock;
@@ -360,11 +360,12 @@ pub(super) fn open_shut(path: &Path) -> Result<OwnedFd> {
     match open_folder(path) {
         Err(Errno::ACCESS) => {
             let mut lent = Lent::anywhere();
-            let above: Vec<&Path> = path.ancestors().collect();
-            for folder in above.into_iter().rev() {
-                // What is not ours, or is open, is lent nothing.
-                lent.look_into(folder).ok();
+            let above: Vec<&Path> = path.ancestors().skip(1).collect();
+            for folder in above.into_iter().rev().filter(|folder| !can_be_entered(folder)) {
+                lent.look_into(folder)?;
             }
+            // It may be the first that is shut, or one that can be entered.
+            lent.look_into(path).ok();
             open_folder(path)
         }
         open => open,

@@ -21,9 +21,28 @@ pub(super) struct Surveyed {
     pub(super) searched: bool,
 }
 
-/// Looks at what is asked about, and at `sockets`, wherever they are.
-pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[PathBuf]) -> Surveyed {
-    let mut found = Found::new(questions, privilege);
+/// Which folders a command can change the modes of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Changes {
+    /// Those in the trees.
+    Trees,
+    /// All of the user's.
+    All,
+}
+
+/// Looks at what is asked about, and at `sockets`, wherever they are. What a command can open, and its
+/// user has shut, is looked into.
+pub(super) fn survey(
+    questions: &Questions,
+    privilege: Privilege,
+    changes: Changes,
+    sockets: &[PathBuf],
+) -> Surveyed {
+    let lent = |trees: &[PathBuf]| match changes {
+        Changes::Trees => Lent::within(trees),
+        Changes::All => Lent::anywhere(),
+    };
+    let mut found = Found::new(questions, Folders::new(privilege, lent(&questions.trees)));
     for path in &questions.paths {
         let place = found.found(path);
         found.note_above(&place);
@@ -34,7 +53,7 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[Pat
     let mut barred: Vec<PathBuf> = Vec::new();
     let mut unseen = false;
     // Not the one of `found`: while names are told, what they mean is looked at.
-    let mut lent = Lent::anywhere();
+    let mut lent = lent(&trees);
     let open = |folder: &Path| match lent.open(folder) {
         Ok(open) => Some(open),
         Err(errno) => {
@@ -95,10 +114,10 @@ struct Found<'q> {
 }
 
 impl<'q> Found<'q> {
-    fn new(questions: &'q Questions, privilege: Privilege) -> Self {
+    fn new(questions: &'q Questions, folders: Folders) -> Self {
         let asked = Vec::with_capacity(questions.paths.len());
         let (beside, others) = (Vec::with_capacity(20), BTreeSet::new());
-        Self { asked, beside, questions, others, folders: Folders::new(privilege) }
+        Self { asked, beside, questions, others, folders }
     }
 
     /// Looks at a path that nobody asked about beforehand, unless somebody did.

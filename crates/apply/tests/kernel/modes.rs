@@ -241,6 +241,45 @@ fn names_are_kept_in_a_folder_that_an_earlier_run_shut() {
 }
 
 #[test]
+fn a_folder_outside_that_its_user_has_shut_stays_shut() {
+    as_both("modes::a_folder_outside_that_its_user_has_shut_stays_shut", || {
+        let mut place = Place::new();
+        place.order.hide.push(pattern(place.home.root(), "vault/key"));
+        fs::create_dir(place.home.path("vault")).unwrap();
+        fs::write(place.home.path("vault/key"), "secret").unwrap();
+        let vault = place.home.path("vault");
+        fs::set_permissions(&vault, fs::Permissions::from_mode(0)).unwrap();
+        let changed = |path: &std::path::Path| {
+            use std::os::unix::fs::MetadataExt as _;
+            let found = fs::metadata(path).unwrap();
+            (found.ctime(), found.ctime_nsec())
+        };
+        let before = changed(&vault);
+        let outcome = place.sh("chmod 700 ~/vault; cat ~/vault/key");
+        assert_eq!(out(&outcome), "", "{}", all(&outcome));
+        assert_eq!(changed(&vault), before, "nobody opened it, not even for a moment");
+        fs::set_permissions(&vault, fs::Permissions::from_mode(0o700)).unwrap();
+    });
+}
+
+#[test]
+fn a_tree_that_is_named_by_a_link_is_looked_into_all_the_same() {
+    as_both("modes::a_tree_that_is_named_by_a_link_is_looked_into_all_the_same", || {
+        let mut place = Place::new();
+        fs::create_dir_all(place.home.path("real/pk")).unwrap();
+        fs::write(place.home.path("real/pk/key"), "secret").unwrap();
+        std::os::unix::fs::symlink("real", place.home.path("named")).unwrap();
+        place.order.write.push(place.home.path("named"));
+        place.order.hide.push(pattern(place.home.root(), "named/pk/key"));
+        place.sh("chmod 0 ~/named/pk");
+        let outcome = place.sh("chmod 700 ~/real/pk; cat ~/named/pk/key ~/real/pk/key");
+        assert_eq!(out(&outcome), "", "{}", all(&outcome));
+        let pk = fs::Permissions::from_mode(0o700);
+        fs::set_permissions(place.home.path("real/pk"), pk).unwrap();
+    });
+}
+
+#[test]
 fn a_folder_that_nobody_can_look_into_is_closed() {
     as_both("modes::a_folder_that_nobody_can_look_into_is_closed", || {
         let mut place = protecting(Project::new().file("plain", "plain"));

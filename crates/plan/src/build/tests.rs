@@ -337,9 +337,12 @@ fn tools_write_to_a_layer_of_the_project_or_elsewhere_but_never_to_the_real_home
     let plain = "keep %7 /home/dev/.cargo read deep owner=same; attach %7 /home/dev/.cargo";
     let own = "/home/dev/.state/app/cache/upper";
     let (text, cache, cargo) = planned(store(), &layers, &[]);
-    assert!(text.contains("keep %9 /home/dev/.state/app/cache write alone owner=same"), "{text}");
     assert!(
-        text.ends_with("attach %9 /home/dev/.state/app/cache; cache %10 /home/dev/.cargo"),
+        text.contains("keep %9 /home/dev/.state/app/cache/upper write alone owner=same"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("attach %9 /home/dev/.state/app/cache/upper; cache %10 /home/dev/.cargo"),
         "{text}"
     );
     assert_eq!((cache.as_str(), cargo.as_str()), (own, "-"), "what exists stays where it is");
