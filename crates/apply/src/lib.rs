@@ -34,7 +34,8 @@ pub use lookup::HostLookup;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use run::{
     Bound, CannotStart, End, Host, Input, Other, Outcome, Output, Probe, Running, Signals, Stop,
-    Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,
+    Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, links_to,
+    send_ahead,
 };
 #[cfg(target_os = "linux")]
 pub use run::{Inlets, Maker};

@@ -21,6 +21,8 @@ pub struct After {
     /// Single paths that were not there at the start.
     absent: BTreeSet<PathBuf>,
     known: BTreeSet<PathBuf>,
+    /// What led git to a repository at the start, in folders of the trees.
+    pointers: BTreeSet<PathBuf>,
     /// Folders in which nobody could look at the start.
     unsearched: Vec<PathBuf>,
 }
@@ -42,13 +44,24 @@ impl After {
         let repositories = repositories
             .filter(|path| facts.place(path).is_some_and(|place| place.is == Kind::Absent))
             .collect();
+        let points = |place: &&Place| {
+            place.at.file_name() == Some(".git".as_ref())
+                && !matches!(place.is, Kind::Absent | Kind::Folder)
+        };
+        let pointers = facts.places.iter().filter(points).map(|place| place.at.clone()).collect();
         let unsearched = facts.unsearched().map(|folder| folder.at.clone()).collect();
-        Some(Self { trees, repositories, names, absent, known, unsearched })
+        Some(Self { trees, repositories, names, absent, known, pointers, unsearched })
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.
     pub fn may_want(&self, name: &OsStr) -> bool {
         self.names.may_want(name) || self.absent.iter().any(|path| path.file_name() == Some(name))
+    }
+
+    /// Returns whether a path, free of links and no folder, leads git to a repository, and did not at
+    /// the start.
+    pub fn is_new_pointer(&self, path: &Path) -> bool {
+        path.file_name() == Some(".git".as_ref()) && !self.pointers.contains(path)
     }
 
     /// Returns whether a path, free of links, is a protected name that was not there at the start.

@@ -7,7 +7,7 @@ use crate::block::Block;
 use crate::network::Rung;
 use crate::paths::{Lies as _, by_bytes};
 use crate::seccomp::Arch;
-use crate::step::Seen;
+use crate::step::FileId;
 
 /// What is known of a host, and of the paths that a policy names on it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -145,6 +145,8 @@ pub struct Place {
     pub at: PathBuf,
     /// Where it leads, free of links.
     pub real: PathBuf,
+    /// The links that lead there, in their order, each with its folders free of links.
+    pub links: Vec<PathBuf>,
     /// What lies there itself, a link not followed.
     pub is: Kind,
     /// What lies where it leads.
@@ -158,7 +160,7 @@ pub struct Place {
     /// Who owns that.
     pub owner: (u32, u32),
     /// Which file or folder that is, if there is one.
-    pub seen: Option<Seen>,
+    pub id: Option<FileId>,
     /// Whether it is a folder with nothing in it. Nobody looks unless it has the mark of what keeps a
     /// name.
     pub empty: bool,

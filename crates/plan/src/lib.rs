@@ -50,7 +50,7 @@ pub use paths::{below, by_bytes, split};
 pub use plan::{Enforced, Layer, Level, Note, Plan, Strength};
 pub use render::enforced_json;
 pub use step::{
-    Access, Alone, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Seen, Shape,
-    Step, Tree,
+    Access, Alone, Depth, FileId, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached,
+    Shape, Step, Tree,
 };
 pub use worktree::Worktree;

@@ -273,12 +273,12 @@ pub struct Keep {
     /// Whose its files are.
     pub owner: Owner,
     /// Which folder or file it was when the host was looked at, if it must still be that one.
-    pub seen: Option<Seen>,
+    pub id: Option<FileId>,
 }
 
 /// Which folder or file something is, whatever its name.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Seen {
+pub struct FileId {
     /// Its filesystem.
     pub device: u64,
     /// Its number there.

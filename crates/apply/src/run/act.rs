@@ -3,8 +3,8 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
-use palisade_plan::{Reached, Seen};
 use palisade_plan::seccomp::Nesting;
+use palisade_plan::{FileId, Reached};
 use rustix::mount::MountFlags;
 use rustix::process::Resource;
 
@@ -34,7 +34,7 @@ pub(super) enum Act {
     /// Waits until names are kept by the supervisor.
     AwaitNames,
     /// Takes a clone of a tree into a slot, if it is the one that was seen.
-    Keep { slot: usize, path: CString, reach: Reach, attributes: u64, seen: Option<Seen> },
+    Keep { slot: usize, path: CString, reach: Reach, attributes: u64, id: Option<FileId> },
     /// Seals the root.
     Seal,
     /// Changes to an empty root.

@@ -12,6 +12,7 @@ use rustix::fs::{FileType, RenameFlags};
 use rustix::io::Errno;
 
 use super::lent::{Lent, can_be_entered};
+use super::pointer;
 use super::reserve::{Names, open_folder};
 use super::walk::{Extent, Walk, walk};
 
@@ -40,8 +41,13 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
             None
         }
     };
+    let mut pointers: Vec<PathBuf> = Vec::new();
     let extent = walk(after.trees.iter().cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
+        if !is_folder && seen.name == ".git" {
+            pointers.push(seen.path());
+            return Walk::Past;
+        }
         if !after.may_want(seen.name) && !is_folder {
             return Walk::Past;
         }
@@ -67,6 +73,14 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     };
     for path in after.repositories.iter().filter(leads_away) {
         notes.push(note(path, set_aside(path, &mut lent)));
+    }
+    let is_new = |path: &&PathBuf| after.is_new_pointer(path) && !after.repositories.contains(path);
+    for path in pointers.iter().filter(is_new) {
+        if after.may_be_known(path) {
+            notes.push(unknown(path));
+        } else if !pointer::is_gits(path) {
+            notes.push(note(path, set_aside(path, &mut lent)));
+        }
     }
     notes.extend(missed.iter().take(NAMED).map(|(folder, errno)| {
         not_looked_over(format!("`{}` could not be looked into: {errno}", folder.display()))
@@ -156,15 +170,20 @@ fn renamed(above: &Path, name: &OsStr) -> rustix::io::Result<PathBuf> {
 }
 
 /// Returns whether it is part of a new repository as git makes them.
-fn is_harmless(path: &Path) -> bool {
+pub(super) fn is_harmless(path: &Path) -> bool {
     if path.ends_with(".git/hooks") {
-        let samples = |entry: fs::DirEntry| entry.path().extension().is_some_and(|e| e == "sample");
-        return fs::read_dir(path).is_ok_and(|entries| entries.flatten().all(samples));
+        return are_samples(path);
     }
     path.ends_with(".git/config") && text(path).is_some_and(|text| is_plain_repository(&text))
 }
 
-fn text(path: &Path) -> Option<String> {
+/// Returns whether nothing in a folder of hooks is executed.
+pub(super) fn are_samples(hooks: &Path) -> bool {
+    let samples = |entry: fs::DirEntry| entry.path().extension().is_some_and(|e| e == "sample");
+    fs::read_dir(hooks).is_ok_and(|entries| entries.flatten().all(samples))
+}
+
+pub(super) fn text(path: &Path) -> Option<String> {
     use rustix::fs::{Mode, OFlags};
     // It is anybody's file: a pipe or a link must neither hold us up nor lead us astray.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -7,8 +7,8 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use palisade_plan::{Reached, Seen};
 use palisade_plan::seccomp::Nesting;
+use palisade_plan::{FileId, Reached};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
@@ -116,8 +116,8 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         }
         Act::Become { uid, gid } => restrict::become_user(*uid, *gid),
         Act::AwaitGroup | Act::AwaitNames => await_go(*control, *supervisor),
-        Act::Keep { slot, path, reach, attributes, seen } => {
-            let tree = clone_seen(path, *reach, *seen)?;
+        Act::Keep { slot, path, reach, attributes, id } => {
+            let tree = clone_seen(path, *reach, *id)?;
             mount::change_tree(tree.as_fd(), *attributes, None, *reach)?;
             let slot = slots.get_mut(*slot).ok_or(Errno::INVAL)?;
             *slot = forget(tree);
@@ -305,11 +305,11 @@ fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<()> {
 }
 
 /// Clones a tree, if it is the one that was seen.
-pub(super) fn clone_seen(path: &CStr, reach: Reach, seen: Option<Seen>) -> Result<OwnedFd> {
+pub(super) fn clone_seen(path: &CStr, reach: Reach, id: Option<FileId>) -> Result<OwnedFd> {
     let place = mount::find(path)?;
-    if let Some(seen) = seen {
+    if let Some(id) = id {
         let stat = rustix::fs::fstat(&place)?;
-        if (stat.st_dev, stat.st_ino) != (seen.device, seen.inode) {
+        if (stat.st_dev, stat.st_ino) != (id.device, id.inode) {
             return Err(Errno::STALE);
         }
     }
@@ -318,8 +318,7 @@ pub(super) fn clone_seen(path: &CStr, reach: Reach, seen: Option<Seen>) -> Resul
 
 /// A folder that can be used for nothing, and how it is mounted.
 const COVER: &CStr = c"size=4k,nr_inodes=1,mode=000";
-const COVERING: MountFlags =
-    MountFlags::RDONLY.union(MountFlags::NOSUID).union(MountFlags::NODEV);
+const COVERING: MountFlags = MountFlags::RDONLY.union(MountFlags::NOSUID).union(MountFlags::NODEV);
 
 /// Covers a file at a path that is free of links.
 fn cover(at: &CStr) -> Result<()> {

@@ -114,6 +114,9 @@ pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotS
         let act = ready(host, step, &mut ours, &mut slots)?;
         acts.push(if furnish::does(step) { Act::Furniture(Box::new(act)) } else { act });
     }
+    if let (Some(reserved), Some(after)) = (&mut ours.reserved, plan.after()) {
+        reserved.add_free(after.own_names().into_iter());
+    }
     let outside = vec![ours.control.as_raw_fd()];
     let stack = Stack::new();
     let family = Family::of(plan);
@@ -350,7 +353,7 @@ fn map(identity: &Identity, ours: &mut Ours) -> Act {
 
 /// Takes a tree that gets other owners now: only this side has the right to.
 fn kept(host: &Host, keep: &Keep, slots: &mut Slots) -> Result<Act, CannotStart> {
-    let Keep { tree, path, access, depth, owner, seen } = keep;
+    let Keep { tree, path, access, depth, owner, id } = keep;
     let attributes = match access {
         Access::Read => READ_ONLY | NO_SUID | NO_DEVICES,
         Access::Write => NO_SUID | NO_DEVICES,
@@ -363,10 +366,10 @@ fn kept(host: &Host, keep: &Keep, slots: &mut Slots) -> Result<Act, CannotStart>
     let (slot, path) = (usize::from(tree.0), text(path)?);
     slots.put(slot, -1);
     let Owner::Swapped { uid, gid } = *owner else {
-        return Ok(Act::Keep { slot, path, reach, attributes, seen: *seen });
+        return Ok(Act::Keep { slot, path, reach, attributes, id: *id });
     };
     let owners = host.owners(uid, gid)?;
-    let kept = clone_seen(&path, reach, *seen)
+    let kept = clone_seen(&path, reach, *id)
         .and_then(|tree| {
             mount::change_tree(tree.as_fd(), attributes, Some(owners.as_fd()), reach)?;
             lift(tree)

@@ -16,6 +16,9 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 /// How many names are looked at.
 const MOST: usize = 20_000;
 
+/// How long a path can be, with the byte that ends it.
+const LONGEST: usize = 4096;
+
 /// Folders that hold nothing a person wrote, and very much of it.
 const SKIPPED: [&str; 5] = ["node_modules", "objects", "target", ".venv", "__pycache__"];
 
@@ -50,6 +53,12 @@ pub(super) struct Seen<'w> {
 }
 
 impl Seen<'_> {
+    /// Returns the folder that it is in, if its path is longer than the kernel takes.
+    pub(super) fn beyond(&self) -> Option<&Path> {
+        let length = self.folder.as_os_str().len() + 1 + self.name.len();
+        (length >= LONGEST).then_some(self.folder)
+    }
+
     /// Returns where it is. Most names are of no interest, and need no path.
     pub(super) fn path(&self) -> PathBuf {
         self.folder.join(self.name)

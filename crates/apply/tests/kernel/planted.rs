@@ -1,137 +1,238 @@
-//! What another run has left for this one, or does while this one starts: the walls stand where the
-//! survey saw things, or nothing runs.
+//! What one run leaves for the next: links on the way to what a policy names, and folders that are
+//! shut. Each is made by a confined command, as root and as an ordinary user.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::net::UnixListener;
 
-use palisade_apply::cache::Store;
-use palisade_apply::{CannotStart, Host, Outcome, Streams};
-use palisade_plan::{Caches, build};
+use palisade_apply::Outcome;
+use palisade_plan::{Caches, Level};
 use palisade_testkit::Project;
 
-use crate::{Place, all, as_both, out, pattern, permit};
+use crate::fallback::{accepting, blocked};
+use crate::{Place, all, as_both, out, pattern};
 
-#[test]
-fn a_layer_that_leads_elsewhere_is_not_written() {
-    as_both("planted::a_layer_that_leads_elsewhere_is_not_written", || {
-        let project = Project::new().file("deno.json", "{}").file(".git/config", "").dir("w");
-        let mut place = Place::with(project.dir(".git/hooks"));
-        let state = Project::new();
-        let store = Store::at(state.path("cache"));
-        let held = store.take(place.project.root()).unwrap().unwrap();
-        place.order.caches = Caches::Private { store: Some(held.folder().into()) };
-        // Where there is no home of the tool, its layer is a folder like any other.
-        let outcome = place.sh("l=${DENO_DIR%/*}; rm -rf $l/upper $l/work; mv $l/upper $l/x; \
-             ln -sT $PWD/.git $l/upper; ln -sT $PWD/w $l/work; \
-             echo kept > $DENO_DIR/kept; cat $DENO_DIR/kept");
-        assert_eq!(out(&outcome), "kept\n", "{}", all(&outcome));
-        let layer = held.folder().join("deno");
-        let is_folder = |name: &str| layer.join(name).symlink_metadata().unwrap().is_dir();
-        assert!(is_folder("upper") && is_folder("work"), "{}", all(&outcome));
-        // Once there is one, the layer lies over it.
-        fs::create_dir(place.home.path(".deno")).unwrap();
-        let script = "mkdir -p ~/.deno/hooks; echo evil > ~/.deno/hooks/pre-commit; ls ~/.deno";
-        let outcome = place.sh(script);
-        assert_eq!(out(&outcome), "hooks\nkept\n", "{}", all(&outcome));
-        // However the links came to be there.
-        for (name, to) in [("upper", ".git"), ("work", "w")] {
-            fs::rename(layer.join(name), layer.join(format!("{name}-was"))).unwrap();
-            symlink(place.project.path(to), layer.join(name)).unwrap();
-            let argv = ["/bin/sh", "-c", script];
-            place.try_run(&argv, Streams::default()).unwrap_err();
-        }
-        assert!(!place.project.path(".git/hooks/pre-commit").exists());
-        assert_eq!(fs::read_dir(place.project.path("w")).unwrap().count(), 0);
-    });
+fn codes(outcome: &Outcome) -> Vec<&'static str> {
+    let ours = ["write-link", "readable-link", "socket-link", "unsearched"];
+    outcome.notes.iter().map(|note| note.code).filter(|code| ours.contains(code)).collect()
 }
 
-/// Plans a script, then does something, then runs it.
-fn run_after(place: &Place, script: &str, meanwhile: impl Fn()) -> Result<Outcome, CannotStart> {
-    let mut order = place.order.clone();
-    order.argv = ["/bin/sh", "-c", script].map(str::to_owned).into();
-    let host = Host::probe();
-    let plan = build(&permit(), &order, &host.facts(&order.questions())).unwrap();
-    meanwhile();
-    host.start_awaited(&plan, Streams::default())?.wait()
+/// A project in which one folder, and what a link in a folder leads to, can be written.
+fn writing() -> Place {
+    let project = Project::new().dir("build/out").dir("other").file("target/x", "x");
+    let mut place = Place::with(project);
+    let root = place.project.root().to_owned();
+    place.order.write = vec![root.clone(), root.join("build/out"), root.join("link/deep")];
+    place
 }
 
 #[test]
-fn a_tree_that_is_another_since_the_survey_is_not_opened() {
-    as_both("planted::a_tree_that_is_another_since_the_survey_is_not_opened", || {
-        let begun = || {
-            let project = Project::new().file("w/sub/deep/x", "").file("victim/deep/x", "");
-            let mut place = Place::with(project);
-            let root = place.project.path("w/sub/deep");
-            (place.order.root, place.order.cwd) = (root.clone(), root.clone());
-            place.order.write = vec![root];
-            place
-        };
-        let script = "echo made > made";
-        let place = begun();
-        run_after(&place, script, || {}).unwrap();
-        assert!(place.project.path("w/sub/deep/made").exists(), "the allowed thing works");
-        for is_link in [true, false] {
-            let place = begun();
-            let path = |name: &str| place.project.path(name);
-            let ended = run_after(&place, script, || {
-                fs::rename(path("w/sub"), path("w/was")).unwrap();
-                if is_link {
-                    symlink(path("victim"), path("w/sub")).unwrap();
-                } else {
-                    fs::rename(path("victim"), path("w/sub")).unwrap();
-                    symlink(path("w/sub"), path("victim")).unwrap();
-                }
-            });
-            assert!(!path("victim/deep/made").exists(), "link: {is_link}");
-            assert!(ended.is_err(), "link: {is_link}");
-        }
+fn a_link_that_a_run_made_widens_nothing_that_the_next_one_can_write() {
+    as_both("planted::a_link_that_a_run_made_widens_nothing_that_the_next_one_can_write", || {
+        let place = writing();
+        let home = place.home.root().display().to_string();
+        let made = format!("rmdir build/out; ln -s {home}/.config build/out; ln -s {home} link");
+        let outcome = place.sh(&made);
+        assert_eq!(codes(&outcome), Vec::<&str>::new(), "{}", all(&outcome));
+        fs::create_dir(place.home.path("deep")).unwrap();
+        let outcome = place.sh(&format!(
+            "echo evil > build/out/evil; echo evil > {home}/.config/other; echo evil > link/deep/x; \
+             echo fine > fine; cat fine"
+        ));
+        assert_eq!(out(&outcome), "fine\n", "{}", all(&outcome));
+        assert_eq!(codes(&outcome), ["write-link"; 2], "{:?}", outcome.notes);
+        let told = &outcome.notes.iter().find(|note| note.code == "write-link").unwrap().message;
+        assert!(told.contains("build/out`") && told.contains(".config` itself"), "{told}");
+        assert_eq!(fs::read(place.home.path(".config/other")).unwrap(), b"plain\n");
+        assert!(!place.home.path(".config/evil").exists() && !place.home.path("deep/x").exists());
     });
 }
 
 #[test]
-fn a_cover_or_a_protection_is_not_led_elsewhere() {
-    as_both("planted::a_cover_or_a_protection_is_not_led_elsewhere", || {
-        for what in ["file", "folder", "hidden", "hidden-folder"] {
-            let project = Project::new().file("a/file", "old").file("a/folder/file", "old");
-            let project = project.file("a/hidden", "secret").file("a/hidden-folder/x", "secret");
-            let project = project.file("b/file", "").file("b/folder/file", "");
-            let project = project.file("b/hidden", "").file("b/hidden-folder/x", "");
-            let mut place = Place::with(project);
-            let only = vec![pattern(place.project.root(), &format!("a/{what}"))];
-            let is_hidden = what.starts_with("hidden");
-            let list = if is_hidden { &mut place.order.hide } else { &mut place.order.protect };
-            *list = only;
-            let path = |name: &str| place.project.path(name);
-            let script = "echo new > c/file; echo new > c/folder/file; cat c/hidden \
-                c/hidden-folder/x > seen";
-            let ended = run_after(&place, script, || {
-                fs::rename(path("a"), path("c")).unwrap();
-                symlink("b", path("a")).unwrap();
-            });
-            let text = |name: &str| fs::read_to_string(path(name)).unwrap_or_default();
-            match what {
-                "file" | "folder" => {
-                    let file = if what == "file" { "c/file" } else { "c/folder/file" };
-                    assert_eq!(text(file), "old", "{what}: {ended:?}");
-                }
-                "hidden" => assert!(!text("seen").starts_with("secret"), "{ended:?}"),
-                _ => assert!(!text("seen").ends_with("secret"), "{ended:?}"),
+fn links_within_the_project_and_links_of_the_host_lead_where_they_did() {
+    as_both("planted::links_within_the_project_and_links_of_the_host_lead_where_they_did", || {
+        let mut place = writing();
+        place.sh("rmdir build/out; ln -s ../target build/out");
+        let (real, named) = (place.home.path("real"), place.home.path("named"));
+        fs::create_dir(&real).unwrap();
+        std::os::unix::fs::symlink("real", &named).unwrap();
+        place.order.write.push(named.clone());
+        let outcome = place.sh(&format!("echo a > build/out/a; echo b > {}/b", named.display()));
+        assert_eq!(codes(&outcome), Vec::<&str>::new(), "{:?}", outcome.notes);
+        assert_eq!(fs::read(place.project.path("target/a")).unwrap(), b"a\n");
+        assert_eq!(fs::read(real.join("b")).unwrap(), b"b\n", "{}", all(&outcome));
+    });
+}
+
+#[test]
+fn a_link_in_a_folder_outside_that_can_be_written_widens_nothing_either() {
+    let name = "planted::a_link_in_a_folder_outside_that_can_be_written_widens_nothing_either";
+    as_both(name, || {
+        let mut place = Place::new();
+        let state = place.home.path("state");
+        fs::create_dir_all(state.join("logs")).unwrap();
+        place.order.write.push(state.clone());
+        let home = place.home.root().display().to_string();
+        place.sh(&format!("rmdir {home}/state/logs; ln -s ../.config {home}/state/logs"));
+        // Another policy names only what is in it, and its shared caches.
+        place.order.write.push(state.join("logs"));
+        place.order.caches = Caches::Shared;
+        fs::create_dir(state.join("go")).unwrap();
+        let outcome = place.sh("echo evil > ~/state/logs/other");
+        assert_eq!(codes(&outcome), ["write-link"], "{:?}", outcome.notes);
+        assert_eq!(fs::read(place.home.path(".config/other")).unwrap(), b"plain\n");
+    });
+}
+
+#[test]
+fn a_link_where_another_agent_works_widens_nothing() {
+    as_both("planted::a_link_where_another_agent_works_widens_nothing", || {
+        let mut place = Place::new();
+        let other = Project::new().symlink("dist", place.home.path(".config"));
+        place.order.write.push(other.path("dist"));
+        place.order.others.push(other.root().into());
+        place.order.hide.push(pattern(other.root(), ""));
+        let outcome = place.sh("echo evil > ~/.config/other");
+        assert_eq!(codes(&outcome), ["write-link"], "{:?}", outcome.notes);
+        assert_eq!(fs::read(place.home.path(".config/other")).unwrap(), b"plain\n");
+    });
+}
+
+#[test]
+fn a_link_that_a_run_made_shows_nothing_that_is_hidden() {
+    as_both("planted::a_link_that_a_run_made_shows_nothing_that_is_hidden", || {
+        let mut place = Place::with(Project::new().file("private/.env", "secret\n").dir("pub"));
+        let root = place.project.root().to_owned();
+        place.order.hide.extend(["**/.env", "keys"].map(|name| pattern(&root, name)));
+        place.order.readable = ["pub/.env", "keys/id"].map(|name| pattern(&root, name)).into();
+        place.sh("rmdir pub; ln -s private pub; ln -s ~/.ssh keys");
+        let outcome = place.sh("cat private/.env pub/.env keys/id ~/.ssh/id");
+        assert_eq!(out(&outcome), "", "{}", all(&outcome));
+        assert_eq!(codes(&outcome), ["readable-link"; 2], "{:?}", outcome.notes);
+        // Nor does one where only what is listed is shown.
+        let mut bare = Place::with(Project::new().dir("data"));
+        let listed = ["/usr", "/bin", "/lib", "/lib64"].map(|path| path.parse().unwrap());
+        bare.order.hide = vec!["/".parse().unwrap()];
+        bare.order.readable = listed.into();
+        let own = ["", "data"].map(|name| pattern(bare.project.root(), name));
+        bare.order.readable.extend(own);
+        bare.sh("rmdir data; ln -s ~/.ssh data");
+        std::os::unix::fs::symlink(bare.home.path(".ssh"), bare.project.path("data")).ok();
+        let outcome = bare.sh("cat data/id; echo shown");
+        assert_eq!(out(&outcome), "shown\n", "{}", all(&outcome));
+        assert_eq!(codes(&outcome), ["readable-link"], "{:?}", outcome.notes);
+        // A name of the host's own still shows what it says.
+        place.order.readable = vec![pattern(&root, "private/.env")];
+        assert_eq!(out(&place.sh("cat private/.env")), "secret\n");
+    });
+}
+
+#[test]
+fn a_link_that_a_run_made_opens_no_socket_of_the_host() {
+    as_both("planted::a_link_that_a_run_made_opens_no_socket_of_the_host", || {
+        let mut place = Place::with(Project::new().dir("run").dir("all"));
+        let root = place.project.root().to_owned();
+        let doors = Project::new();
+        let door = doors.path("docker");
+        let _listening = UnixListener::bind(&door).unwrap();
+        place.order.unix = ["run/db", "all"].map(|name| pattern(&root, name)).into();
+        place.sh(&format!(
+            "ln -s {} run/db; rmdir all; ln -s {} all",
+            door.display(),
+            doors.root().display()
+        ));
+        let connect = format!(
+            "import socket\nfor path in ('{0}/run/db', '{0}/all/docker', '{1}'):\n    \
+             try: socket.socket(socket.AF_UNIX).connect(path); print('open', path)\n    \
+             except OSError: pass\n",
+            root.display(),
+            door.display()
+        );
+        let outcome = place.python(&connect);
+        assert_eq!(out(&outcome), "", "{}", all(&outcome));
+        assert_eq!(codes(&outcome), ["socket-link"; 2], "{:?}", outcome.notes);
+        // Named itself it is open.
+        place.order.unix.push(pattern(doors.root(), "docker"));
+        let opened = out(&place.python(&connect));
+        assert!(opened.ends_with(&format!("open {}\n", door.display())), "{opened}");
+    });
+}
+
+#[test]
+fn without_namespaces_what_a_run_leaves_opens_nothing_for_the_next() {
+    blocked("planted::without_namespaces_what_a_run_leaves_opens_nothing_for_the_next", || {
+        let project = Project::new()
+            .dir("build/out")
+            .dir("pub")
+            .file("pk/.env", "secret\n")
+            .file("pk/deep/.git/config", "host's\n")
+            .file("pk/plain", "plain\n");
+        let mut place = accepting(Place::with(project));
+        let root = place.project.root().to_owned();
+        place.order.write.push(root.join("build/out"));
+        place.order.hide.push(pattern(&root, "**/.env"));
+        place.order.readable = vec![pattern(&root, "pub/.env")];
+        let first = accepting(Place::with(Project::new()));
+        // The first run has another policy: nothing above what is hidden can be changed at this level.
+        let mut order = first.order.clone();
+        (order.root, order.cwd, order.write) = (root.clone(), root.clone(), vec![root.clone()]);
+        let first = Place { order, ..first };
+        let home = place.home.root().display().to_string();
+        for shut in [0o000, 0o111, 0o333, 0o400] {
+            let outcome = first.sh(&format!(
+                "rm -rf build/out pub; ln -s {home}/.config build/out; ln -s pk pub; \
+                 chmod {shut:o} pk/deep pk; stat -c %a pk"
+            ));
+            assert_eq!(out(&outcome), format!("{shut:o}\n"), "{}", all(&outcome));
+            let outcome = place.sh(&format!(
+                "chmod 755 pk pk/deep; cat pk/.env pub/.env; echo evil > pk/deep/.git/config; \
+                 mv pk/.env x; ln pk/.env x; cat x; echo evil > build/out/other; \
+                 echo evil > {home}/.config/other"
+            ));
+            assert_eq!(outcome.level, Level::Landlock);
+            assert_eq!(out(&outcome), "", "{shut:o}: {}", all(&outcome));
+            assert_eq!(codes(&outcome), ["readable-link", "write-link"], "{:?}", outcome.notes);
+            for path in ["pk", "pk/deep"] {
+                let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+                fs::set_permissions(place.project.path(path), open).unwrap();
             }
+            let is = |path: &str| fs::read_to_string(place.project.path(path)).unwrap();
+            assert_eq!(is("pk/deep/.git/config"), "host's\n", "{shut:o}");
+            assert_eq!(fs::read(place.home.path(".config/other")).unwrap(), b"plain\n");
         }
     });
 }
 
 #[test]
-fn a_folder_with_a_mark_is_a_placeholder_only_if_it_is_empty() {
-    as_both("planted::a_folder_with_a_mark_is_a_placeholder_only_if_it_is_empty", || {
-        for inside in [".git/objects/x", ".git/HEAD"] {
-            let place = Place::with(Project::new().file(inside, ""));
-            let first = place.sh("chmod 1755 .git");
-            let mode = fs::metadata(place.project.path(".git")).unwrap().permissions().mode();
-            assert_eq!(mode & 0o7777, 0o1755, "{}", all(&first));
-            let outcome = place.sh("mkdir .git/hooks && echo made; touch .git/hooks/x && echo made");
-            assert_eq!(out(&outcome), "", "{inside}: {}", all(&outcome));
-            assert!(!place.project.path(".git/hooks").exists(), "{inside}: {}", all(&outcome));
+fn a_file_that_leads_git_elsewhere_is_set_aside_unless_git_makes_such() {
+    as_both("planted::a_file_that_leads_git_elsewhere_is_set_aside_unless_git_makes_such", || {
+        let project = Project::new().file("old/.git", "gitdir: ../evil\n").dir(".git/objects");
+        let place = Place::with(project.file(".git/HEAD", "ref: refs/heads/main\n"));
+        let outcome = place.sh(
+            "mkdir -p evil a b c d e f deep/er .git/modules/d .git/modules/e .git/modules/f/hooks \
+                 .git/worktrees/wt wt; \
+             printf '[core]\\n\\tfsmonitor = evil\\n' > evil/config; \
+             echo 'gitdir: ../evil' > a/.git; ln -s ../evil b/.git; echo 'gitdir: ../gone' > c/.git; \
+             printf '[core]\\n\\tbare = false\\n\\tworktree = ../../../d\\n' > .git/modules/d/config; \
+             echo 'gitdir: ../.git/modules/d' > d/.git; \
+             printf '[core]\\n\\tfsmonitor = evil\\n' > .git/modules/e/config; \
+             echo 'gitdir: ../.git/modules/e' > e/.git; \
+             printf '[core]\\n\\tworktree = ../../../f\\n' > .git/modules/f/config; \
+             echo evil > .git/modules/f/hooks/post-checkout; \
+             echo 'gitdir: ../.git/modules/f' > f/.git; \
+             echo 'gitdir: ../../evil' > deep/er/.git; chmod 111 deep/er deep; \
+             echo ../.. > .git/worktrees/wt/commondir; echo $PWD/wt/.git > .git/worktrees/wt/gitdir; \
+             echo \"gitdir: $PWD/.git/worktrees/wt\" > wt/.git",
+        );
+        for folder in ["deep", "deep/er"] {
+            let open = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(place.project.path(folder), open).unwrap();
         }
+        let is_there =
+            |folder: &&str| place.project.path(format!("{folder}/.git")).symlink_metadata().is_ok();
+        let all_of = ["a", "b", "c", "d", "e", "f", "deep/er", "wt", "old"];
+        let there: Vec<&str> = all_of.into_iter().filter(is_there).collect();
+        assert_eq!(there, ["d", "wt", "old"], "{}\n{:?}", all(&outcome), outcome.notes);
+        let told = outcome.notes.iter().filter(|note| note.code == "set-aside").count();
+        assert_eq!(told, 6, "{:?}", outcome.notes);
     });
 }

@@ -25,13 +25,14 @@ mod run;
 mod suggest;
 
 use std::fmt;
+use std::io;
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_apply::cache::{Held, Store};
 use palisade_apply::{Host, worktree};
-use palisade_audit::JsonlSink;
+use palisade_audit::{CannotRecord, JsonlSink};
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
 use palisade_plan::{Caches, Note, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
@@ -52,10 +53,11 @@ pub use suggest::Suggestion;
 
 use crate::decision::Guard;
 use crate::places::shown;
+use crate::root::planted;
 use crate::session::{OpenError, Request, Session, Warning};
 use crate::workspaces::{InUse, Workspaces};
 use planned::Ordered;
-pub(crate) use planned::for_this_machine;
+pub(crate) use planned::{LOWER, for_this_machine};
 use record::{Recorded, Recorder, call_hash, run_name};
 use run::{About, Awaited};
 
@@ -142,7 +144,7 @@ impl Sandbox {
             cwd: request.cwd.clone(),
             environment: environment.collect(),
             confirmer: Arc::new(Nobody),
-            recorder: Arc::new(Recorder::new(path.map(|path| JsonlSink::open(&path)))),
+            recorder: Arc::new(Recorder::new(path.map(|path| log(&path, &session.root().path)))),
             store: request.cache_store(),
             workspaces: request.workspaces(),
             state: request.places().state,
@@ -428,6 +430,19 @@ impl Sandbox {
             let Warning::Unconfined { origin } = warning else { return None };
             Some(origin)
         })
+    }
+}
+
+/// Opens a record. A link in the project that leads to it may be a command's, which would choose what
+/// is written to.
+fn log(path: &Path, root: &Path) -> Result<JsonlSink, CannotRecord> {
+    match planted(path, root) {
+        None => JsonlSink::open(path),
+        Some(link) => {
+            let why = format!("the link `{}` leads there", shown(&link));
+            let because = io::Error::new(io::ErrorKind::InvalidInput, why);
+            Err(CannotRecord { path: path.into(), because })
+        }
     }
 }
 

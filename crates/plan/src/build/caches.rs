@@ -120,14 +120,14 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
             // The policy lets the real one be written.
             (Some(real), _) if writable(&real.real) => {}
             (Some(real), Some(layer)) => {
-                let tree = cached.keep(layer, &layer.real, owners, first);
+                let tree = cached.keep(layer, layer.real.clone(), owners, first);
                 cached.steps.push(Step::Cache { tree, at: real.real.clone() });
                 cached.writable.push(real.real.clone());
             }
             (_, Some(layer)) => {
-                // Not all of the layer: what is mounted from it one day is not for commands to turn.
+                // Not all of it: what stands at this name is a layer over the real home in later runs.
                 let upper = layer.real.join("upper");
-                let tree = cached.keep(layer, &upper, owners, first);
+                let tree = cached.keep(layer, upper.clone(), owners, first);
                 if is_private(&layer.real, facts) {
                     cached.steps.push(Step::MakeFolder(upper.clone()));
                 }
@@ -173,12 +173,11 @@ impl Cached {
         self.steps.iter().any(|step| matches!(step, Step::Cache { at, .. } if covers(at)))
     }
 
-    /// Keeps a folder of a layer, or all of it.
-    fn keep(&mut self, layer: &Place, path: &Path, owners: Owners, first: usize) -> Tree {
+    fn keep(&mut self, layer: &Place, path: PathBuf, owners: Owners, first: usize) -> Tree {
         let tree = Tree(u16::try_from(first + self.keeps.len()).unwrap_or(u16::MAX));
-        let (path, owner) = (path.to_owned(), owners.of(Some(layer)));
-        let (access, depth, seen) = (Access::Write, Depth::One, None);
-        self.keeps.push(Keep { tree, path, access, depth, owner, seen });
+        let owner = owners.of(Some(layer));
+        let (access, depth, id) = (Access::Write, Depth::One, None);
+        self.keeps.push(Keep { tree, path, access, depth, owner, id });
         tree
     }
 

@@ -7,6 +7,7 @@ use palisade_policy::name::PathPattern;
 use super::bare::Bare;
 use super::hide::{Group, Hidden, groups, is_unsearched, overlay};
 use super::opened::Opened;
+use super::planted::{Ground, refused};
 use super::{CannotPlan, Owners, caches, doors, inside, is_folder, loader};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
@@ -68,6 +69,7 @@ impl Files {
         let devices = inside::keep_devices(&mut made.keeps);
         let mut hidden = named(&order.hide, facts);
         let readable = made.readable(order, facts, &hidden);
+        hidden.extend(made.unsearched(order, facts)?);
         // Readable beats hidden where both name the same; above it, it says less.
         hidden.retain(|place| !readable.iter().any(|open| open.real.is(&place.real)));
         let bare = Bare::of(order, &readable);
@@ -81,7 +83,6 @@ impl Files {
             return Err(CannotPlan::TooMany(trees.len() + hidden.len()));
         }
 
-        made.tell_unsearched(order, facts);
         let opened = Opened::of(order, facts, (owners, &is_hidden), &mut made.notes);
 
         // Everything below is kept as it is now, before the root is sealed.
@@ -209,7 +210,7 @@ impl Files {
 
     pub(super) fn keep(&mut self, path: &Path, access: Access, depth: Depth, owner: Owner) -> Tree {
         let tree = Tree(u16::try_from(self.keeps.len()).unwrap_or(u16::MAX));
-        self.keeps.push(Keep { tree, path: path.into(), access, depth, owner, seen: None });
+        self.keeps.push(Keep { tree, path: path.into(), access, depth, owner, id: None });
         tree
     }
 
@@ -217,13 +218,13 @@ impl Files {
     fn keep_written(&mut self, place: &Place, owners: Owners) -> Tree {
         let tree = self.keep(&place.real, Access::Write, Depth::All, owners.of(Some(place)));
         if let Some(kept) = self.keeps.last_mut() {
-            kept.seen = place.seen;
+            kept.id = place.id;
         }
         tree
     }
 
     /// Returns what stays readable in hidden places. A name elsewhere that leads into one opens
-    /// nothing: a link may be the command's own to turn.
+    /// nothing, nor does one that leads through a link that a command may have made.
     pub(super) fn readable<'f>(
         &mut self,
         order: &Order,
@@ -231,7 +232,12 @@ impl Files {
         hidden: &[&Place],
     ) -> Vec<&'f Place> {
         let mut readable = named(&order.readable, facts);
+        let ground = Ground::of(order, facts);
         readable.retain(|open| {
+            if let Some(link) = ground.planted(open) {
+                self.notes.push(refused(open, link, "readable-link"));
+                return false;
+            }
             let leads_in = |hidden: &&&Place| {
                 let says = |name: &Path| open.path.lies_in(name);
                 open.real.lies_in(&hidden.real)
@@ -258,6 +264,8 @@ impl Files {
         is_hidden: &dyn Fn(&Path) -> bool,
     ) -> Result<Vec<&'f Place>, CannotPlan> {
         let mut trees: Vec<&Place> = Vec::new();
+        let mut planted: Vec<(&Place, &Path)> = Vec::new();
+        let ground = Ground::of(order, facts);
         let shared = caches::shared(order);
         for path in order.write.iter().chain(&shared) {
             if shared.contains(path) && facts.place(path).is_none_or(|place| !place.exists()) {
@@ -269,6 +277,10 @@ impl Files {
                 self.note("write-absent", message);
                 continue;
             };
+            if let Some(link) = ground.planted(place) {
+                planted.push((place, link));
+                continue;
+            }
             let is_machine = NEVER.iter().any(|never| place.real.lies_in(never));
             let is_data = matches!(place.leads_to, Kind::Folder | Kind::File);
             if place.real == Path::new("/") || is_machine || !is_data {
@@ -288,6 +300,9 @@ impl Files {
                 kept.push(place);
             }
         }
+        // One that leads to where things can be written anyway opens nothing.
+        planted.retain(|(place, _)| !kept.iter().any(|tree| place.real.lies_in(&tree.real)));
+        self.notes.extend(planted.iter().map(|(place, link)| refused(place, link, "write-link")));
         Ok(kept)
     }
 

@@ -115,6 +115,7 @@ impl Files {
         }
         let mut hidden = named(&order.hide, facts);
         let readable = self.readable(order, facts, &hidden);
+        hidden.extend(self.unsearched(order, facts)?);
         hidden.retain(|place| !readable.iter().any(|open| open.real.is(&place.real)));
         if Bare::of(order, &readable).is_some() {
             let why = "the policy hides `/`, and only mounts can show what is left of it";
@@ -128,7 +129,6 @@ impl Files {
         loader::check(facts, &hidden, &readable)?;
         let is_hidden = |path: &Path| below_any(&hidden, path);
         let trees = self.writable_trees(order, facts, &is_hidden)?;
-        self.tell_unsearched(order, facts);
         let mut without = self.without(&hidden, facts);
         if let Privilege::Root { .. } = facts.privilege {
             // What only root can read stays root's, but for what has rules of its own.

@@ -10,6 +10,7 @@ mod landlock;
 mod level;
 pub(crate) mod loader;
 mod opened;
+mod planted;
 mod protect;
 mod published;
 mod second;

@@ -44,6 +44,7 @@ pub(crate) fn order() -> Order {
         ],
         hide: vec![pattern("/home/dev/.ssh"), pattern("/home/dev/.config/gh")],
         readable: Vec::new(),
+        others: Vec::new(),
         network: NetworkMode::DenyAll,
         unix: Vec::new(),
         publish: Vec::new(),
@@ -67,13 +68,14 @@ fn place(path: &str, is: Kind) -> Place {
         real: path.clone(),
         at: path.clone(),
         path,
+        links: Vec::new(),
         is,
         leads_to: is,
         names: 1,
         shut: None,
         mode,
         owner: (0, 0),
-        seen: None,
+        id: None,
         empty: false,
         searched: Searched::Whole,
     }
@@ -337,7 +339,10 @@ fn tools_write_to_a_layer_of_the_project_or_elsewhere_but_never_to_the_real_home
     let plain = "keep %7 /home/dev/.cargo read deep owner=same; attach %7 /home/dev/.cargo";
     let own = "/home/dev/.state/app/cache/upper";
     let (text, cache, cargo) = planned(store(), &layers, &[]);
-    assert!(text.contains("keep %9 /home/dev/.state/app/cache/upper write alone owner=same"), "{text}");
+    assert!(
+        text.contains("keep %9 /home/dev/.state/app/cache/upper write alone owner=same"),
+        "{text}"
+    );
     assert!(
         text.ends_with("attach %9 /home/dev/.state/app/cache/upper; cache %10 /home/dev/.cargo"),
         "{text}"
