@@ -55,10 +55,8 @@ pub(super) enum Act {
     Hide { slot: usize, at: CString, mode: u32, names: Vec<CString>, between: Vec<(CString, u32)> },
     /// Mounts an overlay over a home of tools, whose upper layer is in the tree in a slot.
     Cache { slot: usize, at: CString },
-    /// Mounts something unusable over a file.
-    CoverFile(CString),
-    /// Mounts something unusable over a folder.
-    CoverFolder(CString),
+    /// Mounts something unusable over what is there.
+    Cover(CString),
     /// Mounts something unusable over each of these that there is.
     Mask(Vec<CString>),
     /// Mounts a new file with this text over another; it is made under the second name first.

@@ -12,7 +12,6 @@ use palisade_plan::{FileId, Reached};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
-use rustix::mount::MountFlags;
 use rustix::thread::UnshareFlags;
 
 use super::act::Act;
@@ -21,7 +20,7 @@ use super::family::{self, Family};
 use super::furnish;
 use super::maker;
 use super::message::{Message, receive, send, send_with};
-use super::overlay::{cache, fresh_at, hide};
+use super::overlay::{cache, hide};
 use super::prepare::Prepared;
 use super::reaper;
 use super::terminal::{self, Fresh};
@@ -149,8 +148,7 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             hide(&take(slots, *slot)?, at, *mode, names, between)
         }
         Act::Cache { slot, at } => cache(&take(slots, *slot)?, at),
-        Act::CoverFile(at) => cover(at),
-        Act::CoverFolder(at) => fresh_at(c"tmpfs", &mount::find(at)?, COVERING, COVER),
+        Act::Cover(at) => mount::cover(at),
         Act::Mask(paths) => paths.iter().try_for_each(|path| mask(path)),
         Act::Show { at, made, text } => show(at, made, text),
         Act::Rebind { at, attributes } => mount::rebind(at, *attributes),
@@ -316,37 +314,20 @@ pub(super) fn clone_seen(path: &CStr, reach: Reach, id: Option<FileId>) -> Resul
     mount::clone_at(place.as_fd(), reach)
 }
 
-/// A folder that can be used for nothing, and how it is mounted.
-const COVER: &CStr = c"size=4k,nr_inodes=1,mode=000";
-const COVERING: MountFlags = MountFlags::RDONLY.union(MountFlags::NOSUID).union(MountFlags::NODEV);
-
-/// Covers a file at a path that is free of links.
-fn cover(at: &CStr) -> Result<()> {
-    let place = mount::find(at)?;
-    mount::attach_at(cover_of_files()?.as_fd(), place.as_fd())
-}
-
-fn cover_of_files() -> Result<OwnedFd> {
-    // A device on a mount without devices can be opened for nothing.
-    let cover = mount::clone_tree(c"/dev/null", Reach::One)?;
-    mount::change_tree(cover.as_fd(), READ_ONLY | NO_DEVICES, None, Reach::One)?;
-    Ok(cover)
-}
-
 /// Covers what lies at a path, if anything does. Sockets come and go while we look: what is gone when
 /// it is covered is looked at again, as something else may have come in its place.
 fn mask(path: &CStr) -> Result<()> {
     let mut tries = 100_u32;
     loop {
-        let covered =
-            match rustix::fs::lstat(path).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
-                Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
-                Err(errno) => return Err(errno),
-                Ok(FileType::Directory) => mount::fresh(c"tmpfs", path, COVERING, COVER),
-                // Sockets are known by names that may lead through links.
-                Ok(_) => cover_of_files().and_then(|cover| mount::attach(cover.as_fd(), path)),
-            };
-        match covered {
+        let cover = match rustix::fs::lstat(path).map(|stat| FileType::from_raw_mode(stat.st_mode))
+        {
+            Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
+            Err(errno) => return Err(errno),
+            // Sockets are known by names that may lead through links.
+            Ok(FileType::Directory) => mount::folder_cover(),
+            Ok(_) => mount::file_cover(),
+        };
+        match cover.and_then(|cover| mount::attach(cover.as_fd(), path)) {
             Err(Errno::NOENT) if tries > 0 => tries -= 1,
             done => return done,
         }

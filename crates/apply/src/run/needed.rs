@@ -125,8 +125,7 @@ impl Memory {
             Act::Keep { path: one, .. }
             | Act::Attach { at: one, .. }
             | Act::Cache { at: one, .. }
-            | Act::CoverFile(one)
-            | Act::CoverFolder(one)
+            | Act::Cover(one)
             | Act::Rebind { at: one, .. }
             | Act::Enter(one) => self.text(one),
             Act::Mount { at: one, data: two, .. } | Act::Link { at: one, to: two } => {

@@ -68,7 +68,7 @@ pub(super) fn cache(tree: &OwnedFd, at: &CStr) -> Result<()> {
 }
 
 /// Mounts a new filesystem of `kind` at a place that was opened.
-pub(super) fn fresh_at(kind: &CStr, at: &OwnedFd, flags: MountFlags, data: &CStr) -> Result<()> {
+fn fresh_at(kind: &CStr, at: &OwnedFd, flags: MountFlags, data: &CStr) -> Result<()> {
     let mut path = Text::new();
     path.push(b"/proc/self/fd/")?;
     path.push_number(at.as_raw_fd())?;

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{
-    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Shape, Step, seccomp,
+    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Step, seccomp,
 };
 use rustix::mount::MountFlags;
 use rustix::process::{PidfdFlags, Resource};
@@ -259,8 +259,7 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
                 .collect::<Result<_, CannotStart>>()?,
         },
         Step::Cache { tree, at } => Act::Cache { slot: tree.0.into(), at: text(at)? },
-        Step::Cover { at, shape: Shape::File } => Act::CoverFile(text(at)?),
-        Step::Cover { at, shape: Shape::Folder } => Act::CoverFolder(text(at)?),
+        Step::Cover { at, .. } => Act::Cover(text(at)?),
         Step::Mask(paths) => {
             Act::Mask(paths.iter().map(|path| text(path)).collect::<Result<_, _>>()?)
         }

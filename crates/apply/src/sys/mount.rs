@@ -162,6 +162,41 @@ pub(crate) fn rebind(path: &CStr, attributes: u64) -> Result<()> {
     }
 }
 
+/// Covers what lies at `path` so that it can be used for nothing, whatever it is.
+pub(crate) fn cover(path: &CStr) -> Result<()> {
+    let mut tries = 100_u32;
+    loop {
+        let place = find(path)?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode);
+        let cover = if kind == FileType::Directory { folder_cover()? } else { file_cover()? };
+        match attach_at(cover.as_fd(), place.as_fd()) {
+            // It was replaced meanwhile, as in `rebind`.
+            Err(Errno::NOENT) if tries > 0 => tries -= 1,
+            done => return done,
+        }
+    }
+}
+
+/// Returns a file that can be opened for nothing: a device on a mount without devices.
+pub(crate) fn file_cover() -> Result<OwnedFd> {
+    let cover = clone_tree(c"/dev/null", Reach::One)?;
+    change_tree(cover.as_fd(), READ_ONLY | NO_DEVICES, None, Reach::One)?;
+    Ok(cover)
+}
+
+/// Returns an empty folder that nobody may enter.
+pub(crate) fn folder_cover() -> Result<OwnedFd> {
+    let context = rustix::mount::fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in [(c"size", c"4k"), (c"nr_inodes", c"1"), (c"mode", c"000")] {
+        rustix::mount::fsconfig_set_string(context.as_fd(), key, value)?;
+    }
+    rustix::mount::fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY
+        | MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV;
+    rustix::mount::fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
 /// Mounts a new filesystem of `kind` at `path`.
 pub(crate) fn fresh(kind: &CStr, path: &CStr, flags: MountFlags, data: &CStr) -> Result<()> {
     rustix::mount::mount(kind, path, kind, flags, data)
