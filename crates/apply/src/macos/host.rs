@@ -84,6 +84,7 @@ impl Host {
             mounts: vec![whole()],
             places: surveyed.places,
             searched: if surveyed.searched { Searched::Whole } else { Searched::Partly },
+            skipped: surveyed.skipped,
             // A rule of every profile keeps commands from them.
             sockets: Vec::new(),
             doors: Searched::Whole,

@@ -161,7 +161,7 @@ impl Host {
             Trial::Works => Changes::Trees,
             Trial::Refused { .. } | Trial::Short { .. } => Changes::All,
         };
-        let Surveyed { places, searched } = survey(questions, privilege, changes, asked);
+        let Surveyed { places, searched, skipped } = survey(questions, privilege, changes, asked);
         let groups = rustix::process::getgroups().unwrap_or_default();
         Facts {
             uid: self.uid,
@@ -173,6 +173,7 @@ impl Host {
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
+            skipped,
             sockets,
             doors,
             delegated,

@@ -21,6 +21,8 @@ pub(super) struct Surveyed {
     pub(super) places: Vec<Place>,
     /// Whether everything that should be searched was.
     pub(super) searched: bool,
+    /// Folders that nobody searches.
+    pub(super) skipped: Vec<PathBuf>,
 }
 
 /// Which folders a command can change the modes of.
@@ -70,8 +72,10 @@ pub(super) fn survey(
         }
     };
     let mut beyond: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut skipped: Vec<PathBuf> = Vec::new();
     let searched = walk(trees.iter().cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
+        skipped.extend(seen.is_skipped.then(|| seen.path()));
         if let Some(folder) = seen.beyond() {
             beyond.insert(folder.to_owned());
             return Walk::Past;
@@ -100,7 +104,8 @@ pub(super) fn survey(
     barred.extend(std::mem::take(&mut found.folders.barred));
     beyond.extend(barred.iter().filter_map(|path| barrier(path)));
     found.bar(&beyond, &trees);
-    Surveyed { places: found.in_order(), searched: searched == Extent::Whole && !unseen }
+    let searched = searched == Extent::Whole && !unseen;
+    Surveyed { places: found.in_order(), searched, skipped }
 }
 
 /// What is known so far.
