@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::facts::{Facts, Kind, Place};
+use crate::facts::{Facts, Kind, Place, Searched};
 use crate::names::Names;
 use crate::paths::below;
 
@@ -25,6 +25,9 @@ pub struct After {
     pointers: BTreeSet<PathBuf>,
     /// Folders in which nobody could look at the start.
     unsearched: Vec<PathBuf>,
+    /// How far the trees were searched at the start. Where that was not all, nobody knows of most names
+    /// whether they were there.
+    searched: Searched,
 }
 
 impl After {
@@ -50,7 +53,8 @@ impl After {
         };
         let pointers = facts.places.iter().filter(points).map(|place| place.at.clone()).collect();
         let unsearched = facts.unsearched().map(|folder| folder.at.clone()).collect();
-        Some(Self { trees, repositories, names, absent, known, pointers, unsearched })
+        let searched = facts.searched;
+        Some(Self { trees, repositories, names, absent, known, pointers, unsearched, searched })
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.
@@ -67,6 +71,16 @@ impl After {
     /// Returns whether a path, free of links, is a protected name that was not there at the start.
     pub fn wants(&self, path: &Path) -> bool {
         (self.names.want(path) || self.absent.contains(path)) && !self.known.contains(path)
+    }
+
+    /// Returns whether everything that lay in the trees at the start is known.
+    pub fn knows_all(&self) -> bool {
+        self.searched == Searched::Whole
+    }
+
+    /// Returns the single paths that were not there at the start.
+    pub fn single_names(&self) -> impl Iterator<Item = &PathBuf> {
+        self.absent.iter().filter(|path| self.wants(path))
     }
 
     /// Returns what is wanted in the repositories at the top of the trees, whether it is there or not.

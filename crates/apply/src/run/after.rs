@@ -27,8 +27,9 @@ const NAMED: usize = 8;
 pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     let is_kept = |path: &Path| kept.is_some_and(|names| names.keep(path));
     let mut lent = Lent::new(&after.trees);
-    // The project's own repository first: however much else was made, that is looked at.
-    let own = after.own_names().into_iter();
+    // The project's own repository and single paths first: however much else there is or was made,
+    // these are looked at.
+    let own = after.own_names().into_iter().chain(after.single_names().cloned());
     let own = own.filter(|path| path.symlink_metadata().is_ok() && !is_kept(path));
     let mut found: Vec<PathBuf> = own.filter(|path| !is_harmless(path)).collect();
     let mut missed: Vec<(PathBuf, Errno)> = Vec::new();
@@ -42,7 +43,8 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
         }
     };
     let mut pointers: Vec<PathBuf> = Vec::new();
-    let extent = walk(after.trees.iter().cloned(), open, |seen| {
+    let trees = after.trees.iter().filter(|_| after.knows_all());
+    let extent = walk(trees.cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
         if !is_folder && seen.name == ".git" {
             pointers.push(seen.path());
@@ -88,7 +90,7 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     if let Some(more) = missed.len().checked_sub(NAMED).filter(|more| *more > 0) {
         notes.push(not_looked_over(format!("{more} more folders could not be looked into")));
     }
-    if extent == Extent::Partly {
+    if extent == Extent::Partly || !after.knows_all() {
         notes.push(not_looked_over("not all folders were looked into: there are too many".into()));
     }
     notes

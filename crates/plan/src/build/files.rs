@@ -196,7 +196,7 @@ impl Files {
             let shape = if folder { Shape::Folder } else { Shape::File };
             made.steps.push(Step::Cover { at, shape });
         }
-        made.cover(&hidden, &trees);
+        made.cover(&hidden, &trees, facts);
         made.cover_sockets(&trees, facts, &opened);
         made.steps.extend(doors);
         made.after = made.protect(order, facts, &trees, &hidden);
@@ -406,25 +406,25 @@ impl Files {
     }
 
     /// Covers what is hidden but lies where it cannot be taken away.
-    fn cover(&mut self, hidden: &[&Place], trees: &[&Place]) {
-        let mut done: Vec<&Path> = Vec::new();
+    fn cover(&mut self, hidden: &[&Place], trees: &[&Place], facts: &Facts) {
+        let mut done: Vec<PathBuf> = Vec::new();
         for place in hidden {
-            let covered = place.leads_to != Kind::Absent
-                && trees.iter().any(|tree| place.real.lies_in(&tree.real));
             if place.names > 1 && place.leads_to == Kind::File {
                 let what = format!("`{}` has other names, which stay", place.path.display());
                 self.hide.lacks(what);
             }
-            if !covered {
-                continue;
-            }
-            if done.iter().any(|above| place.real.lies_in(above)) {
-                continue;
-            }
-            done.push(&place.real);
             let shape = if is_folder(place.leads_to) { Shape::Folder } else { Shape::File };
-            self.note("masked", format!("`{}` is masked, not absent", place.real.display()));
-            self.steps.push(Step::Cover { at: place.real.clone(), shape });
+            for at in shown_at(place, trees, facts) {
+                if done.iter().any(|above| at.lies_in(above)) {
+                    continue;
+                }
+                self.note("masked", format!("`{}` is masked, not absent", at.display()));
+                self.steps.push(Step::Cover { at: at.clone(), shape });
+                done.push(at);
+            }
+        }
+        if !done.is_empty() {
+            self.hide.watches("what the host replaces is hidden again once it is seen".into());
         }
     }
 
@@ -454,6 +454,18 @@ pub(super) fn is_private(path: &Path, facts: &Facts) -> bool {
     let mut replaced =
         folders.filter(|folder| facts.place(folder).is_none_or(|place| place.is == Kind::Folder));
     replaced.any(|folder| path.lies_in(folder))
+}
+
+/// Returns every path in the trees at which something hidden can be seen: its own, and those at which
+/// other mounts show the same.
+pub(super) fn shown_at(place: &Place, trees: &[&Place], facts: &Facts) -> Vec<PathBuf> {
+    if place.leads_to == Kind::Absent {
+        return Vec::new();
+    }
+    let mut paths = vec![place.real.clone()];
+    paths.extend(facts.aliases(&place.real));
+    paths.retain(|path| trees.iter().any(|tree| path.lies_in(&tree.real)));
+    paths
 }
 
 pub(super) fn below_any(places: &[&Place], path: &Path) -> bool {

@@ -14,7 +14,7 @@ use super::files::{below_any, cwd, named};
 use super::hide::is_unsearched;
 use super::inside::{self, DEVICES, ROOTS_OWN};
 use super::level::Around;
-use super::protect::{missing, protected};
+use super::protect::{missing, paths_of, protected};
 use super::{CannotPlan, Files, caches, group, loader, reached, second};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Privilege, Searched};
@@ -74,7 +74,6 @@ pub(super) fn plan(
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    let after = after.filter(|_| facts.searched == Searched::Whole);
     let mut notes: Vec<Note> = order.notes.iter().cloned().chain(grouped).collect();
     notes.extend(files.notes);
     notes.extend(told(order, facts, around));
@@ -146,14 +145,17 @@ impl Files {
                     "names that do not exist yet can be made, and are set aside at the end"
                 }
                 Searched::Partly => {
-                    "names that do not exist yet can be made, and stay: there is too much to look \
-                     over at the end"
+                    "names that do not exist yet can be made, and stay, but for single paths and \
+                     the project's own repository: there is too much to look over at the end"
                 }
             };
             self.protect.lacks(what.into());
         }
         if !fixed.is_empty() {
             let what = "modes, owners, times and attributes of what is protected can be changed";
+            self.protect.lacks(what.into());
+            let what =
+                "what the host moves to a protected name can be changed if it could be before";
             self.protect.lacks(what.into());
         }
         let any = order.protect.iter().any(PathPattern::has_wildcard);
@@ -214,6 +216,9 @@ impl Files {
                         told to who watches it; folders above it cannot be listed, nor can what \
                         is made in them later be read";
             self.hide.lacks(what.into());
+            let what = "what the host moves to the name of something hidden can be read if it could \
+                        be before";
+            self.hide.lacks(what.into());
         }
         paths
     }
@@ -229,15 +234,8 @@ impl Files {
         let (names, exactly) = (Names::new(&order.protect, &[]), Exactly::new(&order.protect));
         let mut fixed: Vec<PathBuf> = Vec::new();
         for place in protected(&names, &exactly, facts) {
-            let mut paths = vec![place.at.clone()];
-            if place.is == Kind::Link && place.leads_to != Kind::Absent {
-                paths.push(place.real.clone());
-            }
-            // Another mount in a tree may show the same under another name.
-            let others: Vec<PathBuf> = paths.iter().flat_map(|path| facts.aliases(path)).collect();
-            for path in paths.into_iter().chain(others) {
-                let is_in = trees.iter().any(|tree| path.lies_in(&tree.real));
-                if !is_in || below_any(hidden, &path) {
+            for path in paths_of(place, facts, trees) {
+                if below_any(hidden, &path) {
                     continue;
                 }
                 if place.names > 1 && place.leads_to == Kind::File {
@@ -281,7 +279,7 @@ fn namespaces(around: Around) -> Strength {
 }
 
 fn connected(order: &Order, around: Around) -> Strength {
-    let mut strength = super::network(order.network);
+    let mut strength = super::network(order, &Strength::Kernel);
     if around == Around::Sandbox {
         strength.lacks("the loopback is shared with the sandbox around this one".into());
     }

@@ -25,7 +25,7 @@ use palisade_policy::decide::Permit;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use crate::errno::meaning;
-use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched};
+use crate::facts::{Facts, Idmap, Kind, Place, Privilege};
 use crate::order::{Bounds, Order, Trace, Walls};
 use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
 use crate::seccomp::{Nesting, Sockets};
@@ -174,7 +174,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     }
     steps.push(inside::exec(order, files.environment));
 
-    let (written, uncovered) = doors::held(facts);
+    let (written, uncovered) = doors::held(facts, &landlock);
+    let network = network(order, &landlock);
     let enforced = [
         (Layer::Namespaces, namespaces_hold(order)),
         (Layer::Files, written),
@@ -183,12 +184,12 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         (Layer::Devices, Strength::Kernel),
         (Layer::SystemCalls, system_calls(order.nesting)),
         (Layer::Landlock, landlock),
-        (Layer::Network, network(order.network)),
+        (Layer::Network, network),
         (Layer::Privileges, privileges(owners, facts)),
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    let after = files.after.filter(|_| facts.searched == Searched::Whole);
+    let after = files.after;
     let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).chain(uncovered);
     let notes = notes.chain(published.notes).collect();
     let level = match facts.kernel.landlock {
@@ -309,10 +310,17 @@ fn reached(mode: NetworkMode) -> Reached {
     }
 }
 
-fn network(mode: NetworkMode) -> Strength {
-    match mode {
-        NetworkMode::DenyAll | NetworkMode::AllowList | NetworkMode::Monitor => Strength::Kernel,
-        NetworkMode::Disabled => Strength::Absent("the policy says `disabled`".into()),
+/// Only Landlock keeps sockets without a path apart where the network is the host's.
+fn network(order: &Order, landlock: &Strength) -> Strength {
+    match (order.network, landlock) {
+        (NetworkMode::DenyAll | NetworkMode::AllowList | NetworkMode::Monitor, _) => {
+            Strength::Kernel
+        }
+        (NetworkMode::Disabled, Strength::Absent(_)) => Strength::Absent(
+            "the policy says `disabled`; sockets of the host without a path can be reached too"
+                .into(),
+        ),
+        (NetworkMode::Disabled, _) => Strength::Absent("the policy says `disabled`".into()),
     }
 }
 

@@ -10,7 +10,7 @@ use palisade_policy::name::PathPattern;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use super::*;
-use crate::facts::{Delegated, Kernel, Mount, Place, Trial};
+use crate::facts::{Delegated, Kernel, Mount, Place, Searched, Trial};
 use crate::order::{Caches, Trace};
 use crate::seccomp::Arch;
 
@@ -123,6 +123,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         mounts: vec![mount("/", "8:1", "ext4"), mount("/proc", "0:21", "proc")],
         places,
         searched: Searched::Whole,
+        skipped: vec![],
         sockets: vec![],
         doors: Searched::Whole,
         delegated: None,

@@ -28,6 +28,14 @@ impl Files {
             let message = format!("{what}; what a pattern hides in them may be seen");
             self.notes.push(Note { code: "unsearched", message });
         }
+        if let Some(first) = facts.skipped.first().filter(|_| any) {
+            let others = match facts.skipped.len() {
+                1 => String::new(),
+                more => format!(" and {} more folders like it", more - 1),
+            };
+            let what = format!("names were not searched in `{}`{others}", first.display());
+            self.hide.lacks(what);
+        }
         let mut closed = Vec::new();
         for folder in facts.unsearched() {
             let any = |patterns: &[PathPattern]| {
