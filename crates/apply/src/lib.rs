@@ -20,6 +20,7 @@ pub mod cache;
 mod jail;
 mod listing;
 mod lookup;
+mod remove;
 #[cfg(target_os = "linux")]
 mod run;
 #[cfg(target_os = "macos")]

@@ -8,7 +8,7 @@
 //! | `enter`, `overlay`, `inlet` | in the new process: a straight line |
 //! | `reaper`, `family`, `maker` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `pointer`, `lent`, `remove` | in the supervisor, until its end |
+//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `pointer`, `lent` | in the supervisor, until its end |
 
 mod act;
 mod after;
@@ -49,7 +49,6 @@ mod probes;
 mod pump;
 mod quiet;
 mod reaper;
-mod remove;
 mod reserve;
 mod said;
 mod sample;

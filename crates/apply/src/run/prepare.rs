@@ -330,7 +330,7 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
     })
 }
 
-fn instructions(program: Vec<seccomp::Instruction>) -> Vec<Instruction> {
+pub(super) fn instructions(program: Vec<seccomp::Instruction>) -> Vec<Instruction> {
     program.into_iter().map(|(code, jt, jf, k)| Instruction { code, jt, jf, k }).collect()
 }
 

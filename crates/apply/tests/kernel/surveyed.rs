@@ -20,7 +20,7 @@ fn a_layer_that_leads_elsewhere_is_not_written() {
         let mut place = Place::with(project.dir(".git/hooks"));
         let state = Project::new();
         let store = Store::at(state.path("cache"));
-        let held = store.take(place.project.root()).unwrap().unwrap();
+        let held = store.take(place.project.root(), None).unwrap().unwrap();
         place.order.caches = Caches::Private { store: Some(held.folder().into()) };
         // Where there is no home of the tool, its layer is a folder like any other.
         let outcome = place.sh("l=${DENO_DIR%/*}; rm -rf $l/upper $l/work; mv $l/upper $l/x; \

@@ -30,7 +30,7 @@ impl Work {
 
     /// Runs a script with the project's caches.
     fn sh(&mut self, script: &str) -> Outcome {
-        let held = self.store().take(self.place.project.root()).unwrap().unwrap();
+        let held = self.store().take(self.place.project.root(), None).unwrap().unwrap();
         self.place.order.caches = Caches::Private { store: Some(held.folder().into()) };
         self.place.sh(script)
     }

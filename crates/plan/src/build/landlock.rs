@@ -15,7 +15,7 @@ use super::hide::is_unsearched;
 use super::inside::{self, DEVICES, ROOTS_OWN};
 use super::level::Around;
 use super::protect::{missing, paths_of, protected};
-use super::{CannotPlan, Files, caches, group, loader, reached, second};
+use super::{CannotPlan, Files, Unkept, caches, group, limits, loader, reached, second};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Privilege, Searched};
 use crate::names::{Exactly, Names};
@@ -23,7 +23,7 @@ use crate::order::{Order, Trace};
 use crate::paths::Lies as _;
 use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
 use crate::seccomp::{Arch, Nesting, Sockets};
-use crate::step::{Alone, Limit, Step};
+use crate::step::{Alone, Step};
 
 pub(super) fn plan(
     order: &Order,
@@ -45,6 +45,7 @@ pub(super) fn plan(
     let (alone, after, sealed) = files.alone(order, facts, around)?;
     let group = group(order, facts);
     let grouped = group.as_ref().map(|(_, note)| note.clone());
+    let (limits, limited) = limits(order, group.as_ref().map(|(step, _)| step), &UNKEPT);
 
     let mut steps = vec![Step::Adopt];
     steps.extend(group.map(|(step, _)| step));
@@ -52,7 +53,6 @@ pub(super) fn plan(
     steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
     steps.push(Step::Seccomp { arch, nesting: Nesting::Off, sockets });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
-    let (limits, limited) = limits(order, facts);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(cwd));
     let version = alone.version;
@@ -341,18 +341,7 @@ fn told(order: &Order, facts: &Facts, around: Around) -> Vec<Note> {
 }
 
 /// As for any other command, but for what the kernel counts for all processes of a user.
-fn limits(order: &Order, facts: &Facts) -> (Vec<Limit>, Strength) {
-    let (limits, mut strength) = (super::bounds(&order.bounds), Strength::Kernel);
-    let group = group(order, facts).map(|(step, _)| step);
-    if order.bounds.memory.is_some() && group.is_none() {
-        strength.lacks(super::SAMPLED.into());
-    }
-    let is_counted = matches!(group, Some(Step::Group { processes: Some(_), .. }));
-    if order.bounds.processes.is_some() && !is_counted {
-        strength.lacks("processes: they are sampled; the kernel counts all of a user".into());
-    }
-    if order.bounds.tmp.is_some() {
-        strength.lacks("tmp: the folder for temporary files is on the host's disk".into());
-    }
-    (limits, strength)
-}
+const UNKEPT: Unkept = Unkept {
+    processes: Some("processes: they are sampled; the kernel counts all of a user"),
+    tmp: Some("tmp: the folder for temporary files is on the host's disk"),
+};

@@ -161,7 +161,7 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     }
     steps.push(Step::Seccomp { arch, nesting: order.nesting, sockets: Sockets::Own });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
-    let (limits, limited) = limits(order, owners, facts);
+    let (limits, limited) = own_limits(order, owners, facts);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(files.cwd));
     steps.push(Step::Prove {
@@ -356,23 +356,38 @@ fn group(order: &Order, facts: &Facts) -> Option<(Step, Note)> {
     Some((Step::Group { folder, memory, processes }, Note { code: "control-group", message }))
 }
 
-fn limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength) {
-    let (mut limits, mut strength) = (bounds(&order.bounds), Strength::Kernel);
-    let group = group(order, facts).map(|(step, _)| step);
+/// What is said of bounds that the kernel does not keep as they are written.
+#[derive(Default)]
+struct Unkept {
+    processes: Option<&'static str>,
+    tmp: Option<&'static str>,
+}
+
+/// Returns what the kernel bounds for each process, and what of the bounds it does not keep, given the
+/// control group that there is.
+fn limits(order: &Order, group: Option<&Step>, unkept: &Unkept) -> (Vec<Limit>, Strength) {
+    let (limits, mut strength) = (bounds(&order.bounds), Strength::Kernel);
     if order.bounds.memory.is_some() && group.is_none() {
         strength.lacks(SAMPLED.into());
     }
     let is_counted = matches!(group, Some(Step::Group { processes: Some(_), .. }));
-    if let Some(processes) = order.bounds.processes {
-        // The reaper is one of them.
-        limits.push(Limit::Processes(processes.saturating_add(1)));
-        if !is_counted && owners == Owners::Same && facts.privilege != Privilege::Ordinary {
-            strength.lacks(
-                "processes: they are sampled; the kernel does not count those of root".into(),
-            );
-        }
-    }
+    let processes = unkept.processes.filter(|_| order.bounds.processes.is_some() && !is_counted);
+    let tmp = unkept.tmp.filter(|_| order.bounds.tmp.is_some());
+    processes.into_iter().chain(tmp).for_each(|what| strength.lacks(what.into()));
     (limits, strength)
+}
+
+/// The same behind namespaces, where processes are counted by themselves, but for root's.
+fn own_limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength) {
+    let is_roots = owners == Owners::Same && facts.privilege != Privilege::Ordinary;
+    let uncounted = "processes: they are sampled; the kernel does not count those of root";
+    let unkept = Unkept { processes: is_roots.then_some(uncounted), tmp: None };
+    let group = group(order, facts).map(|(step, _)| step);
+    let (mut all, strength) = limits(order, group.as_ref(), &unkept);
+    // The reaper is one of them.
+    let processes = order.bounds.processes.map(|most| most.saturating_add(1));
+    all.extend(processes.map(Limit::Processes));
+    (all, strength)
 }
 
 /// What bounds on memory are where no control group holds them.
