@@ -4,6 +4,7 @@
 //! killed, the janitor does, which has everything for it in memory.
 
 use std::ffi::{CString, OsString};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -33,7 +34,12 @@ impl Free {
         }
         let aside = (1..=NAMES).map(|number| {
             let mut to = OsString::from(name);
-            to.push(if number == 1 { ".set-aside".into() } else { format!(".set-aside-{number}") });
+            to.push(match number {
+                1 => ".set-aside".into(),
+                2..NAMES => format!(".set-aside-{number}"),
+                // The command may have taken those; it cannot know this one.
+                _ => format!(".set-aside-{:016x}", RandomState::new().build_hasher().finish()),
+            });
             CString::new(to.as_bytes()).ok()
         });
         let aside = aside.collect::<Option<_>>()?;

@@ -350,7 +350,9 @@ fn a_janitor_sets_aside_what_nothing_kept_from_being_made() {
         let patterns = names.map(|name| pattern(Path::new(&root), name));
         place.order.protect.extend(patterns);
         let script = "echo ../evil > .git/commondir; mkdir .git/config.worktree; \
-                      echo mine > .git/commondir.set-aside; chmod 111 .git; exec sleep 47.14";
+                      for n in '' -2 -3 -4 -5 -6 -7 -8 -9 -10 -11; do \
+                      echo mine > .git/commondir.set-aside$n; done; \
+                      chmod 111 .git; exec sleep 47.14";
         place.order.argv = ["/bin/sh", "-c", script].map(str::to_owned).into();
         drop(crate::started(&place, Streams::default()).wait());
         return;
@@ -377,7 +379,9 @@ fn a_janitor_sets_aside_what_nothing_kept_from_being_made() {
         let is = |path: &str| fs::read_to_string(project.path(path)).unwrap();
         assert!(!project.path(".git/commondir").exists());
         assert!(!project.path(".git/config.worktree").exists());
-        assert_eq!(is(".git/commondir.set-aside-2"), "../evil\n");
+        let names = fs::read_dir(project.path(".git")).unwrap().map(|it| it.unwrap().path());
+        let aside = names.filter(|path| fs::read(path).is_ok_and(|text| text == b"../evil\n"));
+        assert_eq!(aside.count(), 1, "also where other names were taken");
         assert_eq!(is(".git/commondir.set-aside"), "mine\n", "nothing is lost");
         assert!(project.path(".git/config.worktree.set-aside").is_dir());
     });

@@ -248,7 +248,7 @@ fn a_folder_outside_that_its_user_has_shut_stays_shut() {
         fs::create_dir(place.home.path("vault")).unwrap();
         fs::write(place.home.path("vault/key"), "secret").unwrap();
         let vault = place.home.path("vault");
-        fs::set_permissions(&vault, fs::Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&vault, fs::Permissions::from_mode(0o000)).unwrap();
         let changed = |path: &std::path::Path| {
             use std::os::unix::fs::MetadataExt as _;
             let found = fs::metadata(path).unwrap();

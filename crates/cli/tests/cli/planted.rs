@@ -62,13 +62,13 @@ fn a_link_in_the_workspace_of_another_agent_opens_nothing() {
     as_both(|world| {
         let home = world.home.file("a/Cargo.toml", "[package]\n").file(".config/own/x", "host's");
         let home = home.file("b/Cargo.toml", "[package]\n");
-        let world = World { home, ..world }.user_policy("files: { write: [., ~/a/dist] }\n");
+        let world = World { home, ..world }.user_policy("files: { write: [., ~/a/deep/dist] }\n");
         let run = |place: &str, agent: &str, script: &str| {
             let mut command = world.command(crate::kit::PALISADE);
             command.args(["run", "--agent", agent, "--", "sh", "-c", script]);
             world.finish(command.current_dir(world.home.path(place)))
         };
-        let ran = run("a", "alpha", "ln -s ~/.config/own dist");
+        let ran = run("a", "alpha", "mkdir deep && ln -s ~/.config/own deep/dist");
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         let ran = run("b", "beta", "echo evil > ~/.config/own/x; echo fine > fine");
         assert_eq!(fs::read(world.home.path(".config/own/x")).unwrap(), b"host's");

@@ -160,8 +160,7 @@ impl Files {
         }
         let any = order.protect.iter().any(PathPattern::has_wildcard);
         if facts.searched == Searched::Partly && any {
-            let what = "names were not searched in all folders: there are too many";
-            self.protect.lacks(what.into());
+            self.tell_unprotected();
         }
         if !fixed.is_empty() {
             let message = "nothing new can be made in folders above what is protected or hidden \

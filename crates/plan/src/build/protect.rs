@@ -76,9 +76,7 @@ impl Files {
                 self.protect.watches(what.into());
             }
             Searched::Partly if any => {
-                let what = "names were not searched in all folders: there are too many; those that \
-                            are made there stay";
-                self.protect.lacks(what.into());
+                self.tell_unprotected();
             }
             Searched::Whole | Searched::Partly => {}
         }

@@ -10,7 +10,16 @@ use crate::facts::{Facts, Place, Searched};
 use crate::paths::Lies as _;
 use crate::plan::Note;
 
+const TOO_MANY: &str = "names were not searched in all folders: there are too many";
+
 impl Files {
+    /// Says that patterns of protected names do not hold in folders that nobody looked into.
+    pub(super) fn tell_unprotected(&mut self) {
+        self.protect.lacks(TOO_MANY.into());
+        let message = format!("{TOO_MANY}; what a pattern protects in them may be changed");
+        self.notes.push(Note { code: "unsearched", message });
+    }
+
     /// Returns the folders in which something may be hidden or protected and nobody could look: they
     /// are hidden themselves, with all that is in them, and that is told.
     pub(super) fn unsearched<'f>(
@@ -23,9 +32,8 @@ impl Files {
             .iter()
             .any(|pattern| pattern.has_wildcard() && !is_unsearched(pattern, order));
         if facts.searched == Searched::Partly && any {
-            let what = "names were not searched in all folders: there are too many";
-            self.hide.lacks(what.into());
-            let message = format!("{what}; what a pattern hides in them may be seen");
+            self.hide.lacks(TOO_MANY.into());
+            let message = format!("{TOO_MANY}; what a pattern hides in them may be seen");
             self.notes.push(Note { code: "unsearched", message });
         }
         if let Some(first) = facts.skipped.first().filter(|_| any) {

@@ -77,7 +77,7 @@ fn check_links(name: &str, place: &Path, ground: &[PathBuf]) -> Result<(), Failu
         "the workspace `{place}` of the task `{name}` leads through the link `{link}`, which a \
          command can make"
     );
-    Err(Failure::new("workspace", message).hint("name the folder that is meant itself"))
+    Err(Failure::new("workspace", message).hint("name a folder to which no such link leads"))
 }
 
 /// Says why a folder is no task's, if it is not. A file is no `--root`: it does not open all that
