@@ -86,6 +86,7 @@ fn order(project: &Project, home: &Project) -> Order {
         protect: Vec::new(),
         hide: vec![home.path(".ssh").to_str().unwrap().parse().unwrap()],
         readable: Vec::new(),
+        others: Vec::new(),
         network: NetworkMode::DenyAll,
         unix: Vec::new(),
         publish: Vec::new(),

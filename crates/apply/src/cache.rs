@@ -19,6 +19,8 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use crate::remove;
+
 /// The most bytes that all layers together may have, and how often that is looked at.
 const MOST: u64 = 20 << 30;
 const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -26,7 +28,11 @@ const EVERY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many projects may have the same short name.
 const SAME: u32 = 64;
 
-/// How deep a layer may be; what lies deeper is left alone.
+/// What says whose a folder is: the project, and the agent or task.
+const ROOT: &str = "root";
+const WHO: &str = "who";
+
+/// How deep a layer is measured; what lies deeper does not count.
 const DEPTH: usize = 256;
 
 /// The layers of all projects of one user.
@@ -47,6 +53,8 @@ pub struct Held {
 pub struct Cached {
     /// The project.
     pub root: PathBuf,
+    /// The agent or task that they are for, if it is one.
+    pub who: Option<String>,
     /// Its folder in the store.
     pub folder: PathBuf,
     /// The bytes it takes on the disk.
@@ -62,16 +70,17 @@ impl Store {
         Self { folder }
     }
 
-    /// Takes the layers of the project at `root`, which are made if there are none; nothing if
-    /// another run has them: then that one's layers are its own, and this one does without.
+    /// Takes the layers of the project at `root`, which are made if there are none, for the agent or task
+    /// called `who`, if it is one: what one may write another does not execute. Nothing if another run
+    /// has them: then that one's layers are its own, and this one does without.
     ///
     /// # Errors
     ///
     /// When the folders cannot be made.
-    pub fn take(&self, root: &Path) -> io::Result<Option<Held>> {
+    pub fn take(&self, root: &Path, who: Option<&str>) -> io::Result<Option<Held>> {
         make(&self.folder)?;
         self.trim_at_times();
-        let folder = self.of(root)?;
+        let folder = self.of(root, who)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let lock = rustix::fs::open(&folder, flags, Mode::empty())?;
         match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
@@ -86,7 +95,7 @@ impl Store {
                 make(&folder.join(&name).join("work"))?;
             }
         }
-        used(&folder.join("root"))?;
+        used(&folder.join(ROOT))?;
         Ok(Some(Held { folder, lock }))
     }
 
@@ -103,15 +112,16 @@ impl Store {
         let mut all = Vec::new();
         for entry in entries {
             let folder = entry?.path();
-            let mark = folder.join("root");
+            let mark = folder.join(ROOT);
             let (Ok(root), Ok(stat)) = (fs::read(&mark), fs::symlink_metadata(&mark)) else {
                 continue;
             };
             let bytes = open(CWD, folder.as_os_str()).map_or(0, |open| size(open, DEPTH));
             let root = PathBuf::from(OsStr::from_bytes(&root));
-            all.push(Cached { root, folder, bytes, used: stat.modified()? });
+            let who = fs::read_to_string(folder.join(WHO)).ok();
+            all.push(Cached { root, who, folder, bytes, used: stat.modified()? });
         }
-        all.sort_by(|a, b| a.root.cmp(&b.root));
+        all.sort_by(|a, b| (&a.root, &a.who).cmp(&(&b.root, &b.who)));
         Ok(all)
     }
 
@@ -162,19 +172,29 @@ impl Store {
     }
 
     /// Returns the folder of a project: the one that says so, or the first free one.
-    fn of(&self, root: &Path) -> io::Result<PathBuf> {
+    fn of(&self, root: &Path, who: Option<&str>) -> io::Result<PathBuf> {
         let name = root.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
         let plain = |c: char| if c.is_ascii_alphanumeric() || "-_".contains(c) { c } else { '_' };
         let name: String = name.chars().take(40).map(plain).collect();
-        let short = short(root.as_os_str().as_bytes());
+        let root = root.as_os_str().as_bytes();
+        let short = short(&[root, who.unwrap_or_default().as_bytes()].concat());
         for number in 0..SAME {
             let folder = self.folder.join(format!("{name}-{short:016x}-{number}"));
-            match fs::read(folder.join("root")) {
-                Ok(had) if had == root.as_os_str().as_bytes() => return Ok(folder),
+            match fs::read(folder.join(ROOT)) {
+                Ok(had) if had == root => {
+                    if fs::read_to_string(folder.join(WHO)).ok().as_deref() == who {
+                        return Ok(folder);
+                    }
+                }
                 Ok(_) => {}
                 Err(_) => {
                     make(&folder)?;
-                    fs::write(folder.join("root"), root.as_os_str().as_bytes())?;
+                    match who {
+                        Some(who) => fs::write(folder.join(WHO), who)?,
+                        // Of one that was never finished.
+                        None => drop(fs::remove_file(folder.join(WHO))),
+                    }
+                    fs::write(folder.join(ROOT), root)?;
                     return Ok(folder);
                 }
             }
@@ -223,26 +243,24 @@ fn remove_project(folder: &Path) -> io::Result<bool> {
         Err(Errno::WOULDBLOCK) => return Ok(false),
         outcome => outcome?,
     }
-    empty(open.as_fd(), DEPTH)?;
-    fs::remove_dir(folder)?;
-    Ok(true)
-}
-
-/// Removes everything in a folder. Links are removed, not followed.
-fn empty(folder: BorrowedFd<'_>, depth: usize) -> io::Result<()> {
-    // Tools keep folders that nobody may write, and overlays ones that nobody may read.
-    rustix::fs::fchmod(folder, Mode::RWXU)?;
-    for name in names(folder)? {
-        match rustix::fs::unlinkat(folder, &name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => continue,
-            Err(Errno::ISDIR | Errno::PERM) if depth > 0 => {}
+    // What says whose it is goes last: what could not be removed is still shown, and can be tried again.
+    let marks = [WHO, ROOT];
+    for name in names(open.as_fd())?.iter().filter(|name| !marks.iter().any(|mark| *name == mark)) {
+        let path = folder.join(name);
+        match rustix::fs::unlinkat(&open, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(Errno::ISDIR | Errno::PERM) => remove::folder(&path)?,
             Err(errno) => return Err(errno.into()),
         }
-        rustix::fs::chmodat(folder, &name, Mode::RWXU, AtFlags::empty()).ok();
-        empty(open(folder, &name)?.as_fd(), depth - 1)?;
-        rustix::fs::unlinkat(folder, &name, AtFlags::REMOVEDIR)?;
     }
-    Ok(())
+    for mark in marks {
+        match rustix::fs::unlinkat(&open, mark, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    fs::remove_dir(folder)?;
+    Ok(true)
 }
 
 fn size(folder: OwnedFd, depth: usize) -> u64 {
@@ -294,19 +312,19 @@ mod tests {
         let store = Store::at(state.path("cache"));
         assert_eq!(store.show().unwrap(), []);
         let (one, two) = (Path::new("/home/dev/one"), Path::new("/srv/one"));
-        let held = store.take(one).unwrap().unwrap();
+        let held = store.take(one, None).unwrap().unwrap();
         let layer = held.folder().join("cargo/upper");
         fs::write(layer.join("fetched"), vec![1; 100_000]).unwrap();
         fs::create_dir(layer.join("shut")).unwrap();
         fs::write(layer.join("shut/file"), "x").unwrap();
         fs::set_permissions(layer.join("shut"), fs::Permissions::from_mode(0o000)).unwrap();
         std::os::unix::fs::symlink(outside.root(), layer.join("link")).unwrap();
-        assert!(store.take(one).unwrap().is_none(), "one run at a time has them");
+        assert!(store.take(one, None).unwrap().is_none(), "one run at a time has them");
         assert_eq!(store.clear(None).unwrap(), 0, "not while a run has them");
-        assert!(store.take(two).unwrap().is_some(), "another project has others");
+        assert!(store.take(two, None).unwrap().is_some(), "another project has others");
         let folder = held.folder().to_owned();
         drop(held);
-        assert_eq!(store.take(one).unwrap().unwrap().folder(), folder);
+        assert_eq!(store.take(one, None).unwrap().unwrap().folder(), folder);
 
         let shown = store.show().unwrap();
         let roots: Vec<_> = shown.iter().map(|cached| cached.root.as_path()).collect();
@@ -321,13 +339,50 @@ mod tests {
     }
 
     #[test]
+    fn a_layer_that_is_deeper_than_anybody_counts_is_cleared_and_what_stays_is_shown() {
+        let state = Project::new();
+        let store = Store::at(state.path("cache"));
+        let root = Path::new("/home/dev/one");
+        let held = store.take(root, None).unwrap().unwrap();
+        let mut deep = held.folder().join("cargo/upper");
+        let folder = held.folder().to_owned();
+        for _ in 0..300 {
+            deep.push("d");
+        }
+        fs::create_dir_all(&deep).unwrap();
+        fs::write(deep.join("file"), "x").unwrap();
+        drop(held);
+        store.clear(Some(root)).unwrap();
+        assert!(!folder.exists());
+    }
+
+    #[test]
+    fn an_agent_has_layers_of_its_own() {
+        let state = Project::new();
+        let store = Store::at(state.path("cache"));
+        let root = Path::new("/home/dev/one");
+        let nobody = store.take(root, None).unwrap().unwrap();
+        let one = store.take(root, Some("one")).unwrap().unwrap();
+        let two = store.take(root, Some("two")).unwrap().unwrap();
+        let folders = [nobody.folder(), one.folder(), two.folder()];
+        assert!(folders[0] != folders[1] && folders[1] != folders[2] && folders[0] != folders[2]);
+        let again = folders[1].to_owned();
+        let who: Vec<_> = store.show().unwrap().into_iter().map(|it| it.who).collect();
+        assert_eq!(who, [None, Some("one".into()), Some("two".into())]);
+        drop((nobody, one, two));
+        assert_eq!(store.take(root, Some("one")).unwrap().unwrap().folder(), again);
+        store.clear(Some(root)).unwrap();
+        assert_eq!(store.show().unwrap(), [], "all of the project's");
+    }
+
+    #[test]
     fn two_projects_with_the_same_short_name_stay_apart() {
         let state = Project::new();
         let store = Store::at(state.root().into());
-        let one = store.take(Path::new("/a/app")).unwrap().unwrap();
+        let one = store.take(Path::new("/a/app"), None).unwrap().unwrap();
         // As if the number of the one were that of the other.
         fs::write(one.folder().join("root"), "/b/app").unwrap();
-        let two = store.take(Path::new("/a/app")).unwrap().unwrap();
+        let two = store.take(Path::new("/a/app"), None).unwrap().unwrap();
         assert_ne!(one.folder(), two.folder());
     }
 }

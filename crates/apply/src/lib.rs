@@ -21,6 +21,7 @@ mod helper;
 mod jail;
 mod listing;
 mod lookup;
+mod remove;
 #[cfg(target_os = "linux")]
 mod run;
 #[cfg(target_os = "macos")]
@@ -36,7 +37,8 @@ pub use lookup::HostLookup;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use run::{
     Bound, CannotStart, End, Host, Input, Other, Outcome, Output, Probe, Running, Signals, Stop,
-    Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, send_ahead,
+    Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, links_to,
+    send_ahead,
 };
 #[cfg(target_os = "linux")]
 pub use run::{Inlets, Maker};

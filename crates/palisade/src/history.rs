@@ -1,12 +1,15 @@
 //! The record of what happened: where it lies, what it is signed with, and what is remembered besides
 //! calls.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use palisade_audit::{CannotRecord, Durable, Event, Key, Log, Rotation, What};
 use palisade_policy::name::{ByteSize, Period};
 
+use crate::places::shown;
+use crate::root::planted;
 use crate::session::{Request, Session};
 
 /// Files are not begun more often than this, whatever a project's policy says.
@@ -42,9 +45,15 @@ pub fn record_trust(
     log?.append(&[Event { at: SystemTime::now(), run: "", what }], Durable::Yes)
 }
 
-/// Opens the log that the policy names, if it names one.
+/// Opens the log that the policy names, if it names one. A link in the project that leads to it may be
+/// a command's, which would choose what is written to.
 pub(crate) fn opened(session: &Session, request: &Request) -> Option<Result<Log, CannotRecord>> {
     let path = log_of(session)?;
+    if let Some(link) = planted(&path, &session.root().path) {
+        let why = format!("the link `{}` leads there", shown(&link));
+        let because = io::Error::new(io::ErrorKind::InvalidInput, why);
+        return Some(Err(CannotRecord { path, because }));
+    }
     let audit = &session.policy().audit;
     let rotation = Rotation {
         size: audit.rotate_size.value().0.map(|size: ByteSize| size.bytes().max(SMALLEST)),

@@ -102,6 +102,14 @@ pub enum RootError {
         /// What the system said.
         source: io::Error,
     },
+    /// A file names it by a link that a command may have made.
+    #[error("`{}` leads elsewhere, by the link `{}`", shown(path), shown(link))]
+    Linked {
+        /// The path as it was given.
+        path: PathBuf,
+        /// The link.
+        link: PathBuf,
+    },
     /// The only candidate holds far more than a project.
     #[error("no project found, and `{}` is too wide to be one", shown(path))]
     TooWide {
@@ -181,6 +189,7 @@ impl RootError {
             Self::Missing { .. } => "root-missing",
             Self::NotAFolder { .. } => "root-not-a-folder",
             Self::Unreadable { .. } => "root-unreadable",
+            Self::Linked { .. } => "root-linked",
             Self::TooWide { .. } => "root-too-wide",
         }
     }
@@ -190,6 +199,7 @@ impl RootError {
         match self {
             Self::Missing { .. } | Self::NotAFolder { .. } => Some("name a folder that exists"),
             Self::Unreadable { .. } => Some("check the permissions of the folders above it"),
+            Self::Linked { .. } => Some("name the folder itself, or say it with `--root DIR`"),
             Self::TooWide { .. } => {
                 Some("go into a project, or say which folder is meant with `--root DIR`")
             }
@@ -250,6 +260,12 @@ pub fn named(dir: &Path, who: &Caller) -> Result<ProjectRoot, RootError> {
         return Err(RootError::TooWide { path: found.path });
     }
     Ok(found)
+}
+
+/// Returns the first link on the way to `path` that lies in `folder`, which is free of links itself: a
+/// command that could write there may have made it, and what it leads to is not what the name says.
+pub fn planted(path: &Path, folder: &Path) -> Option<PathBuf> {
+    palisade_apply::links_to(path).into_iter().find(|link| link.starts_with(folder))
 }
 
 /// Answers whether a folder is `/`, the home folder, or above it.

@@ -79,10 +79,15 @@ pub(crate) fn reserved(exactly: &Exactly<'_>, facts: &Facts, trees: &[&Place]) -
     paths
 }
 
-/// Returns whether what lies there is what an earlier or another run put there to keep the name: an
-/// empty folder that nobody else may write, with a mark that folders do not have by chance.
+/// Returns whether a folder with this mode may keep a name: nobody else may write it, and it has a mark
+/// that folders do not have by chance. A command can set that mark, so such a folder must be empty too.
+pub fn may_be_placeholder(mode: u32) -> bool {
+    mode & 0o1022 == 0o1000
+}
+
+/// Returns whether what lies there is what an earlier or another run put there to keep the name.
 pub(crate) fn is_placeholder(place: &Place) -> bool {
-    place.is == Kind::Folder && place.mode & 0o1022 == 0o1000
+    place.is == Kind::Folder && place.empty && may_be_placeholder(place.mode)
 }
 
 fn stops_git(path: &Path) -> bool {

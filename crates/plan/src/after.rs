@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use crate::facts::{Facts, Kind, Place};
+use crate::facts::{Facts, Kind, Place, Searched};
 use crate::names::Names;
 use crate::paths::below;
 
@@ -21,8 +21,13 @@ pub struct After {
     /// Single paths that were not there at the start.
     absent: BTreeSet<PathBuf>,
     known: BTreeSet<PathBuf>,
+    /// What led git to a repository at the start, in folders of the trees.
+    pointers: BTreeSet<PathBuf>,
     /// Folders in which nobody could look at the start.
     unsearched: Vec<PathBuf>,
+    /// How far the trees were searched at the start. Where that was not all, nobody knows of most names
+    /// whether they were there.
+    searched: Searched,
 }
 
 impl After {
@@ -42,8 +47,14 @@ impl After {
         let repositories = repositories
             .filter(|path| facts.place(path).is_some_and(|place| place.is == Kind::Absent))
             .collect();
+        let points = |place: &&Place| {
+            place.at.file_name() == Some(".git".as_ref())
+                && !matches!(place.is, Kind::Absent | Kind::Folder)
+        };
+        let pointers = facts.places.iter().filter(points).map(|place| place.at.clone()).collect();
         let unsearched = facts.unsearched().map(|folder| folder.at.clone()).collect();
-        Some(Self { trees, repositories, names, absent, known, unsearched })
+        let searched = facts.searched;
+        Some(Self { trees, repositories, names, absent, known, pointers, unsearched, searched })
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.
@@ -51,9 +62,25 @@ impl After {
         self.names.may_want(name) || self.absent.iter().any(|path| path.file_name() == Some(name))
     }
 
+    /// Returns whether a path, free of links and no folder, leads git to a repository, and did not at
+    /// the start.
+    pub fn is_new_pointer(&self, path: &Path) -> bool {
+        path.file_name() == Some(".git".as_ref()) && !self.pointers.contains(path)
+    }
+
     /// Returns whether a path, free of links, is a protected name that was not there at the start.
     pub fn wants(&self, path: &Path) -> bool {
         (self.names.want(path) || self.absent.contains(path)) && !self.known.contains(path)
+    }
+
+    /// Returns whether everything that lay in the trees at the start is known.
+    pub fn knows_all(&self) -> bool {
+        self.searched == Searched::Whole
+    }
+
+    /// Returns the single paths that were not there at the start.
+    pub fn single_names(&self) -> impl Iterator<Item = &PathBuf> {
+        self.absent.iter().filter(|path| self.wants(path))
     }
 
     /// Returns what is wanted in the repositories at the top of the trees, whether it is there or not.

@@ -7,6 +7,7 @@ use crate::block::Block;
 use crate::network::Rung;
 use crate::paths::{Lies as _, by_bytes};
 use crate::seccomp::Arch;
+use crate::step::FileId;
 
 /// What is known of a host, and of the paths that a policy names on it.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -29,6 +30,9 @@ pub struct Facts {
     pub places: Vec<Place>,
     /// How far the writable trees were searched for names.
     pub searched: Searched,
+    /// Folders in them that nobody searches, for they hold very much and hardly anything that a person
+    /// wrote.
+    pub skipped: Vec<PathBuf>,
     /// Sockets that somebody waits at, with names on a disk, wherever they are.
     pub sockets: Vec<PathBuf>,
     /// Whether these are all of them.
@@ -144,6 +148,8 @@ pub struct Place {
     pub at: PathBuf,
     /// Where it leads, free of links.
     pub real: PathBuf,
+    /// The links that lead there, in their order, each with its folders free of links.
+    pub links: Vec<PathBuf>,
     /// What lies there itself, a link not followed.
     pub is: Kind,
     /// What lies where it leads.
@@ -156,6 +162,11 @@ pub struct Place {
     pub mode: u32,
     /// Who owns that.
     pub owner: (u32, u32),
+    /// Which file or folder that is, if there is one.
+    pub id: Option<FileId>,
+    /// Whether it is a folder with nothing in it. Nobody looks unless it has the mark of what keeps a
+    /// name.
+    pub empty: bool,
     /// Whether names in it could be looked for, if it is a folder of a tree: its mode may forbid that
     /// to its own user, who can change it.
     pub searched: Searched,
@@ -221,21 +232,29 @@ impl Facts {
     /// Returns the other paths under which the thing at `path` can be seen, through other mounts
     /// of the same filesystem.
     pub fn aliases(&self, path: &Path) -> Vec<PathBuf> {
-        let above = self.mounts.iter().filter(|mount| path.starts_with(&mount.point));
-        // The last of the longest: later mounts cover earlier ones.
-        let Some(own) = above.max_by_key(|mount| mount.point.components().count()) else {
-            return Vec::new();
-        };
+        let Some(own) = self.mount_of(path) else { return Vec::new() };
         let Ok(below) = path.strip_prefix(&own.point) else { return Vec::new() };
         let inside = own.root.join(below);
         let others = self.mounts.iter().filter(|mount| mount.device == own.device);
         let mut aliases: Vec<PathBuf> = others
-            .filter_map(|mount| Some(mount.point.join(inside.strip_prefix(&mount.root).ok()?)))
-            .filter(|alias| alias != path)
+            .filter_map(|mount| {
+                let alias = mount.point.join(inside.strip_prefix(&mount.root).ok()?);
+                // Unless another mount is shown there.
+                let is_shown =
+                    self.mount_of(&alias).is_some_and(|shown| std::ptr::eq(shown, mount));
+                (alias != path && is_shown).then_some(alias)
+            })
             .collect();
         aliases.sort();
         aliases.dedup();
         aliases
+    }
+
+    /// Returns the mount that a path lies in.
+    fn mount_of(&self, path: &Path) -> Option<&Mount> {
+        let above = self.mounts.iter().filter(|mount| path.lies_in(&mount.point));
+        // The last of the longest: later mounts cover earlier ones.
+        above.max_by_key(|mount| mount.point.components().count())
     }
 }
 

@@ -34,6 +34,7 @@ pub mod seccomp;
 mod step;
 mod worktree;
 
+pub use absent::may_be_placeholder;
 pub use after::{After, is_plain_repository};
 pub use back_end::{BackEnd, NoBackEnd};
 pub use block::Block;
@@ -49,7 +50,7 @@ pub use paths::{below, by_bytes, split};
 pub use plan::{Enforced, Layer, Level, Note, Plan, Strength};
 pub use render::enforced_json;
 pub use step::{
-    Access, Alone, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step,
-    Tree,
+    Access, Alone, Depth, FileId, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached,
+    Shape, Step, Tree,
 };
 pub use worktree::Worktree;

@@ -41,6 +41,8 @@ pub struct Order {
     pub hide: Vec<PathPattern>,
     /// What stays readable in hidden places.
     pub readable: Vec<PathPattern>,
+    /// Folders of other agents, whose commands may have made links there.
+    pub others: Vec<PathBuf>,
     /// What may leave the sandbox.
     pub network: NetworkMode,
     /// Sockets of the host that stay open.
@@ -186,6 +188,7 @@ impl Order {
             plain: None,
             environment: environment(policy, outside),
             write: files.write.values().map(Folder::path).collect(),
+            others: Vec::new(),
             protect: files.protect.values().cloned().collect(),
             hide: files.hide.values().cloned().collect(),
             readable: files.allow_read.values().cloned().collect(),

@@ -202,7 +202,7 @@ fn told_identity(identity: &Identity) -> String {
 }
 
 fn told_keep(keep: &Keep) -> Vec<String> {
-    let Keep { tree, path, access, depth, owner } = keep;
+    let Keep { tree, path, access, depth, owner, id: _ } = keep;
     let access = match access {
         Access::Read => "read",
         Access::Write => "write",

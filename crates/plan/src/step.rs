@@ -272,6 +272,17 @@ pub struct Keep {
     pub depth: Depth,
     /// Whose its files are.
     pub owner: Owner,
+    /// Which folder or file it was when the host was looked at, if it must still be that one.
+    pub id: Option<FileId>,
+}
+
+/// Which folder or file something is, whatever its name.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct FileId {
+    /// Its filesystem.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
 }
 
 /// What may be done with an attached tree.

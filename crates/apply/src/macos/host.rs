@@ -9,7 +9,7 @@ use super::error::CannotStart;
 use super::handed::Streams;
 use super::running::Running;
 use super::start::start;
-use super::survey::survey;
+use super::survey::{Changes, survey};
 
 /// What is planned instead where the kernel turns out to offer less.
 pub type Other<'o> = &'o dyn Fn(&Kernel) -> Option<Plan>;
@@ -73,7 +73,7 @@ impl Host {
         } else {
             Privilege::Ordinary
         };
-        let surveyed = survey(questions, privilege, &[]);
+        let surveyed = survey(questions, privilege, Changes::Trees, &[]);
         Facts {
             uid,
             gid,
@@ -84,6 +84,7 @@ impl Host {
             mounts: vec![whole()],
             places: surveyed.places,
             searched: if surveyed.searched { Searched::Whole } else { Searched::Partly },
+            skipped: surveyed.skipped,
             // A rule of every profile keeps commands from them.
             sockets: Vec::new(),
             doors: Searched::Whole,

@@ -5,7 +5,7 @@
 //!
 //! | Module | What it does |
 //! | --- | --- |
-//! | `host`, `survey`, `folders`, `walk` | what there is |
+//! | `host`, `survey`, `folders`, `walk`, `way`, `lent` | what there is |
 //! | `streams`, `pump` | the three standard descriptors |
 //! | `start` | from a plan to a process |
 //! | `probes` | whether the wall can be put up |
@@ -20,6 +20,7 @@ mod handed;
 mod host;
 #[path = "../run/kept.rs"]
 mod kept;
+mod lent;
 #[path = "../run/outcome.rs"]
 mod outcome;
 #[path = "../run/probe.rs"]
@@ -33,6 +34,8 @@ mod streams;
 mod survey;
 #[path = "../run/walk.rs"]
 mod walk;
+#[path = "../run/way.rs"]
+mod way;
 
 pub use error::CannotStart;
 pub use handed::{Input, Output, Streams};
@@ -40,6 +43,7 @@ pub use host::{Host, Other};
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
 pub use probe::Probe;
 pub use running::{Running, Signals, Stop};
+pub use way::links_to;
 
 /// Nothing takes long here before a command starts.
 pub fn send_ahead() {}

@@ -3,8 +3,8 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::OwnedFd;
 
-use palisade_plan::Reached;
 use palisade_plan::seccomp::Nesting;
+use palisade_plan::{FileId, Reached};
 use rustix::mount::MountFlags;
 use rustix::process::Resource;
 
@@ -33,8 +33,8 @@ pub(super) enum Act {
     AwaitGroup,
     /// Waits until names are kept by the supervisor.
     AwaitNames,
-    /// Takes a clone of a tree into a slot.
-    Keep { slot: usize, path: CString, reach: Reach, attributes: u64 },
+    /// Takes a clone of a tree into a slot, if it is the one that was seen.
+    Keep { slot: usize, path: CString, reach: Reach, attributes: u64, id: Option<FileId> },
     /// Seals the root.
     Seal,
     /// Changes to an empty root.
@@ -54,9 +54,9 @@ pub(super) enum Act {
     /// Mounts an overlay of whiteouts over the tree in a slot.
     Hide { slot: usize, at: CString, mode: u32, names: Vec<CString>, between: Vec<(CString, u32)> },
     /// Mounts an overlay over a home of tools, whose upper layer is in the tree in a slot.
-    Cache { slot: usize, at: CString, upper: CString, work: CString },
-    /// Mounts something unusable over a file.
-    CoverFile(CString),
+    Cache { slot: usize, at: CString },
+    /// Mounts something unusable over what is there.
+    Cover(CString),
     /// Mounts something unusable over each of these that there is.
     Mask(Vec<CString>),
     /// Mounts a new file with this text over another; it is made under the second name first.

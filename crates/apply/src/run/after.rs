@@ -12,6 +12,7 @@ use rustix::fs::{FileType, RenameFlags};
 use rustix::io::Errno;
 
 use super::lent::{Lent, can_be_entered};
+use super::pointer;
 use super::reserve::{Names, open_folder};
 use super::walk::{Extent, Walk, walk};
 
@@ -26,8 +27,9 @@ const NAMED: usize = 8;
 pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     let is_kept = |path: &Path| kept.is_some_and(|names| names.keep(path));
     let mut lent = Lent::new(&after.trees);
-    // The project's own repository first: however much else was made, that is looked at.
-    let own = after.own_names().into_iter();
+    // The project's own repository and single paths first: however much else there is or was made,
+    // these are looked at.
+    let own = after.own_names().into_iter().chain(after.single_names().cloned());
     let own = own.filter(|path| path.symlink_metadata().is_ok() && !is_kept(path));
     let mut found: Vec<PathBuf> = own.filter(|path| !is_harmless(path)).collect();
     let mut missed: Vec<(PathBuf, Errno)> = Vec::new();
@@ -40,8 +42,14 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
             None
         }
     };
-    let extent = walk(after.trees.iter().cloned(), open, |seen| {
+    let mut pointers: Vec<PathBuf> = Vec::new();
+    let trees = after.trees.iter().filter(|_| after.knows_all());
+    let extent = walk(trees.cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
+        if !is_folder && seen.name == ".git" {
+            pointers.push(seen.path());
+            return Walk::Past;
+        }
         if !after.may_want(seen.name) && !is_folder {
             return Walk::Past;
         }
@@ -68,13 +76,21 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     for path in after.repositories.iter().filter(leads_away) {
         notes.push(note(path, set_aside(path, &mut lent)));
     }
+    let is_new = |path: &&PathBuf| after.is_new_pointer(path) && !after.repositories.contains(path);
+    for path in pointers.iter().filter(is_new) {
+        if after.may_be_known(path) {
+            notes.push(unknown(path));
+        } else if !pointer::is_gits(path) {
+            notes.push(note(path, set_aside(path, &mut lent)));
+        }
+    }
     notes.extend(missed.iter().take(NAMED).map(|(folder, errno)| {
         not_looked_over(format!("`{}` could not be looked into: {errno}", folder.display()))
     }));
     if let Some(more) = missed.len().checked_sub(NAMED).filter(|more| *more > 0) {
         notes.push(not_looked_over(format!("{more} more folders could not be looked into")));
     }
-    if extent == Extent::Partly {
+    if extent == Extent::Partly || !after.knows_all() {
         notes.push(not_looked_over("not all folders were looked into: there are too many".into()));
     }
     notes
@@ -156,15 +172,20 @@ fn renamed(above: &Path, name: &OsStr) -> rustix::io::Result<PathBuf> {
 }
 
 /// Returns whether it is part of a new repository as git makes them.
-fn is_harmless(path: &Path) -> bool {
+pub(super) fn is_harmless(path: &Path) -> bool {
     if path.ends_with(".git/hooks") {
-        let samples = |entry: fs::DirEntry| entry.path().extension().is_some_and(|e| e == "sample");
-        return fs::read_dir(path).is_ok_and(|entries| entries.flatten().all(samples));
+        return are_samples(path);
     }
     path.ends_with(".git/config") && text(path).is_some_and(|text| is_plain_repository(&text))
 }
 
-fn text(path: &Path) -> Option<String> {
+/// Returns whether nothing in a folder of hooks is executed.
+pub(super) fn are_samples(hooks: &Path) -> bool {
+    let samples = |entry: fs::DirEntry| entry.path().extension().is_some_and(|e| e == "sample");
+    fs::read_dir(hooks).is_ok_and(|entries| entries.flatten().all(samples))
+}
+
+pub(super) fn text(path: &Path) -> Option<String> {
     use rustix::fs::{Mode, OFlags};
     // It is anybody's file: a pipe or a link must neither hold us up nor lead us astray.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;

@@ -126,7 +126,8 @@ impl Rules<'_> {
     /// Returns whether listing what lies below would tell names in a folder that is hidden.
     fn has_secret_folder(&self, path: &Path, except: &Except<'_>) -> bool {
         let mut below = except.secret.iter().filter(|secret| secret.starts_with(path));
-        below.any(|secret| secret.is_dir())
+        // What cannot be looked at may be one.
+        below.any(|secret| secret.metadata().map_or_else(is_barred, |found| found.is_dir()))
     }
 
     fn rule(&mut self, place: BorrowedFd<'_>, rights: u64) -> Result<(), Errno> {
@@ -143,6 +144,10 @@ impl Rules<'_> {
         }
         landlock::allow(self.ruleset.as_fd(), place, rights)
     }
+}
+
+fn is_barred(error: std::io::Error) -> bool {
+    error.kind() == std::io::ErrorKind::PermissionDenied
 }
 
 /// Opens a path that has no links, and fails on one that has.

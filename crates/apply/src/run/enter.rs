@@ -7,12 +7,11 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 
-use palisade_plan::Reached;
 use palisade_plan::seccomp::Nesting;
+use palisade_plan::{FileId, Reached};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
-use rustix::mount::MountFlags;
 use rustix::thread::UnshareFlags;
 
 use super::act::Act;
@@ -116,8 +115,8 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         }
         Act::Become { uid, gid } => restrict::become_user(*uid, *gid),
         Act::AwaitGroup | Act::AwaitNames => await_go(*control, *supervisor),
-        Act::Keep { slot, path, reach, attributes } => {
-            let tree = mount::clone_tree(path, *reach)?;
+        Act::Keep { slot, path, reach, attributes, id } => {
+            let tree = clone_seen(path, *reach, *id)?;
             mount::change_tree(tree.as_fd(), *attributes, None, *reach)?;
             let slot = slots.get_mut(*slot).ok_or(Errno::INVAL)?;
             *slot = forget(tree);
@@ -142,12 +141,14 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
             }
         }
         Act::Link { at, to } => rustix::fs::symlink(to.as_c_str(), at.as_c_str()),
-        Act::Attach { slot, at } => mount::attach(take(slots, *slot)?.as_fd(), at),
+        Act::Attach { slot, at } => {
+            mount::attach_at(take(slots, *slot)?.as_fd(), mount::find(at)?.as_fd())
+        }
         Act::Hide { slot, at, mode, names, between } => {
             hide(&take(slots, *slot)?, at, *mode, names, between)
         }
-        Act::Cache { slot, at, upper, work } => cache(&take(slots, *slot)?, at, upper, work),
-        Act::CoverFile(at) => cover_file(at),
+        Act::Cache { slot, at } => cache(&take(slots, *slot)?, at),
+        Act::Cover(at) => mount::cover(at),
         Act::Mask(paths) => paths.iter().try_for_each(|path| mask(path)),
         Act::Show { at, made, text } => show(at, made, text),
         Act::Rebind { at, attributes } => mount::rebind(at, *attributes),
@@ -288,10 +289,11 @@ fn descriptors(
 
 /// Gives rights below a path: all of them on a folder, those that a file can have on a file.
 fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<()> {
-    let place = match rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()) {
+    let place = match mount::find(path) {
         Ok(place) => place,
-        // A place that is not there needs no right.
-        Err(Errno::NOENT) => return Ok(()),
+        // A place that is not there needs no right. Nor does one that leads to another: that one has
+        // rights of its own, or somebody has turned it since.
+        Err(Errno::NOENT | Errno::LOOP) => return Ok(()),
         Err(errno) => return Err(errno),
     };
     match landlock::allow(ruleset.as_fd(), place.as_fd(), rights) {
@@ -300,11 +302,16 @@ fn allow(ruleset: &OwnedFd, path: &CStr, rights: u64) -> Result<()> {
     }
 }
 
-fn cover_file(at: &CStr) -> Result<()> {
-    // A device on a mount without devices can be opened for nothing.
-    let cover = mount::clone_tree(c"/dev/null", Reach::One)?;
-    mount::change_tree(cover.as_fd(), READ_ONLY | NO_DEVICES, None, Reach::One)?;
-    mount::attach(cover.as_fd(), at)
+/// Clones a tree, if it is the one that was seen.
+pub(super) fn clone_seen(path: &CStr, reach: Reach, id: Option<FileId>) -> Result<OwnedFd> {
+    let place = mount::find(path)?;
+    if let Some(id) = id {
+        let stat = rustix::fs::fstat(&place)?;
+        if (stat.st_dev, stat.st_ino) != (id.device, id.inode) {
+            return Err(Errno::STALE);
+        }
+    }
+    mount::clone_at(place.as_fd(), reach)
 }
 
 /// Covers what lies at a path, if anything does. Sockets come and go while we look: what is gone when
@@ -312,17 +319,15 @@ fn cover_file(at: &CStr) -> Result<()> {
 fn mask(path: &CStr) -> Result<()> {
     let mut tries = 100_u32;
     loop {
-        let covered =
-            match rustix::fs::lstat(path).map(|stat| FileType::from_raw_mode(stat.st_mode)) {
-                Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
-                Err(errno) => return Err(errno),
-                Ok(FileType::Directory) => {
-                    let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
-                    mount::fresh(c"tmpfs", path, flags, c"size=4k,nr_inodes=1,mode=000")
-                }
-                Ok(_) => cover_file(path),
-            };
-        match covered {
+        let cover = match rustix::fs::lstat(path).map(|stat| FileType::from_raw_mode(stat.st_mode))
+        {
+            Err(Errno::NOENT | Errno::ACCESS) => return Ok(()),
+            Err(errno) => return Err(errno),
+            // Sockets are known by names that may lead through links.
+            Ok(FileType::Directory) => mount::folder_cover(),
+            Ok(_) => mount::file_cover(),
+        };
+        match cover.and_then(|cover| mount::attach(cover.as_fd(), path)) {
             Err(Errno::NOENT) if tries > 0 => tries -= 1,
             done => return done,
         }

@@ -2,13 +2,15 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, Metadata};
+use std::fs::Metadata;
 use std::io::{Error, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{Privilege, below, split};
 
+use super::lent::Lent;
+use super::way::{self, Way, follow};
 use crate::listing::Listing;
 
 /// Folders by their paths, as these were written.
@@ -22,6 +24,18 @@ pub(super) struct Folders {
     privilege: Privilege,
     /// Folders in which something could not be looked at for want of rights, as they were written.
     pub(super) barred: BTreeSet<PathBuf>,
+    /// The rights that they have until everything was looked at.
+    pub(super) lent: Lent,
+}
+
+/// What lies at a path, a link not followed.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Where it is, with its folders free of links.
+    pub(super) at: Option<PathBuf>,
+    /// The links that lead to its folder.
+    pub(super) links: Vec<PathBuf>,
+    pub(super) found: Option<Metadata>,
 }
 
 /// A folder, or something else that has a name like one.
@@ -30,6 +44,8 @@ struct Folder {
     path: PathBuf,
     /// Its path without links; nothing if it leads nowhere.
     real: Option<PathBuf>,
+    /// The links that lead to it.
+    links: Vec<PathBuf>,
     /// The topmost of it and what is above it that others may not search.
     shut: Option<PathBuf>,
     /// Whether the survey has noted it.
@@ -44,45 +60,52 @@ struct Folder {
 const PATIENCE: u32 = 4;
 
 impl Folders {
-    pub(super) fn new(privilege: Privilege) -> Self {
+    pub(super) fn new(privilege: Privilege, lent: Lent) -> Self {
         let (known, by_path) = (Vec::with_capacity(50), HashMap::with_capacity(50));
-        Self { known, by_path, last: 0, privilege, barred: BTreeSet::new() }
+        Self { known, by_path, last: 0, privilege, barred: BTreeSet::new(), lent }
     }
 
-    /// Looks at a name in a folder, whose path is `path`, and returns where it is, with its folders
-    /// free of links, and what is there, a link not followed.
-    pub(super) fn look(
-        &mut self,
-        above: &Path,
-        name: &OsStr,
-        path: &Path,
-    ) -> (Option<PathBuf>, Option<Metadata>) {
+    /// Looks at a name in a folder, whose path is `path`.
+    pub(super) fn look(&mut self, above: &Path, name: &OsStr, path: &Path) -> Seen {
         let folder = self.find(above);
         // In a folder that is not there nothing is, and nobody is asked.
-        let Some(real) = &folder.real else { return (None, None) };
+        let Some(real) = &folder.real else { return Seen::default() };
         let at = below(real, name);
         folder.asked += 1;
         if folder.asked > PATIENCE && folder.names.is_none() {
             folder.names = Some(Listing::read(real));
         }
+        let links = folder.links.clone();
         if folder.names.as_ref().is_some_and(|names| !names.may_have(name)) {
-            return (Some(at), None);
+            return Seen { at: Some(at), links, found: None };
         }
-        match fs::symlink_metadata(path) {
+        let shut = folder.shut.clone();
+        match self.looked(&at, path) {
             Ok(found) => {
                 if found.is_dir() {
-                    let learned = Folder::new(at.clone(), folder.shut.clone(), &found);
+                    let learned = Folder::new(at.clone(), links.clone(), shut, &found);
                     if self.number(path).is_none() {
                         self.learn(path, learned);
                     }
                 }
-                (Some(at), Some(found))
+                Seen { at: Some(at), links, found: Some(found) }
             }
             Err(error) => {
                 note_barred(&mut self.barred, above, &error);
-                (Some(at), None)
+                Seen { at: Some(at), links, found: None }
             }
         }
+    }
+
+    /// Looks at what is `at` a place, under the name that it was asked about.
+    fn looked(&mut self, at: &Path, path: &Path) -> Result<Metadata, Error> {
+        way::look(at.parent().unwrap_or(at), path, &mut self.lent)
+    }
+
+    /// Follows a path to its end; nothing if it leads nowhere.
+    pub(super) fn follow(&mut self, path: &Path) -> Option<Way> {
+        let way = follow(path, &mut self.lent);
+        way.inspect_err(|error| note_barred(&mut self.barred, path, error)).ok()
     }
 
     /// Returns a path without its links; nothing if it leads nowhere.
@@ -144,10 +167,10 @@ impl Folders {
         let Some(real) = above.real.as_ref().map(|real| below(real, name)) else {
             return Folder::default();
         };
-        let shut = above.shut.clone();
-        match fs::symlink_metadata(path) {
+        let (shut, links) = (above.shut.clone(), above.links.clone());
+        match self.looked(&real, path) {
             Ok(found) if found.is_symlink() => self.elsewhere(path),
-            Ok(found) => Folder::new(real, shut, &found),
+            Ok(found) => Folder::new(real, links, shut, &found),
             Err(error) => {
                 note_barred(&mut self.barred, path, &error);
                 Folder::default()
@@ -157,10 +180,9 @@ impl Folders {
 
     /// Follows a path that does not lead where its words say.
     fn elsewhere(&mut self, path: &Path) -> Folder {
-        let Ok(real) = fs::canonicalize(path) else { return Folder::default() };
+        let Some(Way { real, links, found }) = self.follow(path) else { return Folder::default() };
         let shut = self.shut_above(&real);
-        let found = fs::metadata(&real);
-        found.map_or_else(|_| Folder::default(), |found| Folder::new(real, shut, &found))
+        Folder::new(real, links, shut, &found)
     }
 }
 
@@ -172,9 +194,9 @@ fn note_barred(barred: &mut BTreeSet<PathBuf>, path: &Path, error: &Error) {
 }
 
 impl Folder {
-    fn new(real: PathBuf, shut: Option<PathBuf>, found: &Metadata) -> Self {
+    fn new(real: PathBuf, links: Vec<PathBuf>, shut: Option<PathBuf>, found: &Metadata) -> Self {
         let shut = shut.or_else(|| (found.mode() & 0o001 == 0).then(|| real.clone()));
-        Self { real: Some(real), shut, ..Self::default() }
+        Self { real: Some(real), links, shut, ..Self::default() }
     }
 }
 
@@ -190,7 +212,7 @@ mod tests {
             let other = format!("other{other}");
             folders.look(folder, other.as_ref(), &folder.join(&other));
         }
-        folders.look(folder, name.as_ref(), &folder.join(name)).1.is_some()
+        folders.look(folder, name.as_ref(), &folder.join(name)).found.is_some()
     }
 
     #[test]
@@ -198,7 +220,7 @@ mod tests {
         let project = Project::new().file(".bashrc", "x").symlink("gone", "nowhere");
         let root = project.root();
         for (name, is_there) in [(".bashrc", true), ("gone", true), (".zshrc", false)] {
-            let mut folders = Folders::new(Privilege::Ordinary);
+            let mut folders = Folders::new(Privilege::Ordinary, Lent::nothing());
             assert_eq!(ask(&mut folders, root, name), is_there, "{name}");
             assert!(
                 folders.find(root).names.as_ref().is_some_and(Listing::is_whole),
@@ -209,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_listed_is_looked_at() {
-        let mut folders = Folders::new(Privilege::Ordinary);
+        let mut folders = Folders::new(Privilege::Ordinary, Lent::nothing());
         assert!(ask(&mut folders, Path::new("/proc/self"), "exe"));
     }
 }

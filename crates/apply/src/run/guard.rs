@@ -1,9 +1,10 @@
-//! Protected files that somebody on the host replaces while a command runs.
+//! What is protected or hidden, and what somebody on the host replaces while a command runs.
 //!
-//! Git and editors save by moving a new file over the old one, and with the old file goes what was
-//! mounted on it. Whoever waits for the command looks at protected files, mounts what has come in
-//! their place read-only again, and says so. What the command writes while that is done is put back;
-//! what it wrote before anybody looked stays, and the note says that too.
+//! Git and editors save by moving a new file over the old one, a checkout removes a folder and makes
+//! another, and with the old one goes what was mounted on it. Whoever waits for the command looks at
+//! protected and hidden names, mounts over what has come in their place again, and says so. What the
+//! command writes into a file while that is done is put back; what it wrote before anybody looked
+//! stays, what it read was read, and the note says that too.
 //!
 //! A command that goes on for longer, or that nobody waits for yet, is guarded by a thread that the
 //! kernel tells. Short ones are not: to stop being told takes longer than many of them do. That is
@@ -17,11 +18,11 @@ use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use palisade_plan::{Note, Plan, Step};
+use palisade_plan::{Access, Note, Plan, Step};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 
@@ -29,7 +30,7 @@ use super::error::{CannotStart, before};
 use events::Told;
 use look::{Identity, Looks};
 
-/// Who watches the protected files of a command.
+/// Who watches what is protected from a command.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Watcher {
     /// Who waits for its end, from now on; a thread when that takes long.
@@ -38,26 +39,36 @@ pub(super) enum Watcher {
     Thread,
 }
 
-/// Protected files, before there is a sandbox.
+/// What is guarded, before there is a sandbox.
 #[derive(Debug)]
 pub(super) struct Watched {
-    files: Vec<Protected>,
+    names: Vec<Guarded>,
     seen: Vec<Option<Identity>>,
     /// Where the kernel will tell; none if it has no more of them.
     events: Option<OwnedFd>,
 }
 
-/// A protected file.
+/// A name of which what lies there is guarded.
 #[derive(Debug)]
-struct Protected {
+struct Guarded {
     path: PathBuf,
     text: CString,
+    against: Against,
 }
 
-/// Protected files, and the sandbox that they are protected from.
+/// What it is guarded from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Against {
+    /// Being changed.
+    Change,
+    /// Being seen.
+    Sight,
+}
+
+/// What is guarded, and the sandbox that it is guarded from.
 #[derive(Debug)]
 struct Watch {
-    files: Vec<Protected>,
+    names: Vec<Guarded>,
     inside: Inside,
 }
 
@@ -80,27 +91,39 @@ pub(super) struct Guard {
 }
 
 impl Watched {
-    /// Looks at the files that a plan protects; `None` if it protects none.
+    /// Looks at what a plan protects, and hides in writable trees; `None` if there is none of it.
     pub(super) fn new(plan: &Plan) -> Result<Option<Self>, CannotStart> {
-        let reserved = plan.steps().iter().filter_map(|step| {
+        let steps = plan.steps();
+        let reserved = steps.iter().filter_map(|step| {
             let Step::Reserve(paths) = step else { return None };
             Some(paths.iter().map(|path| path.as_os_str()))
         });
         let reserved: BTreeSet<&OsStr> = reserved.flatten().collect();
-        let protected = plan.steps().iter().filter_map(|step| {
-            let Step::Protect(path) = step else { return None };
-            // What is absent is no file.
-            let present = !reserved.contains(path.as_os_str());
-            present.then(|| Some((path, Identity::at(path)?))).flatten()
+        let is_written = |path: &Path| {
+            steps.iter().any(|step| {
+                matches!(step, Step::Keep(keep)
+                    if keep.access == Access::Write && path.starts_with(&keep.path))
+            })
+        };
+        let guarded = steps.iter().filter_map(|step| match step {
+            // What is absent is nothing to be replaced.
+            Step::Protect(path) if !reserved.contains(path.as_os_str()) => {
+                Some((path, Against::Change, Identity::at(path)?))
+            }
+            // Elsewhere names are hidden, whatever has them.
+            Step::Cover { at, .. } if is_written(at) => {
+                Some((at, Against::Sight, Identity::at(at)?))
+            }
+            _ => None,
         });
-        let (mut files, mut seen) = (Vec::new(), Vec::new());
-        for (path, identity) in protected {
+        let (mut names, mut seen) = (Vec::new(), Vec::new());
+        for (path, against, identity) in guarded {
             let text = CString::new(path.as_os_str().as_bytes())
                 .map_err(|_| CannotStart::ZeroByte(path.display().to_string()))?;
-            files.push(Protected { path: path.clone(), text });
+            names.push(Guarded { path: path.clone(), text, against });
             seen.push(Some(identity));
         }
-        Ok((!files.is_empty()).then(|| Self { files, seen, events: events::open().ok() }))
+        Ok((!names.is_empty()).then(|| Self { names, seen, events: events::open().ok() }))
     }
 
     /// Returns where the kernel will tell.
@@ -120,7 +143,7 @@ impl Watched {
             users: (!is_own(&users)).then_some(users),
             mounts: namespace("mnt").map_err(&failed)?,
         };
-        let watch = Arc::new(Watch { files: self.files, inside });
+        let watch = Arc::new(Watch { names: self.names, inside });
         let looks = Looks::new(self.seen);
         let events = self.events.map(Arc::new);
         let mut guard = Guard { watch, looks, events, told: None, notes: Vec::new() };

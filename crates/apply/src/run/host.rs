@@ -33,7 +33,8 @@ use super::sandbox::Sandbox;
 use super::scratch::Scratch;
 use super::streams::{self, Opened, Passing};
 use super::supervise::Running;
-use super::{ahead, doors, group, mounts, shortage, survey, trial};
+use super::survey::{Changes, Surveyed, survey};
+use super::{ahead, doors, group, mounts, shortage, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
@@ -156,7 +157,11 @@ impl Host {
             false => doors::found(),
         };
         let asked = if questions.sockets { &*sockets } else { &[] };
-        let survey::Surveyed { places, searched } = survey::survey(questions, privilege, asked);
+        let changes = match kernel.namespaces {
+            Trial::Works => Changes::Trees,
+            Trial::Refused { .. } | Trial::Short { .. } => Changes::All,
+        };
+        let Surveyed { places, searched, skipped } = survey(questions, privilege, changes, asked);
         let groups = rustix::process::getgroups().unwrap_or_default();
         Facts {
             uid: self.uid,
@@ -168,6 +173,7 @@ impl Host {
             mounts,
             places,
             searched: if searched { Searched::Whole } else { Searched::Partly },
+            skipped,
             sockets,
             doors,
             delegated,

@@ -1,7 +1,8 @@
 //! A process beside the supervisor that cleans up after it, should it be killed.
 //!
 //! It stands in the host's mounts and in a session of its own, so that what ends the supervisor
-//! does not end it too. All it can do is end the sandbox and remove empty folders.
+//! does not end it too. All it can do is end the sandbox, remove empty folders, and set aside what was
+//! made under protected names.
 //!
 //! It works in the supervisor's memory, which outlives the supervisor for it, and has descriptors of
 //! its own. It does without the C library and without memory to ask for (`sys::beside`).
@@ -127,6 +128,7 @@ fn wait(task: &Task) {
         // It ends by itself, but only its end shows that nobody writes any more.
         signal(sandbox, libc::SIGKILL).ok();
         any([sandbox]);
+        task.names.set_free_aside();
     }
     task.names.give_back();
 }

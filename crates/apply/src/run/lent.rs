@@ -1,8 +1,9 @@
 //! Rights that a folder of ours is lent for the time of a look.
 //!
 //! A command can take its user's own rights to a folder away, and what it left there must not be
-//! hidden by that. Nothing of a sandbox runs any more when rights are lent, but the user's other
-//! programs do: what gets them is a folder that is held by a descriptor, and never the end of a link.
+//! hidden by that: neither at its end, nor when the next one starts. Others of the user's programs
+//! run meanwhile: what gets rights is a folder that is held by a descriptor, and never the end of a
+//! link.
 
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -21,9 +22,19 @@ const CHANGE: u32 = 0o700;
 /// Folders that have more rights than they had. Dropping it gives them their old modes back.
 #[derive(Debug)]
 pub(super) struct Lent {
-    /// The filesystems of the trees that are looked at: no other is changed.
-    devices: Vec<u64>,
+    to: Reach,
     given: Vec<Given>,
+}
+
+/// Which folders may be lent rights.
+#[derive(Debug)]
+enum Reach {
+    /// Those on these filesystems: nothing of the sandbox runs any more.
+    Devices(Vec<u64>),
+    /// Those in these trees, which commands of other runs may change as well. Elsewhere it is the
+    /// user who has shut a folder, and for a moment others could look.
+    Trees(Vec<PathBuf>),
+    Anywhere,
 }
 
 /// A folder, and the mode that it had. By its path: there may be more of them than descriptors.
@@ -41,7 +52,27 @@ impl Lent {
         let stats = trees.into_iter().map(|tree| {
             rustix::fs::statat(CWD, tree, AtFlags::SYMLINK_NOFOLLOW).map(|stat| stat.st_dev)
         });
-        Self { devices: stats.flatten().collect(), given: Vec::new() }
+        Self { to: Reach::Devices(stats.flatten().collect()), given: Vec::new() }
+    }
+
+    /// Nothing, to none.
+    pub(super) fn nothing() -> Self {
+        Self::within(&[])
+    }
+
+    /// Nothing yet, to folders of these trees.
+    pub(super) fn within(trees: &[PathBuf]) -> Self {
+        Self { to: Reach::Trees(trees.into()), given: Vec::new() }
+    }
+
+    /// Nothing yet, to any folder: where there are no mounts a command can change the mode of each.
+    pub(super) fn anywhere() -> Self {
+        Self { to: Reach::Anywhere, given: Vec::new() }
+    }
+
+    /// Lets names in a folder be looked at, if only its mode forbids that.
+    pub(super) fn look_into(&mut self, path: &Path) -> Result<()> {
+        self.lend(path, LOOK)
     }
 
     /// Opens a folder so that it can be listed and entered.
@@ -53,7 +84,8 @@ impl Lent {
             }
             Ok(folder) => {
                 // One that can be listed cannot always be entered.
-                if rustix::fs::fstat(&folder).is_ok_and(|stat| lacks(&stat, LOOK)) {
+                let is_shut = rustix::fs::fstat(&folder).is_ok_and(|stat| lacks(&stat, LOOK));
+                if is_shut && !can_be_entered(path) {
                     self.lend(path, LOOK)?;
                 }
                 Ok(folder)
@@ -85,8 +117,12 @@ impl Lent {
             // Not ours, or something else than its mode is in the way.
             return Err(Errno::ACCESS);
         }
-        if !self.devices.contains(&stat.st_dev) {
-            return Err(Errno::XDEV);
+        match &self.to {
+            Reach::Devices(devices) if !devices.contains(&stat.st_dev) => return Err(Errno::XDEV),
+            Reach::Trees(trees) if !trees.iter().any(|tree| lies_in(path, tree)) => {
+                return Err(Errno::ACCESS);
+            }
+            Reach::Devices(_) | Reach::Trees(_) | Reach::Anywhere => {}
         }
         let had = stat.st_mode & 0o7777;
         let has = had | rights;
@@ -118,6 +154,11 @@ impl Drop for Lent {
 /// knows a name in it, or makes one, gets there.
 pub(super) fn can_be_entered(path: &Path) -> bool {
     rustix::fs::accessat(CWD, path, Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Returns whether a path, which is free of links, lies in a tree, which need not be.
+fn lies_in(path: &Path, tree: &Path) -> bool {
+    path.starts_with(tree) || tree.canonicalize().is_ok_and(|tree| path.starts_with(tree))
 }
 
 fn find(path: &Path) -> Result<OwnedFd> {

@@ -2,13 +2,13 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `mounts`, `doors` | in the supervisor: what there is |
-//! | `prepare`, `needed`, `streams`, `reserve`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
+//! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `way`, `mounts`, `doors` | in the supervisor: what there is |
+//! | `prepare`, `needed`, `streams`, `reserve`, `free`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay`, `inlet` | in the new process: a straight line |
 //! | `reaper`, `family`, `maker` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `lent`, `remove` | in the supervisor, until its end |
+//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `pointer`, `lent` | in the supervisor, until its end |
 
 mod act;
 mod after;
@@ -24,6 +24,7 @@ mod enter;
 mod error;
 mod family;
 mod folders;
+mod free;
 mod furnish;
 mod group;
 mod guard;
@@ -42,13 +43,13 @@ mod mounts;
 mod needed;
 mod outcome;
 mod overlay;
+mod pointer;
 mod prepare;
 mod probe;
 mod probes;
 mod pump;
 mod quiet;
 mod reaper;
-mod remove;
 mod reserve;
 mod said;
 mod sample;
@@ -64,6 +65,7 @@ mod touched;
 mod trace;
 mod trial;
 mod walk;
+mod way;
 
 pub use ahead::{call_back, send_ahead};
 pub use attend::Signals;
@@ -75,3 +77,4 @@ pub use maker::Maker;
 pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
 pub use probe::Probe;
 pub use supervise::{Running, Stop};
+pub use way::links_to;

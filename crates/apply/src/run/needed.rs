@@ -124,7 +124,8 @@ impl Memory {
             Act::Map { uids, gids } => [uids, gids].into_iter().for_each(|map| self.slice(map)),
             Act::Keep { path: one, .. }
             | Act::Attach { at: one, .. }
-            | Act::CoverFile(one)
+            | Act::Cache { at: one, .. }
+            | Act::Cover(one)
             | Act::Rebind { at: one, .. }
             | Act::Enter(one) => self.text(one),
             Act::Mount { at: one, data: two, .. } | Act::Link { at: one, to: two } => {
@@ -143,9 +144,6 @@ impl Memory {
                 self.texts(names);
                 self.slice(between);
                 between.iter().for_each(|(name, _)| self.text(name));
-            }
-            Act::Cache { at, upper, work, .. } => {
-                [at, upper, work].into_iter().for_each(|text| self.text(text));
             }
             Act::Show { at, made, text } => {
                 [at, made].into_iter().for_each(|text| self.text(text));

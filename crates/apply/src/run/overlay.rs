@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, Mode};
 use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
 
@@ -17,10 +17,10 @@ pub(super) fn hide(
     names: &[CString],
     between: &[(CString, u32)],
 ) -> Result<()> {
+    let place = mount::find(at)?;
     // An overlay takes only what lies in this namespace, and a tree with other owners comes from
     // outside: it is put in place first, where the overlay then covers it.
-    mount::attach(tree.as_fd(), at)?;
-    let tree = rustix::fs::open(at, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    mount::attach_at(tree.as_fd(), place.as_fd())?;
     let layer = mount::detached_memory()?;
     rustix::fs::chmodat(layer.as_fd(), c".", Mode::from_raw_mode(mode), AtFlags::empty())?;
     for (folder, mode) in between {
@@ -30,9 +30,9 @@ pub(super) fn hide(
         mount::whiteout(layer.as_fd(), name)?;
     }
     for (folder, _) in between.iter().rev() {
-        same_times(&tree, &layer, folder)?;
+        same_times(tree, &layer, folder)?;
     }
-    same_times(&tree, &layer, c".")?;
+    same_times(tree, &layer, c".")?;
     let mut text = Text::new();
     text.push(b"lowerdir=/proc/self/fd/")?;
     text.push_number(layer.as_raw_fd())?;
@@ -41,18 +41,19 @@ pub(super) fn hide(
     let flags = MountFlags::RDONLY | MountFlags::NOSUID | MountFlags::NODEV;
     // Somewhere, where the overlay then covers it too: letting go of a mount that is nowhere makes
     // the kernel wait for all of its processors.
-    mount::attach(layer.as_fd(), at)?;
-    mount::fresh(c"overlay", at, flags, text.as_c_str()?)
+    mount::attach_at(layer.as_fd(), place.as_fd())?;
+    fresh_at(c"overlay", &place, flags, text.as_c_str()?)
 }
 
 /// Mounts what is at `at` under the layer in `tree`, which takes what is written.
-pub(super) fn cache(tree: &OwnedFd, at: &CStr, upper: &CStr, work: &CStr) -> Result<()> {
-    let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let lower = rustix::fs::open(at, flags, Mode::empty())?;
+pub(super) fn cache(tree: &OwnedFd, at: &CStr) -> Result<()> {
+    let lower = mount::find(at)?;
     // The layer must lie in this namespace. Here it is covered at once, and nobody finds it.
-    mount::attach(tree.as_fd(), at)?;
-    let upper = rustix::fs::open(upper, flags, Mode::empty())?;
-    let work = rustix::fs::open(work, flags, Mode::empty())?;
+    mount::attach_at(tree.as_fd(), lower.as_fd())?;
+    // An overlay takes a copy of what it is given without the mounts below: a link here would lead
+    // around those that protect something.
+    let upper = mount::folder_in(tree.as_fd(), c"upper")?;
+    let work = mount::folder_in(tree.as_fd(), c"work")?;
     let mut text = Text::new();
     for (name, layer) in
         [(&b"lowerdir"[..], &lower), (&b",upperdir"[..], &upper), (&b",workdir"[..], &work)]
@@ -63,7 +64,15 @@ pub(super) fn cache(tree: &OwnedFd, at: &CStr, upper: &CStr, work: &CStr) -> Res
     }
     // Marks of an ordinary user: others are for root alone.
     text.push(b",userxattr")?;
-    mount::fresh(c"overlay", at, MountFlags::NOSUID | MountFlags::NODEV, text.as_c_str()?)
+    fresh_at(c"overlay", &lower, MountFlags::NOSUID | MountFlags::NODEV, text.as_c_str()?)
+}
+
+/// Mounts a new filesystem of `kind` at a place that was opened.
+fn fresh_at(kind: &CStr, at: &OwnedFd, flags: MountFlags, data: &CStr) -> Result<()> {
+    let mut path = Text::new();
+    path.push(b"/proc/self/fd/")?;
+    path.push_number(at.as_raw_fd())?;
+    mount::fresh(kind, path.as_c_str()?, flags, data)
 }
 
 /// Gives a folder of the layer the times of the one it stands before.

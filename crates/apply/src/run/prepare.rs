@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{
-    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Shape, Step, seccomp,
+    Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Step, seccomp,
 };
 use rustix::mount::MountFlags;
 use rustix::process::{PidfdFlags, Resource};
@@ -15,6 +15,7 @@ use rustix::process::{PidfdFlags, Resource};
 use super::act::Act;
 use super::ahead::Made;
 use super::allowed;
+use super::enter::clone_seen;
 use super::error::{CannotStart, before};
 use super::family::Family;
 use super::furnish;
@@ -112,6 +113,9 @@ pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotS
     for step in plan.steps() {
         let act = ready(host, step, &mut ours, &mut slots)?;
         acts.push(if furnish::does(step) { Act::Furniture(Box::new(act)) } else { act });
+    }
+    if let (Some(reserved), Some(after)) = (&mut ours.reserved, plan.after()) {
+        reserved.add_free(after.own_names().into_iter());
     }
     let outside = vec![ours.control.as_raw_fd()];
     let stack = Stack::new();
@@ -218,7 +222,12 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         Step::CloseRoot => Act::CloseRoot,
         Step::Tmpfs { at, size, mode } => {
             let size = size.map_or(String::new(), |size| format!("size={size},"));
-            tmpfs(at, &format!("{size}mode={mode:o}"), MountFlags::empty())?
+            Act::Mount {
+                kind: c"tmpfs",
+                at: text(at)?,
+                flags: MountFlags::NOSUID | MountFlags::NODEV,
+                data: words(&format!("{size}mode={mode:o}"))?,
+            }
         }
         Step::FreshProc => Act::Mount {
             kind: c"proc",
@@ -249,16 +258,8 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
                 .map(|(name, mode)| Ok((text(name)?, *mode)))
                 .collect::<Result<_, CannotStart>>()?,
         },
-        Step::Cache { tree, at } => Act::Cache {
-            slot: tree.0.into(),
-            at: text(at)?,
-            upper: text(&at.join("upper"))?,
-            work: text(&at.join("work"))?,
-        },
-        Step::Cover { at, shape: Shape::File } => Act::CoverFile(text(at)?),
-        Step::Cover { at, shape: Shape::Folder } => {
-            tmpfs(at, "size=4k,nr_inodes=1,mode=000", MountFlags::RDONLY)?
-        }
+        Step::Cache { tree, at } => Act::Cache { slot: tree.0.into(), at: text(at)? },
+        Step::Cover { at, .. } => Act::Cover(text(at)?),
         Step::Mask(paths) => {
             Act::Mask(paths.iter().map(|path| text(path)).collect::<Result<_, _>>()?)
         }
@@ -329,7 +330,7 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
     })
 }
 
-fn instructions(program: Vec<seccomp::Instruction>) -> Vec<Instruction> {
+pub(super) fn instructions(program: Vec<seccomp::Instruction>) -> Vec<Instruction> {
     program.into_iter().map(|(code, jt, jf, k)| Instruction { code, jt, jf, k }).collect()
 }
 
@@ -351,7 +352,7 @@ fn map(identity: &Identity, ours: &mut Ours) -> Act {
 
 /// Takes a tree that gets other owners now: only this side has the right to.
 fn kept(host: &Host, keep: &Keep, slots: &mut Slots) -> Result<Act, CannotStart> {
-    let Keep { tree, path, access, depth, owner } = keep;
+    let Keep { tree, path, access, depth, owner, id } = keep;
     let attributes = match access {
         Access::Read => READ_ONLY | NO_SUID | NO_DEVICES,
         Access::Write => NO_SUID | NO_DEVICES,
@@ -364,10 +365,10 @@ fn kept(host: &Host, keep: &Keep, slots: &mut Slots) -> Result<Act, CannotStart>
     let (slot, path) = (usize::from(tree.0), text(path)?);
     slots.put(slot, -1);
     let Owner::Swapped { uid, gid } = *owner else {
-        return Ok(Act::Keep { slot, path, reach, attributes });
+        return Ok(Act::Keep { slot, path, reach, attributes, id: *id });
     };
     let owners = host.owners(uid, gid)?;
-    let kept = mount::clone_tree(&path, reach)
+    let kept = clone_seen(&path, reach, *id)
         .and_then(|tree| {
             mount::change_tree(tree.as_fd(), attributes, Some(owners.as_fd()), reach)?;
             lift(tree)
@@ -375,11 +376,6 @@ fn kept(host: &Host, keep: &Keep, slots: &mut Slots) -> Result<Act, CannotStart>
         .map_err(before("give a tree another owner"))?;
     slots.put(slot, forget(kept));
     Ok(Act::Done)
-}
-
-fn tmpfs(at: &Path, data: &str, more: MountFlags) -> Result<Act, CannotStart> {
-    let flags = MountFlags::NOSUID | MountFlags::NODEV | more;
-    Ok(Act::Mount { kind: c"tmpfs", at: text(at)?, flags, data: words(data)? })
 }
 
 fn bound(limit: Limit) -> Act {

@@ -11,11 +11,10 @@ use rustix::io::{Errno, Result};
 
 use super::blocks::is_filtered;
 use super::host::Host;
-use super::prepare::handled;
+use super::prepare::{handled, instructions};
 use super::probe::Probe;
 use super::{around, group, mounts, trial};
 use crate::sys::process::{LeaveOnDrop, Side, await_end, clone_into, leave};
-use crate::sys::restrict::Instruction;
 use crate::sys::{landlock, process, restrict, signal};
 
 impl Host {
@@ -122,10 +121,7 @@ fn second_wall(kernel: &Kernel) -> Probe {
 
 fn filter(kernel: &Kernel) -> Probe {
     let program = kernel.arch.map(|arch: Arch| compile(arch, Nesting::Off, Sockets::Own));
-    let program: Option<Vec<Instruction>> = program.map(|program| {
-        program.into_iter().map(|(code, jt, jf, k)| Instruction { code, jt, jf, k }).collect()
-    });
-    let done = program.map_or(Err(Errno::NOSYS), |program| {
+    let done = program.map(instructions).map_or(Err(Errno::NOSYS), |program| {
         in_child(&|| {
             restrict::no_new_privileges()?;
             restrict::filter(&program)?;

@@ -16,13 +16,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use palisade_plan::Note;
+use palisade_plan::{Note, may_be_placeholder};
 use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
 use rustix::io::{Errno, Result};
 
 use super::error::{CannotStart, before};
+use super::free::Free;
 use super::janitor::Janitor;
 use super::journal;
+use super::lent::{Lent, can_be_entered};
 use super::spare::{self, Pool, Spares};
 use crate::sys::descriptor::{close, lift};
 use crate::sys::lock;
@@ -44,6 +46,8 @@ pub(super) struct Reserved {
 pub(super) struct Names {
     folders: Vec<Folder>,
     spares: Option<Arc<Pool>>,
+    /// Names that nothing keeps from being made.
+    free: Vec<Free>,
     /// Whether some could not be given back.
     stayed: AtomicBool,
 }
@@ -74,7 +78,7 @@ impl Reserved {
                 known.names.push(name);
                 continue;
             }
-            let open = open_folder(above).map_err(&failed)?;
+            let open = open_shut(above).map_err(&failed)?;
             let device = rustix::fs::fstat(&open).map_err(&failed)?.st_dev;
             folders.push(Folder { path: above.into(), open, names: vec![name], device });
         }
@@ -87,8 +91,18 @@ impl Reserved {
         if let Some(spares) = spares.as_mut().filter(|_| used.peek().is_some()) {
             journal::note(spares, used.map(|folder| &*folder.path));
         }
-        let names = Names { folders, spares: pool, stayed: AtomicBool::new(false) };
+        let stayed = AtomicBool::new(false);
+        let names = Names { folders, spares: pool, free: Vec::new(), stayed };
         Ok(Self { names: Arc::new(names), spares, janitor: None })
+    }
+
+    /// Adds names that nothing keeps from being made, and that are not there. Those whose folder cannot
+    /// be opened are left out.
+    pub(super) fn add_free(&mut self, paths: impl Iterator<Item = PathBuf>) {
+        let Some(names) = Arc::get_mut(&mut self.names) else { return };
+        let free = paths.filter(|path| !names.keep(path)).filter_map(|path| Free::new(&path));
+        let free: Vec<Free> = free.collect();
+        names.free = free;
     }
 
     /// Whether all placeholders are spares, which are moved also while something is mounted on them.
@@ -143,8 +157,10 @@ impl Reserved {
             let mut spares =
                 self.spares.as_mut().filter(|spares| spares.pool.device == folder.device);
             let kept = lock::take_turn(folder.open.as_fd()).and_then(|()| {
+                let opened = open_up(folder.open.as_fd());
                 let mut names = folder.names.iter();
                 let kept = names.try_for_each(|name| folder.put(name, spares.as_deref_mut()));
+                shut_again(folder.open.as_fd(), opened);
                 lock::end_turn(folder.open.as_fd());
                 kept
             });
@@ -178,7 +194,14 @@ impl Names {
     /// Returns the descriptors that are needed to give them back.
     pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let spares = self.spares.iter().map(|spares| spares.open.as_fd());
-        self.folders.iter().map(|folder| folder.open.as_fd()).chain(spares)
+        let free = self.free.iter().map(Free::folder);
+        self.folders.iter().map(|folder| folder.open.as_fd()).chain(spares).chain(free)
+    }
+
+    /// Sets aside what was made under names that nothing kept from it. It allocates nothing, and does
+    /// without the C library.
+    pub(super) fn set_free_aside(&self) {
+        self.free.iter().for_each(Free::set_aside);
     }
 
     /// Returns whether a path is one of them.
@@ -241,9 +264,7 @@ impl Folder {
         lock::take_turn(folder)?;
         let opened = open_up(folder);
         let removed = self.remove(spares);
-        if let Some((had, has)) = opened {
-            shut_again(folder, had, has).ok();
-        }
+        shut_again(folder, opened);
         lock::end_turn(folder);
         removed
     }
@@ -300,7 +321,7 @@ impl Folder {
 
 /// Lets names in a folder of ours be removed, which the command may have forbidden by its mode.
 /// Returns that mode and the one it has now.
-fn open_up(folder: BorrowedFd<'_>) -> Option<(u32, u32)> {
+pub(super) fn open_up(folder: BorrowedFd<'_>) -> Option<(u32, u32)> {
     let stat = rustix::fs::fstat(folder).ok()?;
     let had = stat.st_mode & 0o7777;
     let has = had | 0o300;
@@ -312,19 +333,43 @@ fn open_up(folder: BorrowedFd<'_>) -> Option<(u32, u32)> {
 }
 
 /// Undoes that, unless somebody has changed the mode meanwhile.
-fn shut_again(folder: BorrowedFd<'_>, had: u32, has: u32) -> Result<()> {
-    if rustix::fs::fstat(folder)?.st_mode & 0o777 != has & 0o777 {
-        return Ok(());
+pub(super) fn shut_again(folder: BorrowedFd<'_>, opened: Option<(u32, u32)>) {
+    let Some((had, has)) = opened else { return };
+    if rustix::fs::fstat(folder).is_ok_and(|stat| stat.st_mode & 0o777 == has & 0o777) {
+        rustix::fs::fchmod(folder, Mode::from_raw_mode(had)).ok();
     }
-    rustix::fs::fchmod(folder, Mode::from_raw_mode(had))
 }
 
-/// Returns whether this process could make something in the folder of `path`. Where it cannot, the
-/// command cannot either, unless the folder is its user's own and it changes the mode; then the look
-/// at the end finds what it made.
+/// Returns whether this process could make something in the folder of `path`, or can let itself.
+/// Where it cannot, the command cannot either.
 pub(super) fn can_be_made(path: &Path) -> bool {
     let above = path.parent().unwrap_or(path);
-    rustix::fs::accessat(CWD, above, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS).is_ok()
+    let rights = Access::WRITE_OK | Access::EXEC_OK;
+    match rustix::fs::accessat(CWD, above, rights, AtFlags::EACCESS) {
+        Err(Errno::ACCESS) => open_shut(above).is_ok_and(|folder| {
+            let is_open = open_up(folder.as_fd());
+            shut_again(folder.as_fd(), is_open);
+            is_open.is_some()
+        }),
+        may => may.is_ok(),
+    }
+}
+
+/// Opens a folder as [`open_folder`] does, also where a command has shut it or what is above it.
+pub(super) fn open_shut(path: &Path) -> Result<OwnedFd> {
+    match open_folder(path) {
+        Err(Errno::ACCESS) => {
+            let mut lent = Lent::anywhere();
+            let above: Vec<&Path> = path.ancestors().skip(1).collect();
+            for folder in above.into_iter().rev().filter(|folder| !can_be_entered(folder)) {
+                lent.look_into(folder)?;
+            }
+            // It may be the first that is shut, or one that can be entered.
+            lent.look_into(path).ok();
+            open_folder(path)
+        }
+        open => open,
+    }
 }
 
 /// Opens a folder whose path is free of links; one that no longer is is an error.
@@ -349,7 +394,7 @@ fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
 
 pub(super) fn is_placeholder(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::Directory
-        && stat.st_mode & 0o1022 == 0o1000
+        && may_be_placeholder(stat.st_mode)
         && stat.st_uid == rustix::process::geteuid().as_raw()
 }
 

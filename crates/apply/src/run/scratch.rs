@@ -10,7 +10,7 @@ use std::time::Duration;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use super::error::{CannotStart, before};
-use super::remove;
+use crate::remove;
 use crate::sys::descriptor::lift;
 
 /// How long ago a folder must have been changed before anybody may take it for left behind: one that

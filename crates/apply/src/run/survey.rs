@@ -6,23 +6,48 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use palisade_plan::{Kind, Place, Privilege, Questions, Searched, by_bytes, split};
+use palisade_plan::{
+    FileId, Kind, Place, Privilege, Questions, Searched, by_bytes, may_be_placeholder, split,
+};
 use rustix::fs::{Access, AtFlags, CWD, FileType};
 use rustix::io::Errno;
 
-use super::folders::Folders;
-use super::walk::{Extent, Walk, listed, walk};
+use super::folders::{Folders, Seen};
+use super::lent::Lent;
+use super::walk::{Extent, Walk, walk};
 
 /// What was found.
 pub(super) struct Surveyed {
     pub(super) places: Vec<Place>,
     /// Whether everything that should be searched was.
     pub(super) searched: bool,
+    /// Folders that nobody searches.
+    pub(super) skipped: Vec<PathBuf>,
 }
 
-/// Looks at what is asked about, and at `sockets`, wherever they are.
-pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[PathBuf]) -> Surveyed {
-    let mut found = Found::new(questions, privilege);
+/// Which folders a command can change the modes of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Changes {
+    /// Those in the trees.
+    Trees,
+    /// All of the user's.
+    #[cfg_attr(target_os = "macos", expect(dead_code, reason = "a profile holds modes, too"))]
+    All,
+}
+
+/// Looks at what is asked about, and at `sockets`, wherever they are. What a command can open, and its
+/// user has shut, is looked into.
+pub(super) fn survey(
+    questions: &Questions,
+    privilege: Privilege,
+    changes: Changes,
+    sockets: &[PathBuf],
+) -> Surveyed {
+    let lent = |trees: &[PathBuf]| match changes {
+        Changes::Trees => Lent::within(trees),
+        Changes::All => Lent::anywhere(),
+    };
+    let mut found = Found::new(questions, Folders::new(privilege, lent(&questions.trees)));
     for path in &questions.paths {
         let place = found.found(path);
         found.note_above(&place);
@@ -32,11 +57,13 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[Pat
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
     let mut barred: Vec<PathBuf> = Vec::new();
     let mut unseen = false;
-    let open = |folder: &Path| match listed(folder) {
+    // Not the one of `found`: while names are told, what they mean is looked at.
+    let mut lent = lent(&trees);
+    let open = |folder: &Path| match lent.open(folder) {
         Ok(open) => Some(open),
         Err(errno) => {
             match errno {
-                Errno::ACCESS => barred.push(folder.to_owned()),
+                Errno::ACCESS | Errno::PERM => barred.push(folder.to_owned()),
                 // It is gone, or was never a folder.
                 Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {}
                 // It is there, and nobody knows what is in it.
@@ -45,14 +72,25 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[Pat
             None
         }
     };
+    let mut beyond: BTreeSet<PathBuf> = BTreeSet::new();
+    let mut skipped: Vec<PathBuf> = Vec::new();
     let searched = walk(trees.iter().cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
+        skipped.extend(seen.is_skipped.then(|| seen.path()));
+        if let Some(folder) = seen.beyond() {
+            beyond.insert(folder.to_owned());
+            return Walk::Past;
+        }
         if questions.may_want(seen.name) || seen.kind == FileType::Socket {
             let path = seen.path();
             if seen.kind == FileType::Socket || questions.wants(&path) {
                 found.look(&path);
                 return Walk::Past;
             }
+        }
+        // One that leads git to a repository: those that come later are looked at.
+        if !is_folder && seen.name == ".git" {
+            found.look(&seen.path());
         }
         if is_folder && questions.may_begin(seen.name) {
             let path = seen.path();
@@ -65,8 +103,10 @@ pub(super) fn survey(questions: &Questions, privilege: Privilege, sockets: &[Pat
         if is_folder { Walk::Into } else { Walk::Past }
     });
     barred.extend(std::mem::take(&mut found.folders.barred));
-    found.bar(&barred, &trees);
-    Surveyed { places: found.in_order(), searched: searched == Extent::Whole && !unseen }
+    beyond.extend(barred.iter().filter_map(|path| barrier(path)));
+    found.bar(&beyond, &trees);
+    let searched = searched == Extent::Whole && !unseen;
+    Surveyed { places: found.in_order(), searched, skipped }
 }
 
 /// What is known so far.
@@ -82,10 +122,10 @@ struct Found<'q> {
 }
 
 impl<'q> Found<'q> {
-    fn new(questions: &'q Questions, privilege: Privilege) -> Self {
+    fn new(questions: &'q Questions, folders: Folders) -> Self {
         let asked = Vec::with_capacity(questions.paths.len());
         let (beside, others) = (Vec::with_capacity(20), BTreeSet::new());
-        Self { asked, beside, questions, others, folders: Folders::new(privilege) }
+        Self { asked, beside, questions, others, folders }
     }
 
     /// Looks at a path that nobody asked about beforehand, unless somebody did.
@@ -137,20 +177,24 @@ impl<'q> Found<'q> {
 
     /// Looks at a path.
     fn found(&mut self, path: &Path) -> Place {
-        let (at, found) = match split(path) {
+        let Seen { at, links, found } = match split(path) {
             Some((above, name)) => self.folders.look(above, name, path),
-            // The root, or `..` at its end: only the kernel knows which folder that is.
-            None => (fs::canonicalize(path).ok(), fs::symlink_metadata(path).ok()),
+            // The root, or `..` at its end: only who follows it knows which folder that is.
+            None => self.folders.follow(path).map_or_else(Seen::default, |way| Seen {
+                at: Some(way.real),
+                links: way.links,
+                found: Some(way.found),
+            }),
         };
         let at = at.unwrap_or_else(|| path.into());
         let is = found.as_ref().map_or(Kind::Absent, kind);
-        let (real, end) = match is {
-            Kind::Link => {
-                let real = fs::canonicalize(path).ok();
-                (real.unwrap_or_else(|| at.clone()), fs::metadata(path).ok())
-            }
+        let (real, links, end) = match is {
+            Kind::Link => match self.folders.follow(path) {
+                Some(way) => (way.real, way.links, Some(way.found)),
+                None => (at.clone(), links, None),
+            },
             Kind::Absent | Kind::Folder | Kind::File | Kind::Socket | Kind::Other => {
-                (at.clone(), found)
+                (at.clone(), links, found)
             }
         };
         let shut = (is != Kind::Absent).then(|| self.folders.shut_above(&real)).flatten();
@@ -158,24 +202,29 @@ impl<'q> Found<'q> {
         if leads_to == Kind::Folder {
             self.folders.placed(path);
         }
+        let mode = end.as_ref().map_or(0, |end| end.mode() & 0o7777);
+        // A command can set the mark of what keeps a name, and then it means nothing.
+        let empty = is == Kind::Folder && may_be_placeholder(mode) && has_nothing(&at);
         Place {
             path: path.into(),
             at,
             is,
             leads_to,
             names: end.as_ref().map_or(0, MetadataExt::nlink),
-            mode: end.as_ref().map_or(0, |end| end.mode() & 0o7777),
+            mode,
             owner: end.as_ref().map_or((0, 0), |end| (end.uid(), end.gid())),
+            id: end.as_ref().map(|end| FileId { device: end.dev(), inode: end.ino() }),
+            empty,
             shut,
             real,
+            links,
             searched: Searched::Whole,
         }
     }
 
-    /// Notes the folders of trees that keep us from looking, and not whoever can change their modes.
-    fn bar(&mut self, barred: &[PathBuf], trees: &[PathBuf]) {
-        let shut: BTreeSet<PathBuf> = barred.iter().filter_map(|path| barrier(path)).collect();
-        for folder in shut.iter().filter(|it| trees.iter().any(|tree| it.starts_with(tree))) {
+    /// Notes the folders of trees in which nobody could look.
+    fn bar(&mut self, folders: &BTreeSet<PathBuf>, trees: &[PathBuf]) {
+        for folder in folders.iter().filter(|it| trees.iter().any(|tree| it.starts_with(tree))) {
             self.look(folder);
             let places = self.asked.iter_mut().chain(&mut self.beside);
             for place in places.filter(|place| place.at == *folder) {
@@ -200,6 +249,10 @@ fn barrier(path: &Path) -> Option<PathBuf> {
     let is_ours = found.uid() == rustix::process::geteuid().as_raw();
     let is_shut = !may(Access::READ_OK | Access::EXEC_OK);
     (is_shut && (is_ours || may(Access::EXEC_OK))).then_some(real)
+}
+
+fn has_nothing(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut names| names.next().is_none())
 }
 
 fn kind(found: &Metadata) -> Kind {

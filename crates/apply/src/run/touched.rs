@@ -44,6 +44,9 @@ const FOLDERS: [(&str, &str); 14] = [
     ("python", ".pyenv/shims"),
 ];
 
+/// What git goes on with in a repository when somebody says so: a line of these can be a command.
+const LISTS: [&str; 2] = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
+
 /// Where Python keeps what is executed whenever it starts: `lib/*/site-packages/*.pth` in these.
 const ENVIRONMENTS: [&str; 4] = [".venv", "venv", "env", ".local"];
 
@@ -103,6 +106,11 @@ fn in_tree(tree: &PathBuf, since: Timespec) -> Vec<Touched> {
             }
         }
     }
+    for repository in repositories(&may_be, &mut look) {
+        for list in LISTS.map(|list| repository.join(list)).iter().filter(|list| changed(list)) {
+            found.push(Touched { path: tree.join(list), why: "hook" });
+        }
+    }
     for environment in ENVIRONMENTS.into_iter().filter(|name| may_be(name)) {
         let lib = Path::new(environment).join("lib");
         let Ok(versions) = look(&lib) else { continue };
@@ -113,6 +121,23 @@ fn in_tree(tree: &PathBuf, since: Timespec) -> Vec<Touched> {
             let hooks = hooks.filter(|path| changed(path));
             found.extend(hooks.map(|path| Touched { path: tree.join(path), why: "python" }));
         }
+    }
+    found
+}
+
+/// Returns where git may keep lists of what it does next: in the project's repository, or, where the tree
+/// is one itself, in what belongs to its worktrees.
+fn repositories(
+    may_be: &dyn Fn(&str) -> bool,
+    look: &mut dyn FnMut(&Path) -> rustix::io::Result<OwnedFd>,
+) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    found.extend(may_be(".git").then(|| ".git".into()));
+    if may_be("HEAD") && may_be("objects") {
+        found.push(PathBuf::new());
+        let worktrees = Path::new("worktrees");
+        let names = look(worktrees).ok().and_then(|folder| names(&folder)).unwrap_or_default();
+        found.extend(names.iter().map(|name| worktrees.join(name)));
     }
     found
 }

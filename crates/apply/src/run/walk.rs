@@ -16,8 +16,15 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 /// How many names are looked at.
 const MOST: usize = 20_000;
 
-/// Folders that hold nothing a person wrote, and very much of it.
-const SKIPPED: [&str; 5] = ["node_modules", "objects", "target", ".venv", "__pycache__"];
+/// How long a path can be, with the byte that ends it.
+const LONGEST: usize = 4096;
+
+/// Folders that hold hardly anything a person wrote, and very much of it. Who needs to know which were
+/// there is told.
+const SKIPPED: [&str; 4] = ["node_modules", "target", ".venv", "__pycache__"];
+
+/// Where git keeps what it was given, and nothing under a name of anybody's choosing.
+const OBJECTS: &str = "objects";
 
 /// Room for the names that the kernel tells at once.
 #[cfg(target_os = "linux")]
@@ -47,9 +54,17 @@ pub(super) struct Seen<'w> {
     folder: &'w Path,
     pub(super) name: &'w OsStr,
     pub(super) kind: FileType,
+    /// Whether it is a folder that nobody looks into, for there is too much in it.
+    pub(super) is_skipped: bool,
 }
 
 impl Seen<'_> {
+    /// Returns the folder that it is in, if its path is longer than the kernel takes.
+    pub(super) fn beyond(&self) -> Option<&Path> {
+        let length = self.folder.as_os_str().len() + 1 + self.name.len();
+        (length >= LONGEST).then_some(self.folder)
+    }
+
     /// Returns where it is. Most names are of no interest, and need no path.
     pub(super) fn path(&self) -> PathBuf {
         self.folder.join(self.name)
@@ -81,10 +96,12 @@ pub(super) fn walk(
                 let Ok(stat) = stat else { return ControlFlow::Continue(()) };
                 kind = FileType::from_raw_mode(stat.st_mode);
             }
-            let seen = Seen { folder: &folder, name: OsStr::from_bytes(name.to_bytes()), kind };
             let is_folder = kind == FileType::Directory;
-            if visit(seen) == Walk::Into && is_folder && !SKIPPED.iter().any(|no| seen.name == *no)
-            {
+            let name = OsStr::from_bytes(name.to_bytes());
+            let is_skipped = is_folder && SKIPPED.iter().any(|skipped| name == *skipped);
+            let seen = Seen { folder: &folder, name, kind, is_skipped };
+            let is_entered = visit(seen) == Walk::Into && is_folder && !is_skipped;
+            if is_entered && !(name == OBJECTS && is_repository(&folder, &open)) {
                 folders.push_back(seen.path());
             }
             ControlFlow::Continue(())
@@ -94,6 +111,12 @@ pub(super) fn walk(
         }
     }
     Extent::Whole
+}
+
+/// Returns whether a folder is a repository of git, by its name too: the rest is quickly made.
+fn is_repository(path: &Path, folder: &OwnedFd) -> bool {
+    let has = |name| rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).is_ok();
+    path.iter().any(|part| part.as_bytes().ends_with(b".git")) && has(c"HEAD") && has(c"refs")
 }
 
 /// Tells names in folders: with room that is used again, where the kernel fills that itself.
@@ -157,9 +180,16 @@ mod tests {
         let project = Project::new()
             .file(format!("{deep}/file"), "x")
             .file("node_modules/m/file", "x")
+            .file("src/objects/file", "x")
+            .file("src/HEAD", "x")
+            .file("src/refs/x", "x")
+            .file(".git/objects/file", "x")
+            .file(".git/HEAD", "x")
+            .file(".git/refs/x", "x")
             .symlink("link", "a");
-        let mut seen = Vec::new();
+        let (mut seen, mut skipped) = (Vec::new(), Vec::new());
         let visit = |one: Seen<'_>| {
+            skipped.extend(one.is_skipped.then(|| one.path()));
             seen.push(one.path().strip_prefix(project.root()).unwrap().to_owned());
             Walk::Into
         };
@@ -170,5 +200,11 @@ mod tests {
         assert!(seen.iter().any(|path| path == "link"));
         assert!(!seen.iter().any(|path| path.starts_with("link/b")), "links are not followed");
         assert!(!seen.iter().any(|path| path.starts_with("node_modules/m")));
+        assert_eq!(skipped, [project.path("node_modules")]);
+        assert!(
+            seen.contains(&"src/objects/file".into()),
+            "not every folder of this name is git's"
+        );
+        assert!(!seen.contains(&".git/objects/file".into()));
     }
 }

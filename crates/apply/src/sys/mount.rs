@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags,
@@ -28,7 +28,33 @@ pub(crate) enum Reach {
     All,
 }
 
-/// Takes a clone of the tree at `path`, which belongs to no folder until it is attached. A link at
+/// Opens what lies at `path`, to be cloned or mounted on. A link among its folders is an error: the path
+/// was free of them, and somebody has put one there since. A link at its end is opened itself.
+pub(crate) fn find(path: &CStr) -> Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+}
+
+/// Opens the folder `name` in `folder`; a link, another mount or anything else is an error.
+pub(crate) fn folder_in(folder: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+    rustix::fs::openat2(folder, name, flags, Mode::empty(), resolve)
+}
+
+/// Takes a clone of the tree at a place that was opened.
+pub(crate) fn clone_at(place: BorrowedFd<'_>, reach: Reach) -> Result<OwnedFd> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_EMPTY_PATH;
+    let flags = match reach {
+        Reach::One => flags,
+        Reach::All => flags | OpenTreeFlags::AT_RECURSIVE,
+    };
+    rustix::mount::open_tree(place, c"", flags)
+}
+
+/// Takes a clone of the tree at `path`, whoever has put links on the way, which belongs to no folder until it is attached. A link at
 /// the end of the path is taken itself.
 pub(crate) fn clone_tree(path: &CStr, reach: Reach) -> Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
@@ -108,6 +134,12 @@ fn set_attributes(
     unsafe { raw::call(libc::SYS_mount_setattr, arguments) }.map(drop)
 }
 
+/// Puts a cloned tree at a place that was opened.
+pub(crate) fn attach_at(tree: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<()> {
+    let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH | MoveMountFlags::MOVE_MOUNT_T_EMPTY_PATH;
+    rustix::mount::move_mount(tree, c"", place, c"", flags)
+}
+
 /// Puts a cloned tree at `path`. A link at the end of the path is not followed.
 pub(crate) fn attach(tree: BorrowedFd<'_>, path: &CStr) -> Result<()> {
     rustix::mount::move_mount(tree, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
@@ -120,13 +152,49 @@ pub(crate) fn attach(tree: BorrowedFd<'_>, path: &CStr) -> Result<()> {
 pub(crate) fn rebind(path: &CStr, attributes: u64) -> Result<()> {
     let mut tries = 100_u32;
     loop {
-        let tree = clone_tree(path, Reach::All)?;
+        let place = find(path)?;
+        let tree = clone_at(place.as_fd(), Reach::All)?;
         change_tree(tree.as_fd(), attributes, None, Reach::All)?;
-        match attach(tree.as_fd(), path) {
+        match attach_at(tree.as_fd(), place.as_fd()) {
             Err(Errno::NOENT) if tries > 0 => tries -= 1,
             done => return done,
         }
     }
+}
+
+/// Covers what lies at `path` so that it can be used for nothing, whatever it is.
+pub(crate) fn cover(path: &CStr) -> Result<()> {
+    let mut tries = 100_u32;
+    loop {
+        let place = find(path)?;
+        let kind = FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode);
+        let cover = if kind == FileType::Directory { folder_cover()? } else { file_cover()? };
+        match attach_at(cover.as_fd(), place.as_fd()) {
+            // It was replaced meanwhile, as in `rebind`.
+            Err(Errno::NOENT) if tries > 0 => tries -= 1,
+            done => return done,
+        }
+    }
+}
+
+/// Returns a file that can be opened for nothing: a device on a mount without devices.
+pub(crate) fn file_cover() -> Result<OwnedFd> {
+    let cover = clone_tree(c"/dev/null", Reach::One)?;
+    change_tree(cover.as_fd(), READ_ONLY | NO_DEVICES, None, Reach::One)?;
+    Ok(cover)
+}
+
+/// Returns an empty folder that nobody may enter.
+pub(crate) fn folder_cover() -> Result<OwnedFd> {
+    let context = rustix::mount::fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    for (key, value) in [(c"size", c"4k"), (c"nr_inodes", c"1"), (c"mode", c"000")] {
+        rustix::mount::fsconfig_set_string(context.as_fd(), key, value)?;
+    }
+    rustix::mount::fsconfig_create(context.as_fd())?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_RDONLY
+        | MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV;
+    rustix::mount::fsmount(context.as_fd(), FsMountFlags::FSMOUNT_CLOEXEC, attributes)
 }
 
 /// Mounts a new filesystem of `kind` at `path`.

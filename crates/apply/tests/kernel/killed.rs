@@ -341,6 +341,52 @@ fn a_janitor_gives_names_back_in_folders_that_were_shut() {
     });
 }
 
+#[test]
+fn a_janitor_sets_aside_what_nothing_kept_from_being_made() {
+    let name = "killed::a_janitor_sets_aside_what_nothing_kept_from_being_made";
+    if let Some(root) = std::env::var_os(SUPERVISOR) {
+        let mut place = place(Path::new(&root));
+        let names = ["**/.git/commondir", "**/.git/config.worktree"];
+        let patterns = names.map(|name| pattern(Path::new(&root), name));
+        place.order.protect.extend(patterns);
+        let script = "echo ../evil > .git/commondir; mkdir .git/config.worktree; \
+                      for n in '' -2 -3 -4 -5 -6 -7 -8 -9 -10 -11; do \
+                      echo mine > .git/commondir.set-aside$n; done; \
+                      chmod 111 .git; exec sleep 47.14";
+        place.order.argv = ["/bin/sh", "-c", script].map(str::to_owned).into();
+        drop(crate::started(&place, Streams::default()).wait());
+        return;
+    }
+    as_both(name, || {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (project, scratch) = (project(), Project::new());
+        let root = project.root().to_owned();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let mut supervisor = child(name, &root, &scratch);
+        let begun = Instant::now();
+        while mode(&project.path(".git")) != 0o111 {
+            assert!(begun.elapsed() < PATIENCE, "it never started");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        supervisor.kill().unwrap();
+        supervisor.wait().unwrap();
+        let begun = Instant::now();
+        while !ours(&root).is_empty() {
+            assert!(begun.elapsed() < PATIENCE, "{:?} live on", ours(&root));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        fs::set_permissions(project.path(".git"), fs::Permissions::from_mode(0o755)).unwrap();
+        let is = |path: &str| fs::read_to_string(project.path(path)).unwrap();
+        assert!(!project.path(".git/commondir").exists());
+        assert!(!project.path(".git/config.worktree").exists());
+        let names = fs::read_dir(project.path(".git")).unwrap().map(|it| it.unwrap().path());
+        let aside = names.filter(|path| fs::read(path).is_ok_and(|text| text == b"../evil\n"));
+        assert_eq!(aside.count(), 1, "also where other names were taken");
+        assert_eq!(is(".git/commondir.set-aside"), "mine\n", "nothing is lost");
+        assert!(project.path(".git/config.worktree.set-aside").is_dir());
+    });
+}
+
 /// Returns the janitor among the children of a supervisor.
 fn janitor_of(supervisor: u32) -> Option<rustix::process::Pid> {
     let threads = fs::read_dir(format!("/proc/{supervisor}/task")).ok()?.flatten();

@@ -27,10 +27,12 @@ mod network;
 mod odd;
 mod outcome;
 mod paths;
+mod planted;
 mod policy;
 mod replaced;
 mod soak;
 mod streams;
+mod surveyed;
 mod terminal;
 mod threads;
 mod unaided;
@@ -96,6 +98,7 @@ impl Place {
             ],
             hide: vec![pattern(home.root(), ".ssh"), pattern(home.root(), ".config/gh")],
             readable: Vec::new(),
+            others: Vec::new(),
             network: NetworkMode::DenyAll,
             unix: Vec::new(),
             publish: Vec::new(),

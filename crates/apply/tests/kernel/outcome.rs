@@ -95,7 +95,8 @@ fn e040_files_that_execute_elsewhere_are_told_when_they_were_touched() {
              mkdir .husky; echo x > .husky/pre-push; echo x > other; \
              for f in .bashrc .ssh/authorized_keys .vscode/tasks.json .idea/run.xml conftest.py .npmrc \
                .venv/lib/python3.11/site-packages/a.pth .pyenv/shims/python .config/autostart/a.desktop \
-               .config/systemd/user/a.service Makefile .venv/lib/python3.11/site-packages/plain.py; \
+               .config/systemd/user/a.service Makefile .git/rebase-merge/git-rebase-todo \
+               .git/rebase-merge/done .git/sequencer/todo .venv/lib/python3.11/site-packages/plain.py; \
              do mkdir -p $(dirname $f); echo x >> $f; done");
         let mut told: Vec<_> = outcome
             .touched
@@ -110,6 +111,8 @@ fn e040_files_that_execute_elsewhere_are_told_when_they_were_touched() {
             (".config/autostart/a.desktop", "login"),
             (".config/systemd/user/a.service", "login"),
             (".envrc", "shell start-up"),
+            (".git/rebase-merge/git-rebase-todo", "hook"),
+            (".git/sequencer/todo", "hook"),
             (".github/workflows/new.yml", "ci"),
             (".husky/pre-push", "hook"),
             (".idea/run.xml", "editor"),

@@ -4,11 +4,14 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
-use palisade_apply::{Input, Output, Streams};
+use palisade_apply::{Input, Outcome, Output, Streams};
+use palisade_plan::Layer;
 use palisade_testkit::{Project, Turn, ordinary_user};
 
-use crate::{Place, all, as_both, out, started, started_awaited};
+use crate::fallback::{accepting, blocked, lacks};
+use crate::{Place, all, as_both, out, pattern, started, started_awaited};
 
 fn repository() -> Place {
     Place::with(Project::new().file(".git/config", "[core]\n").dir(".git/hooks"))
@@ -54,6 +57,86 @@ fn is_protected_again() {
     assert_eq!(codes, ["protected-replaced"], "{:?}", outcome.notes);
     let text = all(&outcome);
     assert!(text.contains("Read-only") && text.contains("busy"), "{text}");
+}
+
+/// What a host does while a script waits for it, which then goes on for long enough to be guarded.
+fn meanwhile(place: &mut Place, script: &str, host: impl Fn(&Place)) -> Outcome {
+    let script = format!("touch up; until test -e saved; do sleep 0.01; done; sleep 1; {script}");
+    place.order.argv = ["sh".into(), "-c".into(), script].into();
+    let running = started(place, Streams::default());
+    while !place.project.path("up").exists() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    host(place);
+    fs::write(place.project.path("saved"), "").unwrap();
+    running.wait().unwrap()
+}
+
+#[test]
+fn e033_a_folder_that_the_host_replaces_is_protected_again() {
+    as_both("replaced::e033_a_folder_that_the_host_replaces_is_protected_again", || {
+        for is_removed in [true, false] {
+            let project = Project::new().file(".vscode/tasks.json", "old\n");
+            let mut place = Place::with(project);
+            place.order.protect = vec![pattern(place.project.root(), "**/.vscode")];
+            let script = "echo evil > .vscode/tasks.json; echo evil > .vscode/new; mv .vscode v; \
+                cat .vscode/tasks.json";
+            let outcome = meanwhile(&mut place, script, |place| {
+                let folder = place.project.path(".vscode");
+                // As a checkout of another branch and back.
+                if is_removed {
+                    fs::remove_dir_all(&folder).unwrap();
+                } else {
+                    fs::rename(&folder, place.project.path("was")).unwrap();
+                }
+                fs::create_dir(&folder).unwrap();
+                fs::write(folder.join("tasks.json"), "new\n").unwrap();
+            });
+            assert_eq!(out(&outcome), "new\n", "{}", all(&outcome));
+            let tasks = fs::read(place.project.path(".vscode/tasks.json")).unwrap();
+            assert_eq!(tasks, b"new\n");
+            assert!(!place.project.path(".vscode/new").exists());
+            assert!(outcome.notes.iter().any(|note| note.code == "protected-replaced"));
+        }
+    });
+}
+
+fn secret() -> Place {
+    let mut place = Place::with(Project::new().file(".env", "old-secret\n").dir("sub"));
+    place.order.hide = vec![pattern(place.project.root(), "**/.env")];
+    place
+}
+
+/// As git and editors save.
+fn save(place: &Place) {
+    let (new, env) = (place.project.path("sub/.env.new"), place.project.path(".env"));
+    fs::write(&new, "new-secret\n").unwrap();
+    fs::rename(&new, env).unwrap();
+}
+
+#[test]
+fn e033_a_hidden_file_that_the_host_saves_is_hidden_again() {
+    as_both("replaced::e033_a_hidden_file_that_the_host_saves_is_hidden_again", || {
+        let mut place = secret();
+        let outcome = meanwhile(&mut place, "cat .env; mv .env e; echo x > .env; ls -A", save);
+        assert!(!all(&outcome).contains("secret"), "{}", all(&outcome));
+        assert_eq!(out(&outcome), ".env\nsaved\nsub\nup\n", "{}", all(&outcome));
+        assert_eq!(fs::read(place.project.path(".env")).unwrap(), b"new-secret\n");
+        assert!(outcome.notes.iter().any(|note| note.code == "hidden-replaced"));
+        let told = lacks(&outcome, Layer::Hide);
+        assert!(told.contains("hidden again"), "{told}");
+    });
+}
+
+#[test]
+fn without_namespaces_a_hidden_file_that_the_host_saves_is_told_of() {
+    let name = "replaced::without_namespaces_a_hidden_file_that_the_host_saves_is_told_of";
+    blocked(name, || {
+        let outcome = accepting(secret()).sh("cat .env; echo fine");
+        assert_eq!(out(&outcome), "fine\n", "{}", all(&outcome));
+        let told = lacks(&outcome, Layer::Hide);
+        assert!(told.contains("moves to the name"), "{told}");
+    });
 }
 
 /// However the moment falls: before, between or after the mounts of the sandbox.

@@ -30,7 +30,7 @@ impl Work {
 
     /// Runs a script with the project's caches.
     fn sh(&mut self, script: &str) -> Outcome {
-        let held = self.store().take(self.place.project.root()).unwrap().unwrap();
+        let held = self.store().take(self.place.project.root(), None).unwrap().unwrap();
         self.place.order.caches = Caches::Private { store: Some(held.folder().into()) };
         self.place.sh(script)
     }
@@ -59,6 +59,27 @@ impl Work {
         seen.sort();
         seen
     }
+}
+
+#[test]
+fn a_link_in_the_place_of_a_layer_leads_nobody_to_what_is_hidden() {
+    as_both("work::a_link_in_the_place_of_a_layer_leads_nobody_to_what_is_hidden", || {
+        let project = Project::new().file("Cargo.toml", "").file("vault/key", "secret\n");
+        let mut work = Work::on(project);
+        let root = work.place.project.root().to_owned();
+        let vault = pattern(&root, "vault");
+        work.place.order.hide.push(vault);
+        // There is no home of the tool yet, so that the layer is where its variable says.
+        let outcome = work.sh(&format!(
+            "echo made > $CARGO_HOME/made; cd $CARGO_HOME/..; mv upper other; rmdir upper; \
+             ln -sT {0}/vault upper; ln -sfT {0}/vault upper; cat $CARGO_HOME/made",
+            root.display()
+        ));
+        assert_eq!(out(&outcome), "made\n", "{}", all(&outcome));
+        fs::create_dir(work.place.home.path(".cargo")).unwrap();
+        let outcome = work.sh("cat ~/.cargo/key; ls ~/.cargo");
+        assert_eq!(out(&outcome), "made\n", "{}", all(&outcome));
+    });
 }
 
 #[test]

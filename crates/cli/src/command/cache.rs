@@ -123,6 +123,7 @@ fn told(cached: &Cached) -> Json {
     let used = cached.used.duration_since(std::time::SystemTime::UNIX_EPOCH).unwrap_or_default();
     json!({
         "root": cached.root.to_string_lossy(),
+        "who": cached.who,
         "folder": cached.folder.to_string_lossy(),
         "bytes": cached.bytes,
         "used": used.as_secs(),
@@ -130,7 +131,11 @@ fn told(cached: &Cached) -> Json {
 }
 
 fn shown(cached: &Cached) -> String {
-    visible(&cached.root.to_string_lossy())
+    let root = visible(&cached.root.to_string_lossy());
+    match &cached.who {
+        None => root,
+        Some(who) => format!("{root} ({})", visible(who)),
+    }
 }
 
 /// Returns a size in the largest unit of which there is more than one.

@@ -34,6 +34,7 @@ mod network_wire;
 mod own_state;
 mod picked;
 mod places;
+mod planted;
 mod policy_check;
 mod policy_convert;
 mod policy_show;

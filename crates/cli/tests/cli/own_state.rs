@@ -51,10 +51,27 @@ fn what_is_kept_for_all_projects_is_hidden_and_this_ones_caches_are_not() {
         assert!(run(&[]).ends_with("looked\n"));
         assert_eq!(run(&[]), "warm\nlooked\n", "over the real one, too");
         fs::remove_file(world.home.path(".local/state/palisade/workspaces/list.txt")).unwrap();
+        assert_eq!(run(&["--agent", "claude"]), "looked\n", "an agent has its own");
         assert_eq!(run(&["--agent", "claude"]), "warm\nlooked\n");
         // The probe works: outside all of it is read.
         let outside = world.finish(world.command("sh").arg("look.sh"));
         assert_eq!(outside.stdout.matches("secret of").count(), 4, "{}", outside.stdout);
+    });
+}
+
+#[test]
+fn what_may_only_read_leaves_nothing_for_others_to_execute() {
+    as_both(|world| {
+        world.write("package.json", "{}");
+        fs::create_dir(world.home.path(".npm")).unwrap();
+        let run = |profile: &str, script: &str| {
+            let ran = world.run(&["run", "--profile", profile, "--", "sh", "-c", script]);
+            ran.stdout
+        };
+        run("readonly", "echo planted > ~/.npm/planted");
+        assert_eq!(run("workspace-write", "cat ~/.npm/planted; echo own > ~/.npm/own"), "");
+        assert_eq!(run("workspace-write", "cat ~/.npm/own"), "own\n", "who may write keeps it");
+        assert_eq!(run("readonly", "cat ~/.npm/own"), "");
     });
 }
 

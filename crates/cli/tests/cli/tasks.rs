@@ -227,6 +227,36 @@ fn what_cannot_be_kept_apart_or_run_is_refused_before_anything_is() {
 }
 
 #[test]
+fn a_workspace_to_which_a_command_could_have_made_a_link_is_refused() {
+    as_both(|from| {
+        let tasks = "tasks: [{ id: one, workspace: ws/one, command: touch made }]\n";
+        let world = world(from.person, tasks);
+        let place = |path: &str| world.home.path(path);
+        fs::create_dir_all(place("t/ws/one")).unwrap();
+        fs::create_dir_all(place("t/.git/objects")).unwrap();
+        fs::create_dir_all(place(".config/own")).unwrap();
+        assert_eq!(run(&world, &[]).code, Some(0), "it is a workspace");
+        // A run in the project, and then the tasks.
+        let mut plain = world.command(PALISADE);
+        let script = "rm -r ws/one && ln -s ~/.config/own ws/one";
+        plain.args(["run", "--shell", script]).current_dir(place("t"));
+        let plain = world.finish(&mut plain);
+        assert_eq!(plain.code, Some(0), "{}", plain.stderr);
+        for arguments in [&[][..], &["--task", "one"]] {
+            let ran = run(&world, arguments);
+            assert_eq!(ran.code, Some(125), "{}", ran.stderr);
+            assert!(ran.stderr.contains("error[workspace]"), "{}", ran.stderr);
+            assert!(ran.stderr.contains("through the link"), "{}", ran.stderr);
+            assert!(!place(".config/own/made").exists());
+        }
+        fs::write(place("t/tasks.yaml"), "tasks: [{ id: one, command: touch made }]\n").unwrap();
+        let ran = run(&world, &["--workspaces", "ws"]);
+        assert!(ran.code == Some(125) && ran.stderr.contains("through the link"), "{}", ran.stderr);
+        assert!(!place(".config/own/made").exists());
+    });
+}
+
+#[test]
 fn tasks_of_one_file_know_each_other_and_who_ran_before_is_told_of() {
     // Each goes on when the other has begun, which it sees by a folder that both may write.
     let meet = "touch ../met/$(basename $PWD); for i in $(seq 300); do test $(ls ../met | wc -l) = 2 && exit 0; sleep 0.1; done; exit 9";

@@ -148,6 +148,7 @@ fn order(folder: &Path, home: Option<PathBuf>, require: Require) -> Order {
         protect: Vec::new(),
         hide: secret.into_iter().collect(),
         readable: Vec::new(),
+        others: Vec::new(),
         network: NetworkMode::DenyAll,
         unix: Vec::new(),
         publish: Vec::new(),

@@ -4,7 +4,7 @@ use palisade_apply::Host;
 use palisade_plan::Kernel;
 use palisade_plan::network::Rung;
 
-use crate::sandbox::CannotRun;
+use crate::sandbox::{CannotRun, LOWER};
 use crate::session::Request;
 
 /// A filtered network that was tried.
@@ -12,11 +12,18 @@ use crate::session::Request;
 pub struct Filtered {
     /// How connections are led to us, or why there is none.
     pub rung: Result<Rung, CannotRun>,
+    /// Whether the caller's environment asks for less than there may be.
+    pub lowered: bool,
 }
 
 impl Filtered {
     pub(super) fn tried(host: &Host, kernel: &Kernel, request: &Request) -> Self {
-        Self { rung: led(host, kernel, request) }
+        let mut kernel = kernel.clone();
+        let best = kernel.network;
+        if let Some(word) = request.var(LOWER) {
+            kernel.network = best.lowered(&word.to_string_lossy());
+        }
+        Self { rung: led(host, &kernel, request), lowered: kernel.network != best }
     }
 
     /// Says what that means to whoever runs a command.
@@ -36,6 +43,7 @@ impl Filtered {
     pub fn remedy(&self) -> Option<String> {
         match &self.rung {
             Ok(Rung::Queue) => None,
+            Ok(_) if self.lowered => Some(format!("`{LOWER}` asks for less: unset it")),
             Ok(Rung::Redirect) => Some(
                 "a kernel with `xt_NFQUEUE` or `nft_queue`, and `nfnetlink_queue`; as modules: \
                  `modprobe nft_queue nfnetlink_queue`"
@@ -87,7 +95,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_has_a_remedy_and_what_is_there_has_none() {
-        let of = |rung| Filtered { rung: Ok(rung) };
+        let of = |rung| Filtered { rung: Ok(rung), lowered: false };
         for (rung, word) in
             [(Rung::Queue, "queue"), (Rung::Redirect, "redirect"), (Rung::None, "none")]
         {
@@ -95,5 +103,7 @@ mod tests {
             assert!(it.about().starts_with(&format!("{word}: ")), "{}", it.about());
             assert_eq!(it.remedy().is_none(), rung == Rung::Queue);
         }
+        let asked = Filtered { rung: Ok(Rung::None), lowered: true };
+        assert!(asked.remedy().is_some_and(|it| it.contains(LOWER)));
     }
 }

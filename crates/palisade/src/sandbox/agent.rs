@@ -85,6 +85,7 @@ impl Sandbox {
             let unnamed = |_| CannotRun::NoText { folder: other.root.clone() };
             let folder = Folder::literal(&other.root).map_err(unnamed)?;
             let pattern = folder.as_pattern();
+            order.others.push(other.root.clone());
             let open = lifted.iter().any(|open| open.value.covers(pattern));
             let around = session.root().path.starts_with(&other.root);
             if !open && !around && !order.hide.contains(pattern) {

@@ -63,7 +63,7 @@ use crate::session::{OpenError, Request, Session, Warning};
 use crate::workspaces::{InUse, Workspaces};
 use ask::Asking;
 use planned::Ordered;
-pub(crate) use planned::for_this_machine;
+pub(crate) use planned::{LOWER, for_this_machine};
 use record::{Recorded, Recorder, call_hash, run_name};
 use run::{About, Awaited};
 use telemetry::{Telemetry, Watch};
@@ -398,10 +398,15 @@ impl Sandbox {
         let (Caches::Private { .. }, Walls::Up) = (&order.caches, &order.walls) else {
             return None;
         };
+        // What is read only must leave nothing behind, least of all what another run then executes.
+        if order.write.is_empty() {
+            return None;
+        }
         if !order.cache_markers().iter().any(|marker| marker.symlink_metadata().is_ok()) {
             return None;
         }
-        let held = self.0.store.as_ref()?.take(&order.root).ok().flatten()?;
+        let held =
+            self.0.store.as_ref()?.take(&order.root, self.whose().as_deref()).ok().flatten()?;
         let mut above = held.folder().ancestors();
         if above.any(|folder| order.hide.iter().any(|hidden| hidden.matches(folder))) {
             let folder = shown(held.folder());
@@ -415,6 +420,15 @@ impl Sandbox {
         }
         order.caches = Caches::Private { store: Some(held.folder().into()) };
         Some(held)
+    }
+
+    /// Returns whose caches a run has, if it is an agent's or a task's: rights differ between them.
+    fn whose(&self) -> Option<String> {
+        let session = &self.0.session;
+        let agent = session.agent().map(|name| format!("agent {name}"));
+        let task = session.task().map(|name| format!("task {name}"));
+        let both: Vec<String> = agent.into_iter().chain(task).collect();
+        (!both.is_empty()).then(|| both.join(", "))
     }
 
     /// Makes the folders of our own state that are to be hidden.

@@ -14,7 +14,7 @@ use super::{Job, Planned, Sandbox};
 
 /// The caller's variable that names the best way for connections to be led to us: tests try the
 /// others with it. It lowers, and never raises.
-const LOWER: &str = "PALISADE_NETWORK_RUNG";
+pub(crate) const LOWER: &str = "PALISADE_NETWORK_RUNG";
 
 /// What a policy says about a job.
 #[derive(Debug)]

@@ -39,7 +39,12 @@ pub(super) fn find_root<'t>(
             let folder = value
                 .anchored(&here)
                 .map_err(|invalid| OpenError::Option { name: "root".into(), invalid })?;
-            return Ok((root::named(&folder.path(), &places.caller())?, origin));
+            let path = folder.path();
+            let here = request.cwd.canonicalize().unwrap_or_else(|_| request.cwd.clone());
+            if let Some(link) = root::planted(&path, &here) {
+                return Err(RootError::Linked { path, link }.into());
+            }
+            return Ok((root::named(&path, &places.caller())?, origin));
         }
     }
     let found = root::detect(&request.cwd, &places.caller())?;

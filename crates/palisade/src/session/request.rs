@@ -166,7 +166,7 @@ impl Request {
     }
 
     /// Returns a variable that is set and not empty.
-    pub(super) fn var(&self, name: &str) -> Option<&OsStr> {
+    pub(crate) fn var(&self, name: &str) -> Option<&OsStr> {
         self.env.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 }

@@ -113,24 +113,27 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
         }
         let real = facts.place(&folder.join(home.path)).filter(|place| is_folder(place.leads_to));
         let layer = store.as_ref().and_then(|store| facts.place(&store.join(name(home.path))));
-        let layer = layer.filter(|place| is_folder(place.leads_to));
+        // One that is a link was never made by us.
+        let layer = layer.filter(|place| is_folder(place.is));
         let writable = |path: &Path| order.write.iter().any(|tree| path.lies_in(tree));
         match (real, layer) {
             // The policy lets the real one be written.
             (Some(real), _) if writable(&real.real) => {}
             (Some(real), Some(layer)) => {
-                let tree = cached.keep(layer, owners, first);
+                let tree = cached.keep(layer, layer.real.clone(), owners, first);
                 cached.steps.push(Step::Cache { tree, at: real.real.clone() });
                 cached.writable.push(real.real.clone());
             }
             (_, Some(layer)) => {
-                let tree = cached.keep(layer, owners, first);
+                // Not all of it: what stands at this name is a layer over the real home in later runs.
+                let upper = layer.real.join("upper");
+                let tree = cached.keep(layer, upper.clone(), owners, first);
                 if is_private(&layer.real, facts) {
-                    cached.steps.push(Step::MakeFolder(layer.real.clone()));
+                    cached.steps.push(Step::MakeFolder(upper.clone()));
                 }
-                cached.steps.push(Step::Attach { tree, at: layer.real.clone() });
-                cached.writable.push(layer.real.clone());
-                cached.say(home, &layer.real.join("upper"));
+                cached.steps.push(Step::Attach { tree, at: upper.clone() });
+                cached.say(home, &upper);
+                cached.writable.push(upper);
             }
             // Cold every time, but it works. A tool that only reads what is there needs nothing.
             (None, None) => cached.say(home, &Path::new("/tmp/.cache").join(name(home.path))),
@@ -170,10 +173,11 @@ impl Cached {
         self.steps.iter().any(|step| matches!(step, Step::Cache { at, .. } if covers(at)))
     }
 
-    fn keep(&mut self, layer: &Place, owners: Owners, first: usize) -> Tree {
+    fn keep(&mut self, layer: &Place, path: PathBuf, owners: Owners, first: usize) -> Tree {
         let tree = Tree(u16::try_from(first + self.keeps.len()).unwrap_or(u16::MAX));
-        let (path, owner) = (layer.real.clone(), owners.of(Some(layer)));
-        self.keeps.push(Keep { tree, path, access: Access::Write, depth: Depth::One, owner });
+        let owner = owners.of(Some(layer));
+        let (access, depth, id) = (Access::Write, Depth::One, None);
+        self.keeps.push(Keep { tree, path, access, depth, owner, id });
         tree
     }
 

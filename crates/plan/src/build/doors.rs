@@ -35,17 +35,24 @@ pub(super) fn cover(
     (!doors.is_empty()).then_some(Step::Mask(doors))
 }
 
-/// Says what does not hold where there are more of them than anybody looks at.
-pub(super) fn held(facts: &Facts) -> (Strength, Option<Note>) {
+/// Says what does not hold where there are more of them than anybody looks at, and where there is no
+/// second wall: a pipe can be written whatever its mount says.
+pub(super) fn held(facts: &Facts, landlock: &Strength) -> (Strength, Option<Note>) {
+    let (mut strength, mut note) = (Strength::Kernel, None);
     match facts.doors {
-        Searched::Whole => (Strength::Kernel, None),
+        Searched::Whole => {}
         Searched::Partly => {
             let what = "not all sockets of the host were looked at, for there are too many: those \
                         outside of folders that are replaced can be reached";
-            let note = Note { code: "many-sockets", message: what.into() };
-            (Strength::Partial(vec![what.into()]), Some(note))
+            strength.lacks(what.into());
+            note = Some(Note { code: "many-sockets", message: what.into() });
         }
     }
+    if matches!(landlock, Strength::Absent(_)) {
+        let what = "pipes of the host outside of folders that are replaced can be written";
+        strength.lacks(what.into());
+    }
+    (strength, note)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use palisade_policy::name::PathPattern;
 use super::bare::Bare;
 use super::hide::{Group, Hidden, groups, is_unsearched, overlay};
 use super::opened::Opened;
+use super::planted::{Ground, refused};
 use super::{CannotPlan, Owners, caches, doors, inside, is_folder, loader};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place};
@@ -68,6 +69,7 @@ impl Files {
         let devices = inside::keep_devices(&mut made.keeps);
         let mut hidden = named(&order.hide, facts);
         let readable = made.readable(order, facts, &hidden);
+        hidden.extend(made.unsearched(order, facts)?);
         // Readable beats hidden where both name the same; above it, it says less.
         hidden.retain(|place| !readable.iter().any(|open| open.real.is(&place.real)));
         let bare = Bare::of(order, &readable);
@@ -81,7 +83,6 @@ impl Files {
             return Err(CannotPlan::TooMany(trees.len() + hidden.len()));
         }
 
-        made.tell_unsearched(order, facts);
         let opened = Opened::of(order, facts, (owners, &is_hidden), &mut made.notes);
 
         // Everything below is kept as it is now, before the root is sealed.
@@ -134,7 +135,7 @@ impl Files {
         let gone: Vec<PathBuf> = emptied.iter().chain(&masked).cloned().collect();
         let revealed = made.revealed(&hidden, &overlays, &attach, (&trees, &gone), facts);
         for place in &trees {
-            let tree = made.keep(&place.real, Access::Write, Depth::All, owners.of(Some(place)));
+            let tree = made.keep_written(place, owners);
             attach.push((tree, place.real.clone(), place.leads_to));
             made.writable.push(place.real.clone());
         }
@@ -195,7 +196,7 @@ impl Files {
             let shape = if folder { Shape::Folder } else { Shape::File };
             made.steps.push(Step::Cover { at, shape });
         }
-        made.cover(&hidden, &trees);
+        made.cover(&hidden, &trees, facts);
         made.cover_sockets(&trees, facts, &opened);
         made.steps.extend(doors);
         made.after = made.protect(order, facts, &trees, &hidden);
@@ -209,12 +210,21 @@ impl Files {
 
     pub(super) fn keep(&mut self, path: &Path, access: Access, depth: Depth, owner: Owner) -> Tree {
         let tree = Tree(u16::try_from(self.keeps.len()).unwrap_or(u16::MAX));
-        self.keeps.push(Keep { tree, path: path.into(), access, depth, owner });
+        self.keeps.push(Keep { tree, path: path.into(), access, depth, owner, id: None });
+        tree
+    }
+
+    /// Keeps a tree that can be written: only the one that was looked at.
+    fn keep_written(&mut self, place: &Place, owners: Owners) -> Tree {
+        let tree = self.keep(&place.real, Access::Write, Depth::All, owners.of(Some(place)));
+        if let Some(kept) = self.keeps.last_mut() {
+            kept.id = place.id;
+        }
         tree
     }
 
     /// Returns what stays readable in hidden places. A name elsewhere that leads into one opens
-    /// nothing: a link may be the command's own to turn.
+    /// nothing, nor does one that leads through a link that a command may have made.
     pub(super) fn readable<'f>(
         &mut self,
         order: &Order,
@@ -222,7 +232,12 @@ impl Files {
         hidden: &[&Place],
     ) -> Vec<&'f Place> {
         let mut readable = named(&order.readable, facts);
+        let ground = Ground::of(order, facts);
         readable.retain(|open| {
+            if let Some(link) = ground.planted(open) {
+                self.notes.push(refused(open, link, "readable-link"));
+                return false;
+            }
             let leads_in = |hidden: &&&Place| {
                 let says = |name: &Path| open.path.lies_in(name);
                 open.real.lies_in(&hidden.real)
@@ -249,6 +264,8 @@ impl Files {
         is_hidden: &dyn Fn(&Path) -> bool,
     ) -> Result<Vec<&'f Place>, CannotPlan> {
         let mut trees: Vec<&Place> = Vec::new();
+        let mut planted: Vec<(&Place, &Path)> = Vec::new();
+        let ground = Ground::of(order, facts);
         let shared = caches::shared(order);
         for path in order.write.iter().chain(&shared) {
             if shared.contains(path) && facts.place(path).is_none_or(|place| !place.exists()) {
@@ -260,6 +277,10 @@ impl Files {
                 self.note("write-absent", message);
                 continue;
             };
+            if let Some(link) = ground.planted(place) {
+                planted.push((place, link));
+                continue;
+            }
             let is_machine = NEVER.iter().any(|never| place.real.lies_in(never));
             let is_data = matches!(place.leads_to, Kind::Folder | Kind::File);
             if place.real == Path::new("/") || is_machine || !is_data {
@@ -279,6 +300,9 @@ impl Files {
                 kept.push(place);
             }
         }
+        // One that leads to where things can be written anyway opens nothing.
+        planted.retain(|(place, _)| !kept.iter().any(|tree| place.real.lies_in(&tree.real)));
+        self.notes.extend(planted.iter().map(|(place, link)| refused(place, link, "write-link")));
         Ok(kept)
     }
 
@@ -382,25 +406,25 @@ impl Files {
     }
 
     /// Covers what is hidden but lies where it cannot be taken away.
-    fn cover(&mut self, hidden: &[&Place], trees: &[&Place]) {
-        let mut done: Vec<&Path> = Vec::new();
+    fn cover(&mut self, hidden: &[&Place], trees: &[&Place], facts: &Facts) {
+        let mut done: Vec<PathBuf> = Vec::new();
         for place in hidden {
-            let covered = place.leads_to != Kind::Absent
-                && trees.iter().any(|tree| place.real.lies_in(&tree.real));
             if place.names > 1 && place.leads_to == Kind::File {
                 let what = format!("`{}` has other names, which stay", place.path.display());
                 self.hide.lacks(what);
             }
-            if !covered {
-                continue;
-            }
-            if done.iter().any(|above| place.real.lies_in(above)) {
-                continue;
-            }
-            done.push(&place.real);
             let shape = if is_folder(place.leads_to) { Shape::Folder } else { Shape::File };
-            self.note("masked", format!("`{}` is masked, not absent", place.real.display()));
-            self.steps.push(Step::Cover { at: place.real.clone(), shape });
+            for at in shown_at(place, trees, facts) {
+                if done.iter().any(|above| at.lies_in(above)) {
+                    continue;
+                }
+                self.note("masked", format!("`{}` is masked, not absent", at.display()));
+                self.steps.push(Step::Cover { at: at.clone(), shape });
+                done.push(at);
+            }
+        }
+        if !done.is_empty() {
+            self.hide.watches("what the host replaces is hidden again once it is seen".into());
         }
     }
 
@@ -430,6 +454,18 @@ pub(super) fn is_private(path: &Path, facts: &Facts) -> bool {
     let mut replaced =
         folders.filter(|folder| facts.place(folder).is_none_or(|place| place.is == Kind::Folder));
     replaced.any(|folder| path.lies_in(folder))
+}
+
+/// Returns every path in the trees at which something hidden can be seen: its own, and those at which
+/// other mounts show the same.
+pub(super) fn shown_at(place: &Place, trees: &[&Place], facts: &Facts) -> Vec<PathBuf> {
+    if place.leads_to == Kind::Absent {
+        return Vec::new();
+    }
+    let mut paths = vec![place.real.clone()];
+    paths.extend(facts.aliases(&place.real));
+    paths.retain(|path| trees.iter().any(|tree| path.lies_in(&tree.real)));
+    paths
 }
 
 pub(super) fn below_any(places: &[&Place], path: &Path) -> bool {

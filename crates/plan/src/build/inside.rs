@@ -30,7 +30,7 @@ pub(super) fn keep_devices(keeps: &mut Vec<Keep>) -> Vec<(Tree, PathBuf)> {
     for (number, name) in (0..).zip(DEVICES) {
         let (tree, path) = (Tree(number), Path::new("/dev").join(name));
         let (access, depth, owner) = (Access::Device, Depth::One, Owner::Same);
-        keeps.push(Keep { tree, path: path.clone(), access, depth, owner });
+        keeps.push(Keep { tree, path: path.clone(), access, depth, owner, id: None });
         kept.push((tree, path));
     }
     kept

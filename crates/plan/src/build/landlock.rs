@@ -14,8 +14,8 @@ use super::files::{below_any, cwd, named};
 use super::hide::is_unsearched;
 use super::inside::{self, DEVICES, ROOTS_OWN};
 use super::level::Around;
-use super::protect::{missing, protected};
-use super::{CannotPlan, Files, caches, group, loader, reached, second};
+use super::protect::{missing, paths_of, protected};
+use super::{CannotPlan, Files, Unkept, caches, group, limits, loader, reached, second};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Privilege, Searched};
 use crate::names::{Exactly, Names};
@@ -23,7 +23,7 @@ use crate::order::{Order, Trace};
 use crate::paths::Lies as _;
 use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
 use crate::seccomp::{Arch, Nesting, Sockets};
-use crate::step::{Alone, Limit, Step};
+use crate::step::{Alone, Step};
 
 pub(super) fn plan(
     order: &Order,
@@ -45,6 +45,7 @@ pub(super) fn plan(
     let (alone, after, sealed) = files.alone(order, facts, around)?;
     let group = group(order, facts);
     let grouped = group.as_ref().map(|(_, note)| note.clone());
+    let (limits, limited) = limits(order, group.as_ref().map(|(step, _)| step), &UNKEPT);
 
     let mut steps = vec![Step::Adopt];
     steps.extend(group.map(|(step, _)| step));
@@ -52,7 +53,6 @@ pub(super) fn plan(
     steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
     steps.push(Step::Seccomp { arch, nesting: Nesting::Off, sockets });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
-    let (limits, limited) = limits(order, facts);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(cwd));
     let version = alone.version;
@@ -74,7 +74,6 @@ pub(super) fn plan(
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    let after = after.filter(|_| facts.searched == Searched::Whole);
     let mut notes: Vec<Note> = order.notes.iter().cloned().chain(grouped).collect();
     notes.extend(files.notes);
     notes.extend(told(order, facts, around));
@@ -115,6 +114,7 @@ impl Files {
         }
         let mut hidden = named(&order.hide, facts);
         let readable = self.readable(order, facts, &hidden);
+        hidden.extend(self.unsearched(order, facts)?);
         hidden.retain(|place| !readable.iter().any(|open| open.real.is(&place.real)));
         if Bare::of(order, &readable).is_some() {
             let why = "the policy hides `/`, and only mounts can show what is left of it";
@@ -128,7 +128,6 @@ impl Files {
         loader::check(facts, &hidden, &readable)?;
         let is_hidden = |path: &Path| below_any(&hidden, path);
         let trees = self.writable_trees(order, facts, &is_hidden)?;
-        self.tell_unsearched(order, facts);
         let mut without = self.without(&hidden, facts);
         if let Privilege::Root { .. } = facts.privilege {
             // What only root can read stays root's, but for what has rules of its own.
@@ -146,8 +145,8 @@ impl Files {
                     "names that do not exist yet can be made, and are set aside at the end"
                 }
                 Searched::Partly => {
-                    "names that do not exist yet can be made, and stay: there is too much to look \
-                     over at the end"
+                    "names that do not exist yet can be made, and stay, but for single paths and \
+                     the project's own repository: there is too much to look over at the end"
                 }
             };
             self.protect.lacks(what.into());
@@ -155,11 +154,13 @@ impl Files {
         if !fixed.is_empty() {
             let what = "modes, owners, times and attributes of what is protected can be changed";
             self.protect.lacks(what.into());
+            let what =
+                "what the host moves to a protected name can be changed if it could be before";
+            self.protect.lacks(what.into());
         }
         let any = order.protect.iter().any(PathPattern::has_wildcard);
         if facts.searched == Searched::Partly && any {
-            let what = "names were not searched in all folders: there are too many";
-            self.protect.lacks(what.into());
+            self.tell_unprotected();
         }
         if !fixed.is_empty() {
             let message = "nothing new can be made in folders above what is protected or hidden \
@@ -214,6 +215,9 @@ impl Files {
                         told to who watches it; folders above it cannot be listed, nor can what \
                         is made in them later be read";
             self.hide.lacks(what.into());
+            let what = "what the host moves to the name of something hidden can be read if it could \
+                        be before";
+            self.hide.lacks(what.into());
         }
         paths
     }
@@ -229,15 +233,8 @@ impl Files {
         let (names, exactly) = (Names::new(&order.protect, &[]), Exactly::new(&order.protect));
         let mut fixed: Vec<PathBuf> = Vec::new();
         for place in protected(&names, &exactly, facts) {
-            let mut paths = vec![place.at.clone()];
-            if place.is == Kind::Link && place.leads_to != Kind::Absent {
-                paths.push(place.real.clone());
-            }
-            // Another mount in a tree may show the same under another name.
-            let others: Vec<PathBuf> = paths.iter().flat_map(|path| facts.aliases(path)).collect();
-            for path in paths.into_iter().chain(others) {
-                let is_in = trees.iter().any(|tree| path.lies_in(&tree.real));
-                if !is_in || below_any(hidden, &path) {
+            for path in paths_of(place, facts, trees) {
+                if below_any(hidden, &path) {
                     continue;
                 }
                 if place.names > 1 && place.leads_to == Kind::File {
@@ -281,7 +278,7 @@ fn namespaces(around: Around) -> Strength {
 }
 
 fn connected(order: &Order, around: Around) -> Strength {
-    let mut strength = super::network(order.network);
+    let mut strength = super::network(order, &Strength::Kernel);
     if around == Around::Sandbox {
         strength.lacks("the loopback is shared with the sandbox around this one".into());
     }
@@ -343,18 +340,7 @@ fn told(order: &Order, facts: &Facts, around: Around) -> Vec<Note> {
 }
 
 /// As for any other command, but for what the kernel counts for all processes of a user.
-fn limits(order: &Order, facts: &Facts) -> (Vec<Limit>, Strength) {
-    let (limits, mut strength) = (super::bounds(&order.bounds), Strength::Kernel);
-    let group = group(order, facts).map(|(step, _)| step);
-    if order.bounds.memory.is_some() && group.is_none() {
-        strength.lacks(super::SAMPLED.into());
-    }
-    let is_counted = matches!(group, Some(Step::Group { processes: Some(_), .. }));
-    if order.bounds.processes.is_some() && !is_counted {
-        strength.lacks("processes: they are sampled; the kernel counts all of a user".into());
-    }
-    if order.bounds.tmp.is_some() {
-        strength.lacks("tmp: the folder for temporary files is on the host's disk".into());
-    }
-    (limits, strength)
-}
+const UNKEPT: Unkept = Unkept {
+    processes: Some("processes: they are sampled; the kernel counts all of a user"),
+    tmp: Some("tmp: the folder for temporary files is on the host's disk"),
+};

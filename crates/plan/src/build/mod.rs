@@ -10,6 +10,7 @@ mod landlock;
 mod level;
 pub(crate) mod loader;
 mod opened;
+mod planted;
 mod protect;
 mod published;
 mod second;
@@ -24,7 +25,7 @@ use palisade_policy::decide::Permit;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use crate::errno::meaning;
-use crate::facts::{Facts, Idmap, Kind, Place, Privilege, Searched};
+use crate::facts::{Facts, Idmap, Kind, Place, Privilege};
 use crate::order::{Bounds, Order, Trace, Walls};
 use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
 use crate::seccomp::{Nesting, Sockets};
@@ -160,7 +161,7 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     }
     steps.push(Step::Seccomp { arch, nesting: order.nesting, sockets: Sockets::Own });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
-    let (limits, limited) = limits(order, owners, facts);
+    let (limits, limited) = own_limits(order, owners, facts);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(files.cwd));
     steps.push(Step::Prove {
@@ -173,7 +174,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     }
     steps.push(inside::exec(order, files.environment));
 
-    let (written, uncovered) = doors::held(facts);
+    let (written, uncovered) = doors::held(facts, &landlock);
+    let network = network(order, &landlock);
     let enforced = [
         (Layer::Namespaces, namespaces_hold(order)),
         (Layer::Files, written),
@@ -182,12 +184,12 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         (Layer::Devices, Strength::Kernel),
         (Layer::SystemCalls, system_calls(order.nesting)),
         (Layer::Landlock, landlock),
-        (Layer::Network, network(order.network)),
+        (Layer::Network, network),
         (Layer::Privileges, privileges(owners, facts)),
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    let after = files.after.filter(|_| facts.searched == Searched::Whole);
+    let after = files.after;
     let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).chain(uncovered);
     let notes = notes.chain(published.notes).collect();
     let level = match facts.kernel.landlock {
@@ -308,10 +310,17 @@ fn reached(mode: NetworkMode) -> Reached {
     }
 }
 
-fn network(mode: NetworkMode) -> Strength {
-    match mode {
-        NetworkMode::DenyAll | NetworkMode::AllowList | NetworkMode::Monitor => Strength::Kernel,
-        NetworkMode::Disabled => Strength::Absent("the policy says `disabled`".into()),
+/// Only Landlock keeps sockets without a path apart where the network is the host's.
+fn network(order: &Order, landlock: &Strength) -> Strength {
+    match (order.network, landlock) {
+        (NetworkMode::DenyAll | NetworkMode::AllowList | NetworkMode::Monitor, _) => {
+            Strength::Kernel
+        }
+        (NetworkMode::Disabled, Strength::Absent(_)) => Strength::Absent(
+            "the policy says `disabled`; sockets of the host without a path can be reached too"
+                .into(),
+        ),
+        (NetworkMode::Disabled, _) => Strength::Absent("the policy says `disabled`".into()),
     }
 }
 
@@ -347,23 +356,38 @@ fn group(order: &Order, facts: &Facts) -> Option<(Step, Note)> {
     Some((Step::Group { folder, memory, processes }, Note { code: "control-group", message }))
 }
 
-fn limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength) {
-    let (mut limits, mut strength) = (bounds(&order.bounds), Strength::Kernel);
-    let group = group(order, facts).map(|(step, _)| step);
+/// What is said of bounds that the kernel does not keep as they are written.
+#[derive(Default)]
+struct Unkept {
+    processes: Option<&'static str>,
+    tmp: Option<&'static str>,
+}
+
+/// Returns what the kernel bounds for each process, and what of the bounds it does not keep, given the
+/// control group that there is.
+fn limits(order: &Order, group: Option<&Step>, unkept: &Unkept) -> (Vec<Limit>, Strength) {
+    let (limits, mut strength) = (bounds(&order.bounds), Strength::Kernel);
     if order.bounds.memory.is_some() && group.is_none() {
         strength.lacks(SAMPLED.into());
     }
     let is_counted = matches!(group, Some(Step::Group { processes: Some(_), .. }));
-    if let Some(processes) = order.bounds.processes {
-        // The reaper is one of them.
-        limits.push(Limit::Processes(processes.saturating_add(1)));
-        if !is_counted && owners == Owners::Same && facts.privilege != Privilege::Ordinary {
-            strength.lacks(
-                "processes: they are sampled; the kernel does not count those of root".into(),
-            );
-        }
-    }
+    let processes = unkept.processes.filter(|_| order.bounds.processes.is_some() && !is_counted);
+    let tmp = unkept.tmp.filter(|_| order.bounds.tmp.is_some());
+    processes.into_iter().chain(tmp).for_each(|what| strength.lacks(what.into()));
     (limits, strength)
+}
+
+/// The same behind namespaces, where processes are counted by themselves, but for root's.
+fn own_limits(order: &Order, owners: Owners, facts: &Facts) -> (Vec<Limit>, Strength) {
+    let is_roots = owners == Owners::Same && facts.privilege != Privilege::Ordinary;
+    let uncounted = "processes: they are sampled; the kernel does not count those of root";
+    let unkept = Unkept { processes: is_roots.then_some(uncounted), tmp: None };
+    let group = group(order, facts).map(|(step, _)| step);
+    let (mut all, strength) = limits(order, group.as_ref(), &unkept);
+    // The reaper is one of them.
+    let processes = order.bounds.processes.map(|most| most.saturating_add(1));
+    all.extend(processes.map(Limit::Processes));
+    (all, strength)
 }
 
 /// What bounds on memory are where no control group holds them.

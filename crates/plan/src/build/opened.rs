@@ -10,6 +10,7 @@ use palisade_policy::name::PathPattern;
 
 use super::Owners;
 use super::files::is_private;
+use super::planted::{Ground, refused};
 use crate::facts::{Facts, Kind, Place};
 use crate::order::Order;
 use crate::plan::Note;
@@ -33,11 +34,19 @@ impl<'f> Opened<'f> {
         let mut seen: BTreeSet<&Path> = BTreeSet::new();
         let mut note = |code, message| notes.push(Note { code, message });
         // A pattern may name a folder by a link, and sockets are known by the names they were bound to.
-        let leads_to = |pattern: &PathPattern| facts.place(&pattern.literal()?);
+        let ground = Ground::of(order, facts);
+        let mut planted: Vec<Note> = Vec::new();
+        let mut leads_to = |pattern: &PathPattern| {
+            let place = facts.place(&pattern.literal()?)?;
+            let Some(link) = ground.planted(place) else { return Some(place) };
+            planted.push(refused(place, link, "socket-link"));
+            None
+        };
         let listed: Vec<(&PathPattern, Option<&Place>)> =
             order.unix.iter().map(|pattern| (pattern, leads_to(pattern))).collect();
         let mut found: Vec<&PathPattern> = Vec::new();
-        for place in facts.places.iter().filter(|place| place.leads_to == Kind::Socket) {
+        let sockets = facts.places.iter().filter(|place| place.leads_to == Kind::Socket);
+        for place in sockets.filter(|place| ground.planted(place).is_none()) {
             let names = [&place.path, &place.at, &place.real];
             let mut by = listed.iter().filter(|(pattern, leads_to)| {
                 names.iter().any(|name| pattern.matches(name))
@@ -69,6 +78,7 @@ impl<'f> Opened<'f> {
         for pattern in order.unix.iter().filter(|pattern| !found.contains(pattern)) {
             note("socket-absent", format!("`{pattern}` is to be open, and no socket is there"));
         }
+        notes.extend(planted);
         opened
     }
 

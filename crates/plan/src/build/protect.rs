@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
-use super::files::{Files, below_any};
+use super::files::{Files, below_any, shown_at};
 use crate::absent::{is_placeholder, reserved};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Searched};
@@ -33,15 +33,12 @@ impl Files {
         let is_top = |place: &&&Place| {
             !hidden.iter().any(|it| place.real.lies_in(&it.real) && it.real != place.real)
         };
-        for place in hidden.iter().filter(is_top).filter(|place| place.leads_to != Kind::Absent) {
-            held.pin_above(&place.real, trees);
+        for path in hidden.iter().filter(is_top).flat_map(|place| shown_at(place, trees, facts)) {
+            held.pin_above(&path, trees);
         }
         let mut replaceable = false;
         for place in protected(&names, &exactly, facts) {
-            let mut paths = vec![place.at.clone()];
-            if place.is == Kind::Link && place.leads_to != Kind::Absent {
-                paths.push(place.real.clone());
-            }
+            let paths = paths_of(place, facts, trees);
             for path in paths.iter().filter(|path| !below_any(hidden, path)) {
                 let taken = held.hold(path, trees);
                 let is_file = place.leads_to == Kind::File;
@@ -49,33 +46,41 @@ impl Files {
                     let what = format!("`{}` has other names, which stay", path.display());
                     self.protect.lacks(what);
                 }
-                replaceable |= taken && is_file;
+                replaceable |= taken && place.leads_to != Kind::Absent;
             }
         }
         for path in &absent {
             held.hold(path, trees);
+            // What stands at the name stands there in every mount.
+            for other in facts.aliases(path) {
+                held.hold(&other, trees);
+            }
         }
         if !absent.is_empty() {
             self.steps.push(Step::Reserve(absent));
         }
-        self.steps.extend(held.steps);
+        self.steps.append(&mut held.steps);
         if replaceable {
             self.protect
-                .watches("a file that the host replaces is protected again once it is seen".into());
+                .watches("what the host replaces is protected again once it is seen".into());
         }
         let any = order.protect.iter().any(PathPattern::has_wildcard);
+        let missing = missing(order, facts, trees);
+        if missing.iter().any(|path| !held.protected.contains(path.as_os_str())) {
+            let what = "names that git takes for files are set aside at the end";
+            self.protect.watches(what.into());
+        }
         match facts.searched {
             Searched::Whole if any && !trees.is_empty() => {
                 let what = "names made in other letter cases and in other folders are set aside at the end";
                 self.protect.watches(what.into());
             }
             Searched::Partly if any => {
-                let what = "names were not searched in all folders: there are too many";
-                self.protect.lacks(what.into());
+                self.tell_unprotected();
             }
             Searched::Whole | Searched::Partly => {}
         }
-        After::new(names, facts, trees, missing(order, facts, trees))
+        After::new(names, facts, trees, missing)
     }
 }
 
@@ -129,6 +134,19 @@ impl Held {
             }
         }
     }
+}
+
+/// Returns every path in the trees at which something protected could be changed: its own, where it
+/// leads if it is a link, and those at which other mounts show the same.
+pub(super) fn paths_of(place: &Place, facts: &Facts, trees: &[&Place]) -> Vec<PathBuf> {
+    let mut paths = vec![place.at.clone()];
+    if place.is == Kind::Link && place.leads_to != Kind::Absent {
+        paths.push(place.real.clone());
+    }
+    let others: Vec<PathBuf> = paths.iter().flat_map(|path| facts.aliases(path)).collect();
+    paths.extend(others);
+    paths.retain(|path| trees.iter().any(|tree| path.lies_in(&tree.real)));
+    paths
 }
 
 /// Returns what exists on the host of what the patterns name, in any letter case; not what keeps a

@@ -10,7 +10,7 @@ use palisade_policy::name::PathPattern;
 use palisade_policy::policy::{NetworkMode, Require};
 
 use super::*;
-use crate::facts::{Delegated, Kernel, Mount, Place, Trial};
+use crate::facts::{Delegated, Kernel, Mount, Place, Searched, Trial};
 use crate::order::{Caches, Trace};
 use crate::seccomp::Arch;
 
@@ -44,6 +44,7 @@ pub(crate) fn order() -> Order {
         ],
         hide: vec![pattern("/home/dev/.ssh"), pattern("/home/dev/.config/gh")],
         readable: Vec::new(),
+        others: Vec::new(),
         network: NetworkMode::DenyAll,
         unix: Vec::new(),
         publish: Vec::new(),
@@ -67,12 +68,15 @@ fn place(path: &str, is: Kind) -> Place {
         real: path.clone(),
         at: path.clone(),
         path,
+        links: Vec::new(),
         is,
         leads_to: is,
         names: 1,
         shut: None,
         mode,
         owner: (0, 0),
+        id: None,
+        empty: false,
         searched: Searched::Whole,
     }
 }
@@ -119,6 +123,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         mounts: vec![mount("/", "8:1", "ext4"), mount("/proc", "0:21", "proc")],
         places,
         searched: Searched::Whole,
+        skipped: vec![],
         sockets: vec![],
         doors: Searched::Whole,
         delegated: None,
@@ -335,9 +340,12 @@ fn tools_write_to_a_layer_of_the_project_or_elsewhere_but_never_to_the_real_home
     let plain = "keep %7 /home/dev/.cargo read deep owner=same; attach %7 /home/dev/.cargo";
     let own = "/home/dev/.state/app/cache/upper";
     let (text, cache, cargo) = planned(store(), &layers, &[]);
-    assert!(text.contains("keep %9 /home/dev/.state/app/cache write alone owner=same"), "{text}");
     assert!(
-        text.ends_with("attach %9 /home/dev/.state/app/cache; cache %10 /home/dev/.cargo"),
+        text.contains("keep %9 /home/dev/.state/app/cache/upper write alone owner=same"),
+        "{text}"
+    );
+    assert!(
+        text.ends_with("attach %9 /home/dev/.state/app/cache/upper; cache %10 /home/dev/.cargo"),
         "{text}"
     );
     assert_eq!((cache.as_str(), cargo.as_str()), (own, "-"), "what exists stays where it is");

@@ -3,11 +3,11 @@
 //!
 //! It was decided on all the same, its bounds hold, and nothing it started outlives it.
 
-use super::{CannotPlan, inside};
+use super::{CannotPlan, Unkept, inside};
 use crate::order::{Order, Trace};
 use crate::paths::Lies as _;
 use crate::plan::{Enforced, Layer, Level, Note, Plan, Strength};
-use crate::step::{Limit, Step};
+use crate::step::Step;
 
 /// Why nothing is confined.
 pub(super) enum Why {
@@ -24,7 +24,7 @@ pub(super) fn plan(order: &Order, why: &Why) -> Result<Plan, CannotPlan> {
         return Err(CannotPlan::Cwd { cwd: order.cwd.clone(), root: order.root.clone() });
     }
     let mut steps = vec![Step::Adopt, Step::Reaper, Step::Session, Step::Descriptors];
-    let (limits, limited) = limits(order);
+    let (limits, limited) = super::limits(order, None, &UNKEPT);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(order.cwd.clone()));
     let (argv, environment) = match &order.plain {
@@ -80,20 +80,10 @@ impl Why {
     }
 }
 
-/// As for any other command, but for what the kernel counts for all processes of a user.
-fn limits(order: &Order) -> (Vec<Limit>, Strength) {
-    let (limits, mut strength) = (super::bounds(&order.bounds), Strength::Kernel);
-    if order.bounds.memory.is_some() {
-        strength.lacks(super::SAMPLED.into());
-    }
-    if order.bounds.processes.is_some() {
-        strength.lacks("processes: they are not counted where nothing is confined".into());
-    }
-    if order.bounds.tmp.is_some() {
-        strength.lacks("tmp: the folder is the host's".into());
-    }
-    (limits, strength)
-}
+const UNKEPT: Unkept = Unkept {
+    processes: Some("processes: they are not counted where nothing is confined"),
+    tmp: Some("tmp: the folder is the host's"),
+};
 
 #[cfg(test)]
 mod tests {

@@ -5,18 +5,18 @@ use super::{Arch, Check, Family, NEWEST, Nesting, RULES, Refusal, Rule, Sockets,
 /// One instruction, as the kernel reads it: code, jump if true, jump if false, operand.
 pub type Instruction = (u16, u8, u8, u32);
 
-const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
-const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+pub(super) const LOAD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+pub(super) const RETURN: u16 = 0x06; // BPF_RET | BPF_K
 const JUMP: u16 = 0x05; // BPF_JMP | BPF_JA
-const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+pub(super) const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
 const IF_AT_LEAST: u16 = 0x35; // BPF_JMP | BPF_JGE | BPF_K
-const IF_ANY_BIT: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
+pub(super) const IF_ANY_BIT: u16 = 0x45; // BPF_JMP | BPF_JSET | BPF_K
 
 /// Where `struct seccomp_data` keeps the call's number and the processor.
 const NUMBER: u32 = 0;
 const ARCH: u32 = 4;
 
-const ALLOW: Instruction = (RETURN, 0, 0, 0x7fff_0000);
+pub(super) const ALLOW: Instruction = (RETURN, 0, 0, 0x7fff_0000);
 /// A program of another processor cannot even end by itself.
 const KILL: Instruction = (RETURN, 0, 0, 0x8000_0000);
 

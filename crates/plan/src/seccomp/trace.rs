@@ -3,7 +3,7 @@
 //! It refuses nothing: each call that it tells of goes on. What is told is a prediction.
 
 use super::Arch;
-use super::compile::Instruction;
+use super::compile::{ALLOW, IF_ANY_BIT, IF_EQUAL, Instruction, LOAD, RETURN};
 
 /// What a traced call would do, and where its path is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -80,11 +80,6 @@ pub const TRACED: &[Traced] = &[
 /// `O_WRONLY`, `O_RDWR`, `O_CREAT`, `O_TRUNC`: an open with none of them writes nothing.
 const WRITES: u32 = 0o1 | 0o2 | 0o100 | 0o1000;
 
-const LOAD: u16 = 0x20;
-const RETURN: u16 = 0x06;
-const IF_EQUAL: u16 = 0x15;
-const IF_ANY_BIT: u16 = 0x45;
-const ALLOW: Instruction = (RETURN, 0, 0, 0x7fff_0000);
 /// Asks whoever listens.
 const TELL: Instruction = (RETURN, 0, 0, 0x7fc0_0000);
 

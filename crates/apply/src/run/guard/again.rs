@@ -1,4 +1,4 @@
-//! Protecting what has come in the place of a protected file.
+//! Guarding what has come in the place of something that was protected or hidden.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::{Inside, Protected};
+use super::{Against, Guarded, Inside};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY};
 use crate::sys::process::{LeaveOnDrop, Side, await_end, clone_into, leave};
 use crate::sys::signal;
@@ -23,55 +23,74 @@ const LONGEST: u64 = 1 << 20;
 /// How often a mount is tried that the sandbox is not ready for.
 const TRIES: u32 = 200;
 
-/// Protects what lies at a path now.
-pub(super) fn again(file: &Protected, inside: &Inside) -> Option<Note> {
-    let told = |code, what: String| {
-        Some(Note { code, message: format!("`{}` {what}", file.path.display()) })
+/// Guards what lies at a path now.
+pub(super) fn again(name: &Guarded, inside: &Inside) -> Option<Note> {
+    let told = |code, what: &str| {
+        Some(Note { code, message: format!("`{}` {what}", name.path.display()) })
     };
-    let opened = open(&file.path).and_then(|open| Ok((content(&open)?, open)));
-    let Ok((before, open)) = opened else {
-        return told("protected-removed", "was removed while the command ran".into());
+    let Ok(is) = name.path.symlink_metadata() else {
+        return told(
+            match name.against {
+                Against::Change => "protected-removed",
+                Against::Sight => "hidden-removed",
+            },
+            "was removed while the command ran",
+        );
     };
+    // What is hidden may be large and is nobody's to look at; what is in a folder is its own.
+    let file = is.is_file() && name.against == Against::Change;
+    let opened = file.then(|| open(&name.path).and_then(|open| Ok((content(&open)?, open))).ok());
+    let opened = opened.flatten();
     let mut errno = Errno::AGAIN;
     for _ in 0..TRIES {
-        match mount_again(file, inside) {
+        match mount_again(name, inside) {
             Ok(()) => {
-                return match content(&open) {
-                    Ok(after) if after == before => told(
-                        "protected-replaced",
-                        "was replaced while the command ran, and is protected again; what the \
-                         command wrote into it before that stays"
-                            .into(),
+                return match (name.against, opened) {
+                    (Against::Sight, _) => told(
+                        "hidden-replaced",
+                        "was replaced while the command ran, and is hidden again; until then it \
+                         could be read",
                     ),
-                    // The same file, whatever the host has put in its place since.
-                    Ok(_) | Err(_) => {
+                    (Against::Change, Some((before, open))) if !is_still(&open, &before) => {
                         let put = put_back(&open, &before);
                         let put = put.map_or_else(
                             |e| format!("cannot be put back: {e}"),
                             |()| "was put back".into(),
                         );
-                        told(
-                            "protected-changed",
-                            format!("was changed as it was replaced, and {put}"),
-                        )
+                        let what = format!("was changed as it was replaced, and {put}");
+                        told("protected-changed", &what)
                     }
+                    (Against::Change, _) => told(
+                        "protected-replaced",
+                        "was replaced while the command ran, and is protected again; what the \
+                         command wrote into it before that stays",
+                    ),
                 };
             }
             Err(failed) => errno = failed,
         }
         thread::sleep(Duration::from_millis(1));
     }
-    told("protected-lost", format!("was replaced, and could not be protected again: {errno}"))
+    let (code, what) = match name.against {
+        Against::Change => ("protected-lost", "protected"),
+        Against::Sight => ("hidden-lost", "hidden"),
+    };
+    told(code, &format!("was replaced, and could not be {what} again: {errno}"))
 }
 
-/// Mounts it read-only on itself, by a process that enters the sandbox for this alone.
-fn mount_again(file: &Protected, inside: &Inside) -> Result<(), Errno> {
+/// Returns whether a file has this content: the same file, whatever the host has put in its place since.
+fn is_still(file: &File, before: &[u8]) -> bool {
+    content(file).is_ok_and(|after| after == before)
+}
+
+/// Mounts over it, by a process that enters the sandbox for this alone.
+fn mount_again(name: &Guarded, inside: &Inside) -> Result<(), Errno> {
     let made = {
         let _blocked = signal::block_all();
         match clone_into(0)? {
             Side::Child => {
                 let _guard = LeaveOnDrop;
-                let done = enter(file, inside);
+                let done = enter(name, inside);
                 leave(done.err().map_or(0, Errno::raw_os_error));
             }
             Side::Parent(made) => made,
@@ -86,12 +105,15 @@ fn mount_again(file: &Protected, inside: &Inside) -> Result<(), Errno> {
 }
 
 /// In the other process: it allocates nothing.
-fn enter(file: &Protected, inside: &Inside) -> Result<(), Errno> {
+fn enter(name: &Guarded, inside: &Inside) -> Result<(), Errno> {
     if let Some(users) = &inside.users {
         move_into_link_name_space(users.as_fd(), Some(LinkNameSpaceType::User))?;
     }
     move_into_link_name_space(inside.mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
-    mount::rebind(&file.text, READ_ONLY | NO_SUID | NO_DEVICES)
+    match name.against {
+        Against::Change => mount::rebind(&name.text, READ_ONLY | NO_SUID | NO_DEVICES),
+        Against::Sight => mount::cover(&name.text),
+    }
 }
 
 /// Opens a file once: what is read and written later is this one.

@@ -1,4 +1,4 @@
-//! A thread that the kernel tells when something in the folder of a protected file is moved.
+//! A thread that the kernel tells when something in the folder of a guarded name is moved.
 //!
 //! A user has a hundred or so ways to be told, for all programs together. When there are no more,
 //! the thread looks by itself, often.
@@ -14,7 +14,7 @@ use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::look::Looks;
-use super::{Protected, Watch};
+use super::{Guarded, Watch};
 use crate::sys::descriptor::lift;
 
 /// How often the thread looks that nobody tells.
@@ -34,7 +34,7 @@ impl Told {
         mut looks: Looks,
         events: Option<Arc<OwnedFd>>,
     ) -> std::io::Result<Self> {
-        let asked = events.map(|events| folders(&events, &watch.files).map(|()| events));
+        let asked = events.map(|events| folders(&events, &watch.names).map(|()| events));
         let events = match asked.transpose() {
             Ok(events) => events,
             // Too many are told already, here or elsewhere.
@@ -66,17 +66,17 @@ pub(super) fn open() -> Result<OwnedFd, Errno> {
     inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).and_then(lift)
 }
 
-/// Asks to be told of the folders that these files are in.
-fn folders(events: &OwnedFd, files: &[Protected]) -> Result<(), Errno> {
+/// Asks to be told of the folders that these names are in.
+fn folders(events: &OwnedFd, names: &[Guarded]) -> Result<(), Errno> {
     let what = WatchFlags::MOVED_TO
         | WatchFlags::MOVED_FROM
         | WatchFlags::CREATE
         | WatchFlags::DELETE
         | WatchFlags::ONLYDIR;
-    for file in files {
-        let folder = file.path.parent().unwrap_or(&file.path);
+    for name in names {
+        let folder = name.path.parent().unwrap_or(&name.path);
         match inotify::add_watch(events, folder, what) {
-            // One that is gone has no files either, and cannot come back: it is pinned.
+            // One that is gone has no names either, and cannot come back: it is pinned.
             Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(errno) => return Err(errno),
         }

@@ -1,10 +1,10 @@
-//! Looking at protected files from time to time, without asking the kernel to tell.
+//! Looking at what is guarded from time to time, without asking the kernel to tell.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use palisade_plan::Note;
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 
 use super::Watch;
 use super::again::again;
@@ -15,7 +15,8 @@ const TIMES: [u64; 6] = [1, 2, 4, 8, 16, 32];
 /// When looks are no longer enough.
 const END: Duration = Duration::from_millis(50);
 
-/// Which file it is: its filesystem, its inode, and when it was made, because inodes are used again.
+/// Which file or folder it is: its filesystem, its inode, and when it was made, because inodes are used
+/// again.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Identity {
     device: (u32, u32),
@@ -24,12 +25,11 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Returns which file lies at a path; none if no file does.
+    /// Returns which one lies at a path; none if nothing does.
     pub(super) fn at(path: &Path) -> Option<Self> {
-        let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BTIME;
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
         let seen = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, wanted).ok()?;
-        let is_file = FileType::from_raw_mode(seen.stx_mode.into()) == FileType::RegularFile;
-        is_file.then_some(Self {
+        Some(Self {
             device: (seen.stx_dev_major, seen.stx_dev_minor),
             inode: seen.stx_ino,
             made: (seen.stx_btime.tv_sec, seen.stx_btime.tv_nsec),
@@ -74,14 +74,14 @@ impl Looks {
         (self.begun, self.number) = (now, TIMES.len());
     }
 
-    /// Looks, and protects what has come in the place of a file.
+    /// Looks, and guards what has come in the place of something.
     pub(super) fn look(&mut self, watch: &Watch) -> Vec<Note> {
         let mut notes = Vec::new();
-        for (file, seen) in watch.files.iter().zip(&mut self.seen) {
-            let is = Identity::at(&file.path);
+        for (name, seen) in watch.names.iter().zip(&mut self.seen) {
+            let is = Identity::at(&name.path);
             if is != *seen {
                 *seen = is;
-                notes.extend(again(file, &watch.inside));
+                notes.extend(again(name, &watch.inside));
             }
         }
         notes
@@ -109,7 +109,10 @@ mod tests {
         fs::remove_file(&config).unwrap();
         assert_eq!(Identity::at(&config), None);
         fs::create_dir(&config).unwrap();
-        assert_eq!(Identity::at(&config), None, "a folder is no file");
+        let folder = Identity::at(&config);
+        assert!(folder.is_some() && folder != first);
+        fs::write(config.join("inside"), "").unwrap();
+        assert_eq!(Identity::at(&config), folder, "what is in it is its own");
     }
 
     #[test]

@@ -29,13 +29,16 @@ struct Feature {
 enum Told {
     By(Layer, &'static str),
     Note(&'static str),
+    /// It is looked for at the end.
+    AtEnd(Layer, &'static str),
 }
 
-use Told::{By, Note};
+use Told::{AtEnd, By, Note};
 
 const SECRET: &str = "/home/dev/app/secret";
 const FIXED: &str = "/home/dev/app/.git/config";
 const MISSING: &str = "/home/dev/app/.envrc";
+const COMMON: &str = "/home/dev/app/.git/commondir";
 
 fn lies(facts: &mut Facts, path: &str, is: Kind) {
     let like = facts.place(Path::new(FIXED)).cloned().unwrap();
@@ -43,6 +46,20 @@ fn lies(facts: &mut Facts, path: &str, is: Kind) {
     let place = Place { real: path.clone(), at: path.clone(), path, is, leads_to: is, ..like };
     facts.places.push(place);
     facts.places.sort_by(|one, other| one.path.as_os_str().cmp(other.path.as_os_str()));
+}
+
+/// Shows the project in itself once more.
+fn mounted_twice(facts: &mut Facts) {
+    let whole = facts.mounts.first().cloned().unwrap();
+    let (point, root) = ("/home/dev/app/view".into(), "/home/dev/app".into());
+    facts.mounts.push(crate::Mount { point, root, ..whole });
+}
+
+/// Whether a step keeps a path from being changed.
+fn protects(step: &Step, path: &str) -> bool {
+    let path = Path::new(path);
+    matches!(step, Step::Protect(protected) if protected == path)
+        || matches!(step, Step::LandlockAlone(alone) if alone.fixed.iter().any(|it| it == path))
 }
 
 /// Whether a step keeps a path from being read.
@@ -55,6 +72,7 @@ fn hides(step: &Step, path: &str) -> bool {
 
 fn features() -> Vec<Feature> {
     let mut all = paths();
+    all.extend(others_changed());
     all.extend(bounds());
     all.extend(others());
     all
@@ -138,6 +156,106 @@ fn paths() -> Vec<Feature> {
             ask: |_, facts| facts.doors = Searched::Partly,
             step: |step| matches!(step, Step::Seccomp { sockets, .. } if *sockets != Sockets::Own),
             told: By(Layer::Files, "sockets"),
+        },
+    ]
+}
+
+/// What others do to the trees, before a run or while it goes on.
+fn others_changed() -> Vec<Feature> {
+    vec![
+        Feature {
+            name: "hide what another mount in a tree shows too",
+            ask: |order, facts| {
+                order.hide = vec![pattern(SECRET)];
+                lies(facts, SECRET, Kind::File);
+                mounted_twice(facts);
+            },
+            step: |step| hides(step, "/home/dev/app/view/secret"),
+            told: By(Layer::Hide, "view"),
+        },
+        Feature {
+            name: "protect what another mount in a tree shows too",
+            ask: |order, facts| {
+                order.protect = vec![pattern(FIXED)];
+                mounted_twice(facts);
+            },
+            step: |step| protects(step, "/home/dev/app/view/.git/config"),
+            told: By(Layer::Protect, "view"),
+        },
+        Feature {
+            name: "protect a name that is not there from another mount in a tree",
+            ask: |order, facts| {
+                order.protect = vec![pattern(MISSING)];
+                lies(facts, MISSING, Kind::Absent);
+                mounted_twice(facts);
+            },
+            step: |step| protects(step, "/home/dev/app/view/.envrc"),
+            told: By(Layer::Protect, "are set aside at the end"),
+        },
+        Feature {
+            name: "hide in a writable tree what the host replaces",
+            ask: |order, facts| {
+                order.hide = vec![pattern(SECRET)];
+                lies(facts, SECRET, Kind::File);
+            },
+            step: |_| false,
+            told: By(Layer::Hide, "what the host"),
+        },
+        Feature {
+            name: "protect what the host replaces",
+            ask: |order, _| order.protect = vec![pattern(FIXED)],
+            step: |_| false,
+            told: By(Layer::Protect, "what the host"),
+        },
+        Feature {
+            name: "protect a folder that the host replaces",
+            ask: |order, facts| {
+                order.protect = vec![pattern(SECRET)];
+                lies(facts, SECRET, Kind::Folder);
+            },
+            step: |_| false,
+            told: By(Layer::Protect, "what the host"),
+        },
+        Feature {
+            name: "hide by a pattern where a folder is not searched",
+            ask: |order, facts| {
+                order.hide = vec![pattern("/home/dev/app/**/secret")];
+                facts.skipped = vec!["/home/dev/app/target".into()];
+            },
+            step: |_| false,
+            told: By(Layer::Hide, "not searched in `/home/dev/app/target`"),
+        },
+        Feature {
+            name: "protect a name that git takes for a file, where not all could be searched",
+            ask: |order, facts| {
+                order.protect = vec![pattern("/home/dev/app/**/.git/commondir")];
+                lies(facts, COMMON, Kind::Absent);
+                facts.searched = Searched::Partly;
+            },
+            step: |_| false,
+            told: AtEnd(Layer::Protect, COMMON),
+        },
+        Feature {
+            name: "protect such a name by its path, where not all could be searched",
+            ask: |order, facts| {
+                order.protect = vec![pattern(COMMON)];
+                lies(facts, COMMON, Kind::Absent);
+                facts.searched = Searched::Partly;
+            },
+            step: |_| false,
+            told: AtEnd(Layer::Protect, COMMON),
+        },
+        Feature {
+            name: "pipes of the host",
+            ask: |_, _| {},
+            step: |step| matches!(step, Step::Landlock { .. } | Step::LandlockAlone(_)),
+            told: By(Layer::Files, "pipes"),
+        },
+        Feature {
+            name: "pipes of the host, nested: userns",
+            ask: |order, _| order.nesting = Nesting::UserNamespaces,
+            step: |step| matches!(step, Step::Landlock { .. } | Step::LandlockAlone(_)),
+            told: By(Layer::Files, "pipes"),
         },
     ]
 }
@@ -262,8 +380,20 @@ fn rungs() -> Vec<(&'static str, Facts, Require, Level)> {
 }
 
 fn is_told(plan: &Plan, told: &Told) -> bool {
+    let is_absent = |layer: &Layer| {
+        let mut layers = plan.enforced().iter().filter(|it| it.layer == *layer);
+        layers.any(|it| matches!(it.strength, Strength::Absent(_)))
+    };
     match told {
         Note(code) => plan.notes().iter().any(|note| note.code == *code),
+        AtEnd(layer, path) => {
+            let path = Path::new(path);
+            let looks = |after: &crate::After| {
+                after.own_names().iter().any(|it| it == path)
+                    || after.single_names().any(|it| it == path)
+            };
+            is_absent(layer) || plan.after().is_some_and(looks)
+        }
         By(layer, word) => {
             let layer = plan.enforced().iter().find(|it| it.layer == *layer);
             layer.is_some_and(|it| match &it.strength {

@@ -158,12 +158,15 @@ fn what_is_hidden_in_what_is_the_kernels_is_told() {
         path: "/proc/version".into(),
         at: "/proc/version".into(),
         real: "/proc/version".into(),
+        links: Vec::new(),
         is: crate::Kind::File,
         leads_to: crate::Kind::File,
         names: 1,
         shut: None,
         mode: 0o444,
         owner: (0, 0),
+        id: None,
+        empty: false,
         searched: crate::Searched::Whole,
     });
     let text = build(&permit(), &order, &host).unwrap().to_string();

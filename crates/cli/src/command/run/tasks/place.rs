@@ -20,16 +20,22 @@ const SHARED: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 const PROGRAMS: [&str; 6] =
     [".cache", ".config", ".local", ".local/bin", ".local/share", ".local/state"];
 
-/// Finds a task's workspace, or makes the one that it gets by its name.
+/// Finds a task's workspace, or makes the one that it gets by its name. In the folders of `ground`
+/// commands may have made links, which open nothing.
 pub(super) fn workspace(
     work: &Work,
     args: &RunArgs,
     request: &Request,
+    ground: &[PathBuf],
 ) -> Result<PathBuf, Failure> {
     let name = visible(&work.name);
     let wrong = |message: String| Failure::new("workspace", message);
     let place = match (&work.workspace, &args.workspaces) {
-        (Some(folder), _) => folder.path(),
+        (Some(folder), _) => {
+            let place = folder.path();
+            check_links(&name, &place, ground)?;
+            place
+        }
         (None, Some(above)) => {
             let mut parts = Path::new(&*work.name).components();
             if !matches!((parts.next(), parts.next()), (Some(Component::Normal(_)), None)) {
@@ -37,6 +43,7 @@ pub(super) fn workspace(
                 return Err(wrong(message).hint("write its `workspace` into the file"));
             }
             let place = request.cwd.join(above).join(&*work.name);
+            check_links(&name, &place, ground)?;
             fs::create_dir_all(&place).map_err(|error| {
                 let message = format!("cannot make the workspace `{}`", place.display());
                 Failure::io("workspace", message, &error).file(&place)
@@ -57,6 +64,20 @@ pub(super) fn workspace(
         return Err(wrong(message).hint(hint));
     }
     Ok(real)
+}
+
+/// Refuses a workspace to which a link leads that a command may have made: the task would work, and
+/// write, wherever that says.
+fn check_links(name: &str, place: &Path, ground: &[PathBuf]) -> Result<(), Failure> {
+    let Some(link) = ground.iter().find_map(|folder| root::planted(place, folder)) else {
+        return Ok(());
+    };
+    let (place, link) = (visible(&place.to_string_lossy()), visible(&link.to_string_lossy()));
+    let message = format!(
+        "the workspace `{place}` of the task `{name}` leads through the link `{link}`, which a \
+         command can make"
+    );
+    Err(Failure::new("workspace", message).hint("name a folder to which no such link leads"))
 }
 
 /// Says why a folder is no task's, if it is not. A file is no `--root`: it does not open all that

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use palisade::policy::agent;
 use palisade::policy::dialect::bloom::{Work, WorkCommand, work};
-use palisade::policy::name::{Anchors, Period};
+use palisade::policy::name::{Anchors, Folder, Period};
 use palisade::policy::policy::Require;
 use palisade::policy::text::{Source, visible};
 use palisade::read::{Place, read_policy_file};
@@ -94,16 +94,25 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
     let mut here = request.clone();
     here.task = None;
     let around = Session::open(&here)?;
+    let listed = request.workspaces().map(|known| known.list());
+    let known = listed.iter().flatten().flatten();
+    // Here, and where tasks and agents work, links may be commands' of earlier runs.
+    let mut ground: Vec<PathBuf> = vec![around.root().path.clone(), anchors.root.clone()];
+    ground.extend(args.workspaces.iter().map(|above| request.cwd.join(above)));
+    ground.extend(works.iter().filter_map(|work| Some(work.workspace.as_ref()?.path())));
+    ground.extend(known.map(|it| it.root.clone()));
+    ground.extend(around.policy().files.write.values().map(Folder::path));
+    let ground: Vec<PathBuf> = ground.iter().filter_map(|it| it.canonicalize().ok()).collect();
     let mut places = Vec::new();
     for work in &works {
-        let place = place::workspace(work, args, &request)?;
+        let place = place::workspace(work, args, &request, &ground)?;
         place::check_open(work, &place, around.policy())?;
         places.push(place);
     }
     others.extend(places.iter().cloned());
     // Whoever works in one of them now does not know of these tasks. Where that cannot be told, a
     // task with an agent is refused below, and one without has nobody to hide from.
-    let busy: Vec<PathBuf> = match request.workspaces().map(|known| known.list()) {
+    let busy: Vec<PathBuf> = match listed {
         None => Vec::new(),
         Some(Ok(known)) => {
             known.into_iter().filter(Workspace::is_in_use).map(|it| it.root).collect()

@@ -5,7 +5,9 @@
 //! leads out: `..` is never used, and no link is followed.
 
 use std::ffi::OsStr;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd as _;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,7 +21,7 @@ use crate::cache::names;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Removes the folder at a path, with all that is in it. What could not be removed in time stays.
-pub(super) fn folder(path: &Path) -> Result<()> {
+pub(crate) fn folder(path: &Path) -> Result<()> {
     within(PATIENCE, path)
 }
 
@@ -95,11 +97,22 @@ fn unlinked(folder: BorrowedFd<'_>, name: &OsStr) -> Result<bool> {
     match rustix::fs::unlinkat(folder, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => Ok(true),
         Err(Errno::ISDIR) => Ok(false),
+        // As other systems say it.
+        Err(Errno::PERM) if cfg!(not(target_os = "linux")) => Ok(false),
         Err(errno) => Err(errno),
     }
 }
 
 /// Opens a folder to be emptied, whatever its mode is.
+#[cfg(not(target_os = "linux"))]
+fn opened(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::chmodat(folder, name, Mode::RWXU, AtFlags::SYMLINK_NOFOLLOW).ok();
+    rustix::fs::openat(folder, name, flags, Mode::empty())
+}
+
+/// Opens a folder to be emptied, whatever its mode is.
+#[cfg(target_os = "linux")]
 fn opened(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let place = rustix::fs::openat(folder, name, flags | OFlags::PATH, Mode::empty())?;
