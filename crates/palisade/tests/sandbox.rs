@@ -269,6 +269,31 @@ fn many_run_at_once_in_one_sandbox() {
 }
 
 #[test]
+fn what_is_run_again_is_confined_by_what_the_disk_is_like_by_then() {
+    as_both("what_is_run_again_is_confined_by_what_the_disk_is_like_by_then", || {
+        let world = World { home: Home::new().file("plain", "x"), ..World::new() };
+        let (sandbox, home) = (world.sandbox(), world.home.root());
+        let seen = || {
+            let outcome = sandbox.run(Job::from(["ls", "-A", home.to_str().unwrap()])).unwrap();
+            let names: Vec<String> = outcome.stdout_text().lines().map(str::to_owned).collect();
+            assert!(names.contains(&"plain".into()), "{names:?}");
+            names
+        };
+        let hidden = ".netrc".to_owned();
+        assert!(!seen().contains(&hidden));
+        // The host makes it between two runs of the same, takes it away, and makes it again.
+        for _ in 0..2 {
+            fs::write(home.join(&hidden), "machine example.com password secret").unwrap();
+            assert!(!seen().contains(&hidden));
+            fs::remove_file(home.join(&hidden)).unwrap();
+            assert!(!seen().contains(&hidden));
+        }
+        fs::write(home.join("other"), "x").unwrap();
+        assert!(seen().contains(&"other".to_owned()));
+    });
+}
+
+#[test]
 fn what_cannot_run_is_an_error_and_leaves_nothing() {
     as_both("what_cannot_run_is_an_error_and_leaves_nothing", || {
         let world = World::new();

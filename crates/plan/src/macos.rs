@@ -62,7 +62,8 @@ pub fn on_macos(
                        behind it";
         notes.push(Note { code: "verbatim", message: message.into() });
     }
-    Ok(Plan { level: plan.level(), steps, enforced, notes, bounds: plan.bounds(), after: None })
+    let (level, steps, bounds) = (plan.level(), steps.into(), plan.bounds());
+    Ok(Plan { level, steps, enforced, notes, bounds, after: None })
 }
 
 /// Notes that are about mounts.

@@ -1,5 +1,7 @@
 //! A plan, and what it promises.
 
+use std::sync::Arc;
+
 use crate::Bounds;
 use crate::after::After;
 use crate::step::Step;
@@ -7,15 +9,15 @@ use crate::step::Step;
 /// Everything that will be done to a command, in order, before its first instruction runs.
 ///
 /// A plan is a value: building one touches nothing. Two plans that print the same confine the same,
-/// but for the values of environment variables, which are never printed.
+/// but for the values of environment variables, which are never printed. It is cheap to clone.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     pub(crate) level: Level,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Arc<[Step]>,
     pub(crate) enforced: Vec<Enforced>,
     pub(crate) notes: Vec<Note>,
     pub(crate) bounds: Bounds,
-    pub(crate) after: Option<After>,
+    pub(crate) after: Option<Arc<After>>,
 }
 
 /// How much of it all there is: the strongest word of `require` that is met.
@@ -123,7 +125,7 @@ impl Plan {
 
     /// Returns what the supervisor looks for once the run has ended.
     pub fn after(&self) -> Option<&After> {
-        self.after.as_ref()
+        self.after.as_deref()
     }
 
     /// Returns the bounds that the supervisor keeps.

@@ -15,7 +15,7 @@ use crate::step::{
 
 impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for step in &self.steps {
+        for step in self.steps.iter() {
             let (name, words) = told(step);
             let line = format!("{name:<14} {}", words.join(" "));
             writeln!(f, "{}", line.trim_end())?;

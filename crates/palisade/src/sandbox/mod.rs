@@ -15,6 +15,7 @@ mod hint;
 mod homes;
 mod job;
 mod json;
+mod latest;
 mod network;
 mod outcome;
 mod own_state;
@@ -62,6 +63,7 @@ use crate::places::shown;
 use crate::session::{OpenError, Request, Session, Warning};
 use crate::workspaces::{InUse, Workspaces};
 use ask::Asking;
+use latest::Latest;
 use planned::Ordered;
 pub(crate) use planned::{LOWER, for_this_machine};
 use record::{Recorded, Recorder, call_hash, run_name};
@@ -104,6 +106,8 @@ struct Inner {
     beside: Vec<PathBuf>,
     /// The user's home, as the user table has it.
     real_home: Option<PathBuf>,
+    /// Plans of earlier runs; none where there is one run.
+    latest: Option<Latest>,
 }
 
 /// How a call would be confined.
@@ -158,6 +162,7 @@ impl Sandbox {
             state: request.places().state,
             beside: request.beside.clone(),
             real_home: request.real_home().map(Path::to_owned),
+            latest: Some(Latest::default()),
             session,
         }))
     }
@@ -191,6 +196,7 @@ impl Sandbox {
     pub fn once(mut self) -> Self {
         if let Some(inner) = Arc::get_mut(&mut self.0) {
             inner.host.for_one();
+            inner.latest = None;
         }
         self
     }
@@ -389,7 +395,8 @@ impl Sandbox {
         let under = self.unconfined().is_none().then(|| Under::of(policy, picked.as_ref()));
         let workspace = session.workspace(policy);
         let network = policy.network.clone();
-        Ok(Ordered { order, under, profile: policy.profile.value(), workspace, network })
+        let (profile, is_own) = (policy.profile.value(), !job.variables.is_empty());
+        Ok(Ordered { order, under, profile, workspace, network, is_own })
     }
 
     /// Takes the project's own caches, where the policy keeps them apart and the project has a use

@@ -1,6 +1,7 @@
 //! From what a policy says about a job to a plan for this machine.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use palisade_apply::Host;
 use palisade_apply::cache::Held;
@@ -10,6 +11,7 @@ use palisade_policy::policy::{Network, Profile, Require};
 
 use super::error::CannotRun;
 use super::hint::Under;
+use super::latest::Made;
 use super::{Job, Planned, Sandbox};
 
 /// The caller's variable that names the best way for connections to be led to us: tests try the
@@ -28,6 +30,8 @@ pub(super) struct Ordered {
     pub(super) workspace: PathBuf,
     /// What it says of the network.
     pub(super) network: Network,
+    /// Whether the job brings variables of its own, which may be secrets: nothing keeps them.
+    pub(super) is_own: bool,
 }
 
 impl Sandbox {
@@ -91,7 +95,12 @@ impl Sandbox {
         host: &Host,
     ) -> Result<Plan, CannotRun> {
         let order = &ordered.order;
-        let questions = order.questions();
+        let latest = self.0.latest.as_ref().filter(|_| !ordered.is_own);
+        let same = latest.map(|latest| latest.of(order)).unwrap_or_default();
+        let questions = match same.first() {
+            Some(made) => Arc::clone(&made.questions),
+            None => Arc::new(order.questions()),
+        };
         // Who accepts less gets it only where more cannot be had, which is found out first: a step
         // that fails in the middle of a start tells nobody what could be done instead.
         let mut facts = host.facts(&questions);
@@ -104,8 +113,18 @@ impl Sandbox {
         if let Some((_, word)) = lower.filter(|(_, word)| !word.is_empty()) {
             facts.kernel.network = facts.kernel.network.lowered(word);
         }
-        let plan = build(permit, order, &facts)
-            .map_err(|error| CannotRun::said_in(self.0.session.policy(), error))?;
+        let plan = match same.iter().find(|made| made.facts == facts) {
+            Some(made) => made.plan.clone(),
+            None => {
+                let plan = build(permit, order, &facts)
+                    .map_err(|error| CannotRun::said_in(self.0.session.policy(), error))?;
+                if let Some(latest) = latest {
+                    let (order, plan) = (order.clone(), plan.clone());
+                    latest.keep(Made { order, questions, facts, plan });
+                }
+                plan
+            }
+        };
         for_this_machine(plan, self.own_text(ordered))
     }
 

@@ -5,6 +5,7 @@
 //! and ends what the command leaves behind.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use palisade_policy::name::PathPattern;
 use palisade_policy::policy::NetworkMode;
@@ -81,6 +82,7 @@ pub(super) fn plan(
         Around::Sandbox => Level::Full,
         Around::Nothing => Level::Landlock,
     };
+    let (steps, after) = (steps.into(), after.map(Arc::new));
     Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
 }
 

@@ -20,6 +20,7 @@ mod unconfined;
 mod unsearched;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use palisade_policy::decide::Permit;
 use palisade_policy::policy::{NetworkMode, Require};
@@ -196,6 +197,7 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         0 if order.nesting == Nesting::Off => Level::Landlock,
         _ => Level::Full,
     };
+    let (steps, after) = (steps.into(), after.map(Arc::new));
     Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
 }
 

@@ -44,7 +44,8 @@ pub(super) fn plan(order: &Order, why: &Why) -> Result<Plan, CannotPlan> {
         message: "writes in vain are not told where nothing is confined".into(),
     });
     let notes = order.notes.iter().cloned().chain([note]).chain(untraced).collect();
-    Ok(Plan { level, steps, enforced: enforced.into(), notes, bounds: order.bounds, after: None })
+    let (steps, enforced) = (steps.into(), enforced.into());
+    Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after: None })
 }
 
 impl Why {
