@@ -30,6 +30,7 @@ mod bytes;
 pub mod dns;
 pub mod hello;
 pub mod http;
+pub mod llm;
 #[cfg(target_os = "linux")]
 pub mod net;
 pub mod packet;
