@@ -34,5 +34,6 @@ pub mod llm;
 #[cfg(target_os = "linux")]
 pub mod net;
 pub mod packet;
+pub mod proxy;
 pub mod socks;
 pub mod traffic;

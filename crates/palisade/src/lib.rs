@@ -73,6 +73,7 @@ mod decision;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod doctor;
 pub mod places;
+pub mod proxy;
 pub mod read;
 pub mod root;
 mod runner;
@@ -108,8 +109,8 @@ pub use sandbox::{
     Under, export_folder, write_export,
 };
 pub use session::{
-    Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,
-    Speaker, Warning, export, revoke,
+    Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Sandboxing,
+    Session, Speaker, Warning, export, revoke,
 };
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use tenants::{CannotShare, tenants};

@@ -11,6 +11,7 @@ pub(crate) mod man;
 mod markdown;
 pub(crate) mod plan;
 pub(crate) mod policy;
+pub(crate) mod proxy;
 pub(crate) mod run;
 pub(crate) mod trust;
 
@@ -38,6 +39,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Proxy(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),

@@ -232,7 +232,13 @@ fn say(message: &mut Value, texts: &[String]) {
             content.push_str(&text);
         }
         Value::Array(parts) => parts.push(json!({ "type": "text", "text": text })),
-        content => *content = text.into(),
+        content @ (Value::Null
+        | Value::Bool(_)
+        | Value::Number(_)
+        | Value::String(_)
+        | Value::Object(_)) => {
+            *content = text.into();
+        }
     }
 }
 

@@ -148,10 +148,8 @@ impl Gemini {
                 self.complete(Growing { flaw: Some(CUT), ..cut });
             }
             let id = call["id"].as_str().unwrap_or_default();
-            let arguments = match &call["args"] {
-                Value::Null => json!({}),
-                arguments => arguments.clone(),
-            };
+            let arguments = call.get("args").filter(|arguments| !arguments.is_null());
+            let arguments = arguments.cloned().unwrap_or_else(|| json!({}));
             let place = self.done.len();
             let number = place as u64;
             self.done.push(Call::new(id, name, arguments.to_string(), (0, number)));

@@ -35,7 +35,7 @@ pub mod sse;
 mod tests;
 
 pub use fault::{Fault, Problem};
-pub use reader::{Ending, OnRefusal, Reader, Refused, calls};
+pub use reader::{Ending, OnRefusal, Reader, Refused, Told, calls};
 pub use request::Asked;
 
 /// Most bytes that are held for one answer (Ruling 30).

@@ -33,6 +33,9 @@ pub struct Reader {
     judged_bytes: usize,
 }
 
+/// A call that was refused, and what the model is told about it.
+pub type Told = (Call, String);
+
 /// How an answer ended.
 #[derive(Debug)]
 pub enum Ending {
@@ -90,6 +93,10 @@ pub(super) trait Assembler: std::fmt::Debug + Send {
     fn held(&self) -> usize;
     /// Takes what the model said in this answer.
     fn turn(&mut self) -> Value;
+    /// Names the answer and the conversation, where a server keeps them.
+    fn kept_as(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Prepares for another answer, which a client reads as the rest of this one.
     fn resume(&mut self);
 }
@@ -151,11 +158,7 @@ impl Reader {
         if self.parked.is_empty() {
             return Ok((out, Ending::Done));
         }
-        let refused = self.judged.iter().filter_map(|(call, ruling)| match ruling {
-            Ruling::Swallow(text) => Some((call.clone(), text.clone())),
-            Ruling::Release => None,
-        });
-        let calls = refused.collect();
+        let calls = self.refused();
         Ok((out, Ending::Refused(Refused { calls, turn: self.assembler.turn() })))
     }
 
@@ -188,9 +191,25 @@ impl Reader {
         out
     }
 
+    /// Returns under which names the server keeps this answer, and the calls in it that no client
+    /// saw; none if there are none.
+    pub fn missing(&self) -> Option<(Vec<String>, Vec<Told>)> {
+        let names = self.assembler.kept_as();
+        let calls = self.refused();
+        (!names.is_empty() && !calls.is_empty()).then_some((names, calls))
+    }
+
     /// Whether the answer is one object, which is passed on as a whole or not at all.
     pub fn is_whole(&self) -> bool {
         self.frames.form() == Some(Form::Whole)
+    }
+
+    fn refused(&self) -> Vec<(Call, String)> {
+        let refused = self.judged.iter().filter_map(|(call, ruling)| match ruling {
+            Ruling::Swallow(text) => Some((call.clone(), text.clone())),
+            Ruling::Release => None,
+        });
+        refused.collect()
     }
 
     fn take(&mut self, frames: Vec<Frame>, judge: &mut dyn FnMut(&Call) -> Ruling) -> Vec<u8> {
@@ -297,7 +316,7 @@ impl Piece {
     }
 }
 
-/// Lists the calls of a recorded answer, in the order in which they became complete.
+/// Lists the calls of a recorded answer, whoever carries them out, in the order in which they became complete.
 ///
 /// # Errors
 ///
@@ -306,7 +325,11 @@ pub fn calls(api: Api, answer: &[u8]) -> Result<Vec<Call>, Fault> {
     let mut calls: Vec<Call> = Vec::new();
     let mut frames = Vec::new();
     let mut reader = Frames::default();
-    reader.push(answer, &mut frames)?;
+    let read = reader.push(answer, &mut frames);
+    // Events that cannot be read are passed over: nothing is passed on here, and recordings have some.
+    if reader.form() != Some(Form::Events) || read == Err(Fault::TooLarge) {
+        read?;
+    }
     reader.end(&mut frames)?;
     let mut assembler = Reader::new(api, OnRefusal::Answer).assembler;
     let mut pieces = Vec::new();

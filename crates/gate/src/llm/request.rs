@@ -225,7 +225,9 @@ fn as_list(input: &mut Value) {
         Value::String(text) => {
             *input = json!([{ "role": "user", "content": std::mem::take(text) }]);
         }
-        other => *other = Value::Array(Vec::new()),
+        other @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) => {
+            *other = Value::Array(Vec::new());
+        }
     }
 }
 

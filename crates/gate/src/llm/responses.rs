@@ -26,6 +26,7 @@ pub(super) struct Responses {
     said: Vec<Value>,
     said_bytes: usize,
     id: Value,
+    conversation: Value,
     usage: Value,
     /// Items that a client got before the first call of this answer.
     passed: Vec<Value>,
@@ -58,6 +59,7 @@ impl Assembler for Responses {
         let answer = if frame.is_whole() { value } else { &value["response"] };
         if answer["id"].is_string() {
             self.id = answer["id"].clone();
+            self.conversation = answer["conversation"]["id"].clone();
         }
         if answer["usage"].is_object() {
             self.usage = answer["usage"].clone();
@@ -93,10 +95,8 @@ impl Assembler for Responses {
         let value = value.clone();
         let index = value["output_index"].as_u64();
         match (kind.as_str(), index) {
-            ("response.output_item.added", Some(index)) => {
-                if is_call(&value["item"]) {
-                    self.begin(index).item = value["item"].clone();
-                }
+            ("response.output_item.added", Some(index)) if is_call(&value["item"]) => {
+                self.begin(index).item = value["item"].clone();
             }
             ("response.output_item.done", Some(index)) => self.item_done(index, &value["item"]),
             (kind, Some(index)) if is_of_call(kind) => self.grow(index, kind, &value),
@@ -150,12 +150,12 @@ impl Assembler for Responses {
                             same.then(|| value["sequence_number"].as_u64()).flatten()
                         };
                         let last = group.frames.iter().skip(at).filter_map(of).max();
-                        let item = group.frames.iter().skip(at).filter_map(|frame| {
+                        let mut item = group.frames.iter().skip(at).filter_map(|frame| {
                             let value = frame.json()?;
                             let same = value["output_index"].as_u64() == Some(index);
                             Some(&value["item"]).filter(|item| same && item.is_object())
                         });
-                        let item = item.last().unwrap_or(&Value::Null);
+                        let item = item.next_back().unwrap_or(&Value::Null);
                         out.extend(spoken(frame, value, index, item, text, last));
                     }
                 }
@@ -175,6 +175,11 @@ impl Assembler for Responses {
 
     fn turn(&mut self) -> Value {
         json!({ "id": self.id, "items": std::mem::take(&mut self.said) })
+    }
+
+    fn kept_as(&self) -> Vec<String> {
+        let names = [&self.id, &self.conversation].into_iter();
+        names.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
     fn resume(&mut self) {
@@ -200,6 +205,7 @@ impl Responses {
             said: Vec::new(),
             said_bytes: 0,
             id: Value::Null,
+            conversation: Value::Null,
             usage: Value::Null,
             passed: Vec::new(),
             sequence: 0,

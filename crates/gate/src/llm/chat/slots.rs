@@ -121,7 +121,10 @@ impl Slot {
             match &body[input] {
                 Value::String(text) => self.arguments.push_str(text),
                 Value::Null => {}
-                other => self.arguments.push_str(&other.to_string()),
+                other
+                @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                    self.arguments.push_str(&other.to_string());
+                }
             }
         }
     }

@@ -78,7 +78,7 @@ fn an_answer_that_follows_a_refused_one_is_read_as_the_rest_of_it() {
                 assert!(numbers.is_sorted(), "{numbers:?}");
             }
             Api::Gemini => {
-                assert_eq!(objects.last().unwrap()["usageMetadata"]["totalTokenCount"], 30)
+                assert_eq!(objects.last().unwrap()["usageMetadata"]["totalTokenCount"], 30);
             }
         }
     }

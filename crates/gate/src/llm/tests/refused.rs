@@ -54,7 +54,7 @@ fn a_message_without_calls_left_ends_as_text_does() {
                 assert!(out.ends_with("data: [DONE]\n\n"));
             }
             Api::Messages => {
-                assert_eq!(objects[objects.len() - 2]["delta"]["stop_reason"], "end_turn")
+                assert_eq!(objects[objects.len() - 2]["delta"]["stop_reason"], "end_turn");
             }
             Api::Responses => {
                 let answer = &objects.last().unwrap()["response"];
