@@ -97,6 +97,11 @@ pub(super) trait Assembler: std::fmt::Debug + Send {
     fn kept_as(&self) -> Vec<String> {
         Vec::new()
     }
+    /// Returns the name under which a client knows the answer, and the server's own, where these
+    /// differ.
+    fn known_as(&self) -> Option<(String, String)> {
+        None
+    }
     /// Prepares for another answer, which a client reads as the rest of this one.
     fn resume(&mut self);
 }
@@ -197,6 +202,12 @@ impl Reader {
         let names = self.assembler.kept_as();
         let calls = self.refused();
         (!names.is_empty() && !calls.is_empty()).then_some((names, calls))
+    }
+
+    /// Returns the name under which a client knows the last answer of a turn, and the server's own,
+    /// where these differ.
+    pub fn known_as(&self) -> Option<(String, String)> {
+        self.assembler.known_as()
     }
 
     /// Whether the answer is one object, which is passed on as a whole or not at all.

@@ -43,6 +43,13 @@ impl Asked {
             .or(conversation["id"].as_str())
     }
 
+    /// Builds on another answer instead.
+    pub fn set_previous(&mut self, name: &str) {
+        if self.body["previous_response_id"].is_string() {
+            self.body["previous_response_id"] = name.into();
+        }
+    }
+
     /// Returns the request that tells a model what became of its calls, and asks it to go on.
     #[must_use]
     pub fn again(&self, refused: &Refused) -> Self {

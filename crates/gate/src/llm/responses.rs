@@ -37,6 +37,8 @@ pub(super) struct Responses {
 /// What a client has of answers before this one.
 #[derive(Debug, Default)]
 struct Earlier {
+    /// What the first of them called itself; clients insist on one name.
+    id: Value,
     items: Vec<Value>,
     sequence: u64,
     spent: Value,
@@ -182,10 +184,16 @@ impl Assembler for Responses {
         names.filter_map(Value::as_str).map(str::to_owned).collect()
     }
 
+    fn known_as(&self) -> Option<(String, String)> {
+        let shown = self.earlier.as_ref()?.id.as_str()?;
+        Some((shown.to_owned(), self.id.as_str()?.to_owned()))
+    }
+
     fn resume(&mut self) {
         let mut earlier = self.earlier.take().unwrap_or_default();
         if earlier.spent.is_null() {
             earlier.spent = json!({});
+            earlier.id = self.id.clone();
         }
         json::add(&mut earlier.spent, &self.usage);
         earlier.items.append(&mut self.passed);
@@ -280,6 +288,9 @@ impl Responses {
         let answer = if is_whole { &mut value } else { &mut value["response"] };
         if answer["usage"].is_object() {
             json::add(&mut answer["usage"], &earlier.spent);
+        }
+        if answer["id"].is_string() && earlier.id.is_string() {
+            answer["id"] = earlier.id.clone();
         }
         if let Some(output) = answer["output"].as_array_mut() {
             output.splice(0..0, earlier.items.iter().cloned());

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http_body_util::BodyExt as _;
 use hyper::body::{Bytes, Incoming};
@@ -18,6 +19,9 @@ use crate::llm::{Api, Asked, Call, Ending, OnRefusal, Problem, Reader, Refused, 
 
 /// How often a model may be refused in one turn.
 const ATTEMPTS: u32 = 3;
+
+/// How long what was passed on may take to leave, before a connection is broken off.
+const FLUSH: Duration = Duration::from_millis(100);
 
 const ENDED: &str = "Three attempts in a row were blocked for security, so this turn ends here. \
                      Do not try the same again: stay inside the project directory, or ask the user.";
@@ -112,6 +116,8 @@ impl Exchange {
                             502,
                             format!("the upstream broke off: {error}"),
                         ));
+                        // What came before is on its way; a connection that breaks takes it along.
+                        tokio::time::sleep(FLUSH).await;
                         (Err(error), true)
                     }
                 };
@@ -210,6 +216,9 @@ impl Exchange {
     }
 
     fn remember(&self) {
+        if let Some((shown, own)) = self.reader.known_as() {
+            self.shared.missing.rename(shown, own);
+        }
         if let Some((names, calls)) = self.reader.missing() {
             self.shared.missing.add(names, &calls);
         }

@@ -114,6 +114,11 @@ async fn judged(
         let taken = asked.offer(&mut |tool| shared.decides.offers(tool, &who));
         count(&shared.counters.filtered, taken as u64);
         changed |= taken > 0;
+        let own = asked.previous().and_then(|name| shared.missing.own_name(name));
+        if let Some(own) = own {
+            asked.set_previous(&own);
+            changed = true;
+        }
         let missing = asked.previous().map(|name| shared.missing.of(name)).unwrap_or_default();
         if !missing.is_empty() {
             asked.add_results(&missing);

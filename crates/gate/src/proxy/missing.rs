@@ -19,6 +19,8 @@ pub(super) struct Missing(Mutex<Kept>);
 struct Kept {
     answers: VecDeque<(String, Vec<(Call, String)>)>,
     bytes: usize,
+    /// Names that clients know, and the server's own.
+    names: VecDeque<(String, String)>,
 }
 
 impl Missing {
@@ -33,6 +35,22 @@ impl Missing {
             let Some((_, calls)) = kept.answers.pop_front() else { break };
             kept.bytes -= size(&calls);
         }
+    }
+
+    /// Remembers the server's own name of what clients know under another.
+    pub(super) fn rename(&self, shown: String, own: String) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.names.push_back((shown, own));
+        if kept.names.len() > MOST {
+            kept.names.pop_front();
+        }
+    }
+
+    /// Returns the server's own name, where it is another.
+    pub(super) fn own_name(&self, shown: &str) -> Option<String> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.names.iter().rev().find(|(known, _)| known == shown);
+        known.map(|(_, own)| own.clone())
     }
 
     /// Returns what an answer lacks. A conversation goes on and gets it once; an answer may be

@@ -70,10 +70,8 @@ impl Loader<'_> {
     /// no file of its.
     pub(super) fn add_sandboxing(&mut self) -> Result<(), OpenError> {
         let Some(sandboxing) = self.request.sandboxing else { return Ok(()) };
-        let named = |policy: &String| policy.starts_with("proxy:");
-        if let Some(dialect) = dialect::named("proxy")
-            && !self.request.policies.iter().any(named)
-        {
+        // A file of the project's has only the project's voice, and they have their own.
+        if let Some(dialect) = dialect::named("proxy") {
             self.add(Group::Texts(dialect, Vec::new()), &mut Vec::new())?;
         }
         let flag = match sandboxing {
