@@ -12,7 +12,7 @@ use palisade::{Request, Session, Speaker};
 
 use crate::command::{
     agents, audit, cache, check, completions, demo, doctor, explain, hook, man, mcp, plan, policy,
-    run, serve, trust,
+    proxy, run, serve, trust,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -61,6 +61,7 @@ pub(crate) enum Command {
     Mcp(mcp::McpCommand),
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    Proxy(Box<proxy::ProxyArgs>),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),

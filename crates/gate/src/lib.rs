@@ -1,9 +1,9 @@
 //! The doors of a running box: network, LLM and MCP traffic.
 //!
-//! This room will hold the name server that answers for allowed names only, the relay that
-//! carries their connections, the HTTP CONNECT and SOCKS5 proxies, the streaming readers of model
-//! APIs that hold back a refused tool call, and the MCP gate. What is here reads bytes into values
-//! and writes small answers (docs/adr/0032); nothing of it opens a socket:
+//! This room holds the name server that answers for allowed names only, the relay that carries
+//! their connections, the HTTP CONNECT and SOCKS5 proxies, and the proxy that holds back refused
+//! tool calls of a model; the MCP gate is to come. Most of it reads bytes into values and writes
+//! small answers (docs/adr/0032), and opens no socket; `net` and `proxy` do:
 //!
 //! | Module | Question it answers |
 //! | --- | --- |
@@ -12,6 +12,8 @@
 //! | `http` | For whom is an HTTP request, where does it end, and how is it passed on? |
 //! | `socks` | Whom does a client of SOCKS want to reach? |
 //! | `packet` | Who wants to reach whom, by the first bytes of a packet? |
+//! | `llm` | Which tool calls are in a model's answer, and what stands in place of a refused one? |
+//! | `proxy` | Who asks which model, and what of its answer is passed on? |
 //! | `address` | May the address that a name leads to be dialled? |
 //!
 //! Rules that hold here:
@@ -30,8 +32,10 @@ mod bytes;
 pub mod dns;
 pub mod hello;
 pub mod http;
+pub mod llm;
 #[cfg(target_os = "linux")]
 pub mod net;
 pub mod packet;
+pub mod proxy;
 pub mod socks;
 pub mod traffic;

@@ -77,6 +77,7 @@ pub mod history;
 pub mod hook;
 mod http;
 pub mod places;
+pub mod proxy;
 pub mod read;
 pub mod root;
 pub mod rpc;
@@ -115,8 +116,8 @@ pub use sandbox::{
     Unconfirmed, Under, export_folder, write_export,
 };
 pub use session::{
-    Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Session,
-    Speaker, Warning, export, revoke,
+    Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Sandboxing,
+    Session, Speaker, Warning, export, revoke,
 };
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use tenants::{CannotShare, tenants};

@@ -14,6 +14,7 @@ mod markdown;
 pub(crate) mod mcp;
 pub(crate) mod plan;
 pub(crate) mod policy;
+pub(crate) mod proxy;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod trust;
@@ -46,6 +47,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Serve(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Mcp(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Audit(command) => (command.format(), apart(|| command.run(&ui))),
+        Command::Proxy(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),

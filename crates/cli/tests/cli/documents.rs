@@ -129,6 +129,7 @@ fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("docs/guide/other-systems.md") >= 8);
     assert!(replay("docs/guide/profiles.md") >= 6);
     assert!(replay("docs/guide/tool-calls.md") >= 12);
+    assert!(replay("docs/guide/proxy.md") >= 3);
     assert!(replay("docs/guide/engines.md") >= 3);
     assert!(replay("docs/guide/agents.md") >= 10);
     assert!(replay("docs/guide/levels.md") >= 3);

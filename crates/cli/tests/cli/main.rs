@@ -40,6 +40,7 @@ mod policy_convert;
 mod policy_show;
 mod profiles;
 mod project;
+mod proxy;
 mod published;
 mod reached;
 mod recording;

@@ -108,6 +108,7 @@ pub(super) fn load(request: &Request, places: &Places) -> Result<Loaded, OpenErr
     }
     loader.add_options()?;
     loader.add_switches();
+    loader.add_sandboxing()?;
     loader.add_profiles()?;
     let Loader { stack, mut files, content, choices, notes, .. } = loader;
     let (profile_folders, profile_texts) = (loader.profile_folders, loader.profile_texts);

@@ -32,7 +32,7 @@ use apart::Apart;
 pub use check::Checked;
 pub use error::{OpenError, Warning};
 pub use load::LoadedFile;
-pub use request::{Existence, Request, Speaker};
+pub use request::{Existence, Request, Sandboxing, Speaker};
 
 use crate::places::Places;
 use crate::read::Place;

@@ -41,6 +41,8 @@ pub struct Request {
     pub apart: Vec<PathBuf>,
     /// Those of them in which nobody works yet, and where whoever begins knows of this project.
     pub beside: Vec<PathBuf>,
+    /// Whether the LLM proxy's variables count, and what its flag says; none where nobody starts it.
+    pub sandboxing: Option<Sandboxing>,
     /// The sandbox runner's configuration.
     pub runner: Option<RunnerConfig>,
     /// Who asks: the command line, or a program that embeds the library.
@@ -66,6 +68,17 @@ impl Switches {
     pub(super) fn off(&self) -> bool {
         self.enabled == Some(false)
     }
+}
+
+/// What the flag `--enable-sandboxing` of the LLM proxy says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Sandboxing {
+    /// Nothing: files and variables say it.
+    NotSaid,
+    /// Tool calls are judged.
+    On,
+    /// They are not, whatever files say.
+    Off,
 }
 
 /// Whether a given project root must exist.
@@ -103,6 +116,7 @@ impl Request {
             task: None,
             apart: Vec::new(),
             beside: Vec::new(),
+            sandboxing: None,
             runner: None,
             speaker: Speaker::Library,
             switches: Switches::default(),

@@ -12,9 +12,10 @@ use palisade_policy::layer::Scope;
 use palisade_policy::policy::{Document, Include};
 use palisade_policy::text::Source;
 
+use super::error::OpenError;
 use super::group::Group;
 use super::load::Loader;
-use super::request::Request;
+use super::request::{Request, Sandboxing};
 use super::said_by;
 
 /// Returns what stands in place of a policy that is named and has no say, because it is what was
@@ -61,6 +62,27 @@ impl Loader<'_> {
         } else if let Some(policy) = switches.chosen.clone() {
             self.stack.push(layer, Document { policy, ..Document::default() });
         }
+    }
+}
+
+impl Loader<'_> {
+    /// Adds what the LLM proxy's variables and its flag say. The variables count also where there is
+    /// no file of its.
+    pub(super) fn add_sandboxing(&mut self) -> Result<(), OpenError> {
+        let Some(sandboxing) = self.request.sandboxing else { return Ok(()) };
+        // A file of the project's has only the project's voice, and they have their own.
+        if let Some(dialect) = dialect::named("proxy") {
+            self.add(Group::Texts(dialect, Vec::new()), &mut Vec::new())?;
+        }
+        let flag = match sandboxing {
+            Sandboxing::NotSaid => return Ok(()),
+            Sandboxing::On => "true",
+            Sandboxing::Off => "false",
+        };
+        let wrong = |invalid| OpenError::Option { name: "--enable-sandboxing".into(), invalid };
+        let document = dialect::proxy::from_flag(Some(flag)).map_err(wrong)?;
+        self.stack.push(self.request.layer(), document);
+        Ok(())
     }
 }
 

@@ -28,7 +28,7 @@ section! {
         path_parameters: Replaceable<Line>,
         /// Folders that a client may choose as its project.
         roots: Grants<Folder>,
-        /// What the LLM proxy does with a refused call. The proxy is not built yet.
+        /// What the LLM proxy does with a refused call.
         on_violation: Setting<OnViolation>,
     }
 }

@@ -58,7 +58,7 @@ const KINDS: [Kind; 6] = [
     Kind { name: "patch",    keys: &["patch", "root", "format"],             answer: patch_ },
     Kind { name: "url",      keys: &["url", "host", "allow"],                answer: url },
     Kind { name: "policy",   keys: &["policy", "cmd"],                       answer: policy },
-    Kind { name: "toolcall", keys: &["name", "arguments", "root", "proxy"],  answer: tool_call },
+    Kind { name: "toolcall", keys: TOOL_CALL,                                answer: tool_call },
 ];
 
 impl Kind {
@@ -160,7 +160,13 @@ fn policy(judges: &mut Judges, request: &Request<'_>) -> Result<Json, Refused> {
     Ok(json!({ "verdict": answer.map_or("no_match", Answer::word) }))
 }
 
+/// A call, or an answer of a model with calls in it.
+const TOOL_CALL: &[&str] = &["name", "arguments", "root", "proxy", "provider", "transport", "raw"];
+
 fn tool_call(judges: &mut Judges, request: &Request<'_>) -> Result<Json, Refused> {
+    if let Some(raw) = optional(request, "raw")? {
+        return recorded(request, raw);
+    }
     let (root, name) = (any_root(request)?, text(request, "name")?);
     let arguments = match &request["arguments"] {
         Json::String(text) => text,
@@ -177,6 +183,21 @@ fn tool_call(judges: &mut Judges, request: &Request<'_>) -> Result<Json, Refused
     told["code"] = first.map(|reason| reason.code).into();
     told["message"] = first.map(|reason| &*reason.message).into();
     Ok(told)
+}
+
+/// Lists the calls in an answer of a model, as the proxy puts them together.
+fn recorded(request: &Request<'_>, raw: &str) -> Result<Json, Refused> {
+    let provider = text(request, "provider")?;
+    let transport = optional(request, "transport")?.unwrap_or_default();
+    let lines = || raw.split('\n').filter(|line| !line.trim().is_empty());
+    let events = transport.starts_with("json-lines");
+    let events = events.then(|| lines().map(|line| format!("data: {line}\n\n")).collect());
+    let answer: String = events.unwrap_or_else(|| raw.to_owned());
+    let calls = palisade::proxy::recorded_calls(provider, answer.as_bytes());
+    let calls = calls.ok_or_else(|| {
+        Refused::new("bad-answer", "`raw` is no answer of this provider that can be read".into())
+    })?;
+    Ok(json!({ "tool_calls": calls }))
 }
 
 /// Without a root there is nothing that a path could be outside of.

@@ -1,0 +1,131 @@
+//! Which piece belongs to which call.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::llm::{Call, TORN, json as strict};
+
+/// The number under which the older way to ask for a function goes.
+pub(super) const LEGACY: u64 = u64::MAX;
+
+/// The calls of an answer as far as they are there, by choice.
+#[derive(Debug, Default)]
+pub(super) struct Slots(BTreeMap<u64, Vec<Slot>>);
+
+#[derive(Debug, Default)]
+struct Slot {
+    index: Option<u64>,
+    id: String,
+    name: String,
+    also: Option<String>,
+    arguments: String,
+    form: Form,
+    flaw: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum Form {
+    #[default]
+    Json,
+    /// A tool that takes any text.
+    Text,
+}
+
+impl Slots {
+    /// Adds a piece, and returns the place of the call that it belongs to. Calls that stand `apart`
+    /// are complete: each piece is one.
+    pub(super) fn absorb(&mut self, choice: u64, entry: &Value, apart: bool) -> u64 {
+        let slots = self.0.entry(choice).or_default();
+        let at = if apart { None } else { place(slots, entry) };
+        let at = at.unwrap_or_else(|| {
+            slots.push(Slot { index: entry["index"].as_u64(), ..Slot::default() });
+            slots.len() - 1
+        });
+        if let Some(slot) = slots.get_mut(at) {
+            slot.take(entry);
+        }
+        at as u64
+    }
+
+    /// Returns the calls, complete or not.
+    pub(super) fn calls(self) -> Vec<Call> {
+        let mut calls = Vec::new();
+        for (choice, slots) in self.0 {
+            for (at, slot) in slots.into_iter().enumerate() {
+                let arguments = match slot.form {
+                    Form::Json => slot.arguments,
+                    Form::Text => json!({ "input": slot.arguments }).to_string(),
+                };
+                let mut call = Call::new(&slot.id, &slot.name, arguments, (choice, at as u64));
+                call.kind = match slot.form {
+                    Form::Json if slot.index == Some(LEGACY) => "legacy",
+                    Form::Json => "function",
+                    Form::Text => "custom",
+                };
+                call.also = slot.also;
+                call.flaw = slot.flaw.or(call.flaw);
+                calls.push(call);
+            }
+        }
+        calls
+    }
+}
+
+/// Finds the call that a piece continues; none if it begins one.
+fn place(slots: &mut [Slot], entry: &Value) -> Option<usize> {
+    let text = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
+    let found = match entry["index"].as_u64() {
+        Some(index) => slots.iter().rposition(|slot| slot.index == Some(index))?,
+        // Without a number, a name or an id begins a call.
+        None if text(&entry["id"]) || text(&entry["function"]["name"]) => return None,
+        None => slots.len().checked_sub(1)?,
+    };
+    let slot = slots.get_mut(found)?;
+    let id = entry["id"].as_str().unwrap_or_default();
+    if id.is_empty() || slot.id.is_empty() || id == slot.id {
+        return Some(found);
+    }
+    // Two calls under one number: some servers count none. A client that goes by the number would
+    // read one call, so the first must be complete.
+    if !strict::is_object(&slot.arguments) {
+        slot.flaw = Some(TORN);
+    }
+    None
+}
+
+impl Slot {
+    fn take(&mut self, entry: &Value) {
+        if let Some(id) = entry["id"].as_str().filter(|id| !id.is_empty()) {
+            id.clone_into(&mut self.id);
+        }
+        for (key, input, form) in
+            [("function", "arguments", Form::Json), ("custom", "input", Form::Text)]
+        {
+            let body = &entry[key];
+            if !body.is_object() {
+                continue;
+            }
+            if form == Form::Text {
+                self.form = form;
+            }
+            if let Some(name) = body["name"].as_str().filter(|name| !name.is_empty()) {
+                if self.name.is_empty() {
+                    name.clone_into(&mut self.name);
+                } else if name != self.name {
+                    // Some clients put pieces of a name together, others take the last.
+                    self.also = Some(name.to_owned());
+                    self.name.push_str(name);
+                }
+            }
+            match &body[input] {
+                Value::String(text) => self.arguments.push_str(text),
+                Value::Null => {}
+                other
+                @ (Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                    self.arguments.push_str(&other.to_string());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! The wire of model APIs: what a model asks for is held until it is judged.
+//!
+//! An answer is read into messages ([`frame`]), and from these each API's assembler puts together
+//! the tool calls. Text is passed on at once; the messages of a call wait until all of it is there
+//! and somebody has judged it. Then they are passed on as they came, or an assistant's text stands in
+//! their place. Nothing here opens a socket, and no byte is passed on but what came, unless a call
+//! was refused.
+//!
+//! | Module | What it knows |
+//! | --- | --- |
+//! | `sse`, `elements` | where an event ends, and where an element of a list does |
+//! | `frame` | the messages of an answer, whatever its form |
+//! | `json` | JSON that all readers read alike |
+//! | `chat`, `responses`, `messages`, `gemini` | one API each: what is a call, and what stands in its place |
+//! | `partial` | arguments that Gemini sends piece by piece |
+//! | `reader` | holds, has judged, passes on; and what to ask again |
+//! | `request`, `offered` | what a request says and offers, and the request that asks again |
+//! | `fault` | what is wrong, in each API's own words |
+
+mod chat;
+pub mod elements;
+mod fault;
+mod frame;
+mod gemini;
+mod json;
+mod messages;
+mod offered;
+mod partial;
+mod reader;
+mod request;
+mod responses;
+pub mod sse;
+
+#[cfg(test)]
+mod tests;
+
+pub use fault::{Fault, Problem};
+pub use reader::{Ending, OnRefusal, Reader, Refused, Told, calls};
+pub use request::Asked;
+
+/// Most bytes that are held for one answer (Ruling 30).
+pub const STATE: usize = 8 << 20;
+
+/// Which API a request speaks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Api {
+    /// OpenAI's Chat Completions.
+    Chat,
+    /// OpenAI's Responses.
+    Responses,
+    /// Anthropic's Messages.
+    Messages,
+    /// Gemini's generateContent and streamGenerateContent.
+    Gemini,
+}
+
+/// A tool call, put together.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Call {
+    /// What the API calls it by; may be empty.
+    pub id: String,
+    /// The tool's name, or the kind of call where it has none.
+    pub name: String,
+    /// The tool that is judged, where the API's own kind of call stands for a known one.
+    pub tool: &'static str,
+    /// Its arguments, as JSON.
+    pub arguments: String,
+    /// Who carries it out.
+    pub by: By,
+    /// Why it is refused without being judged.
+    pub flaw: Option<&'static str>,
+    /// Another name by which a client may read it.
+    pub also: Option<String>,
+    /// What its API calls such a call, where that has several kinds.
+    kind: &'static str,
+    /// Where it stands, as its API counts.
+    place: (u64, u64),
+}
+
+/// Who carries a call out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum By {
+    /// Whoever reads the answer.
+    Client,
+    /// The API's own servers: it is over when it is read.
+    Server,
+}
+
+/// What is to become of a call.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Ruling {
+    /// The client gets it as it came.
+    Release,
+    /// The client gets this text in its place.
+    Swallow(String),
+}
+
+impl Call {
+    /// Returns the name by which the call is judged.
+    pub fn judged_as(&self) -> &str {
+        if self.tool.is_empty() { &self.name } else { self.tool }
+    }
+
+    fn new(id: &str, name: &str, arguments: String, place: (u64, u64)) -> Self {
+        let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
+        let flaw = (!json::is_object(&arguments)).then_some(CUT);
+        Self {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            tool: "",
+            arguments,
+            by: By::Client,
+            flaw,
+            also: None,
+            kind: "",
+            place,
+        }
+    }
+}
+
+const CUT: &str = "its arguments are no complete JSON object";
+const TORN: &str = "it is told in two ways that differ";
+
+impl Api {
+    /// Tells the API by the path of a request; none for any other path.
+    ///
+    /// ```
+    /// use palisade_gate::llm::Api;
+    ///
+    /// assert_eq!(Api::of_path("/v1/chat/completions"), Some(Api::Chat));
+    /// assert_eq!(Api::of_path("/v1/models"), None);
+    /// ```
+    pub fn of_path(path: &str) -> Option<Self> {
+        let path = path.split(['?', '#']).next().unwrap_or_default();
+        let mut words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).collect();
+        let last = words.pop()?;
+        if let Some((_, verb)) = last.rsplit_once(':') {
+            return match verb {
+                "generateContent" | "streamGenerateContent" => Some(Self::Gemini),
+                "rawPredict" | "streamRawPredict" => Some(Self::Messages),
+                _ => None,
+            };
+        }
+        match (words.last().copied(), last) {
+            (Some("chat"), "completions") => Some(Self::Chat),
+            (_, "responses") => Some(Self::Responses),
+            (_, "messages") if !words.contains(&"threads") => Some(Self::Messages),
+            // What was answered before is read again.
+            (Some("responses"), _) => Some(Self::Responses),
+            (Some("completions"), _) if words.contains(&"chat") => Some(Self::Chat),
+            _ => None,
+        }
+    }
+
+    /// Returns the word that logs and metrics use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Responses => "responses",
+            Self::Messages => "messages",
+            Self::Gemini => "gemini",
+        }
+    }
+}

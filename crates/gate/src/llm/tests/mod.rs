@@ -1,0 +1,5 @@
+mod again;
+mod odd;
+mod recorded;
+mod refused;
+mod scripts;

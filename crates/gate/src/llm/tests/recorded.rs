@@ -1,0 +1,129 @@
+//! Answers that were recorded elsewhere, where they can be had.
+
+use std::path::Path;
+
+use super::super::{Api, By, Call, OnRefusal, Reader, Ruling, calls};
+use serde_json::Value;
+
+/// Returns the recorded answers as a server would send them; none where they are not at hand.
+#[expect(clippy::disallowed_methods, reason = "a test reads what was recorded")]
+fn recorded() -> Option<Vec<(Api, Vec<u8>, Value)>> {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/toolcalls.jsonl");
+    let Ok(text) = std::fs::read_to_string(&file) else {
+        println!("SKIPPED: there are no recorded answers beside the repository");
+        return None;
+    };
+    let rows = text.lines().map(|line| {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let api = match row["provider"].as_str().unwrap() {
+            "openai-chat" => Api::Chat,
+            "openai-responses" => Api::Responses,
+            "anthropic" => Api::Messages,
+            _ => Api::Gemini,
+        };
+        let raw = row["raw"].as_str().unwrap();
+        let sent = if row["transport"].as_str().unwrap().starts_with("json-lines") {
+            raw.split('\n')
+                .filter(|line| !line.trim().is_empty())
+                .map(|line| format!("data: {line}\n\n"))
+                .collect()
+        } else {
+            raw.to_owned()
+        };
+        (api, sent.into_bytes(), row)
+    });
+    Some(rows.collect())
+}
+
+fn whole(api: Api, answer: &[u8], judge: &mut dyn FnMut(&Call) -> Ruling) -> Option<Vec<u8>> {
+    let mut reader = Reader::new(api, OnRefusal::Answer);
+    let mut out = reader.push(answer, judge).ok()?;
+    out.extend(reader.end(judge).ok()?.0);
+    Some(out)
+}
+
+fn sorted(answer: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(answer);
+    let mut events: Vec<String> = text.split("\n\n").map(str::to_owned).collect();
+    events.sort();
+    events
+}
+
+fn normal(text: &str) -> String {
+    serde_json::from_str::<Value>(text).map_or_else(|_| text.to_owned(), |value| value.to_string())
+}
+
+#[test]
+fn recorded_calls_are_put_together_and_pass_byte_for_byte() {
+    let Some(rows) = recorded() else { return };
+    let mut unreadable = Vec::new();
+    for (api, sent, row) in rows {
+        let id = row["id"].as_str().unwrap();
+        let mut seen = Vec::new();
+        let mut judge = |call: &Call| {
+            seen.push(call.clone());
+            Ruling::Release
+        };
+        let out = whole(api, &sent, &mut judge);
+        let listed = calls(api, &sent).unwrap();
+        let whole = out.is_some() && listed.iter().all(|call| call.flaw.is_none());
+        let out = out.unwrap_or_else(|| {
+            unreadable.push(id.to_owned());
+            Vec::new()
+        });
+        // Text and what keeps a connection alive overtake a call, and nothing else moves.
+        assert!(!whole || sorted(&out) == sorted(&sent), "{id}: the bytes differ");
+        let Some(expected) = row["tool_calls"].as_array() else { continue };
+        let expected: Vec<(String, String)> = expected
+            .iter()
+            .map(|call| {
+                (call["name"].as_str().unwrap().into(), normal(call["arguments"].as_str().unwrap()))
+            })
+            .collect();
+        let found: Vec<(String, String)> =
+            listed.iter().map(|call| (call.name.clone(), normal(&call.arguments))).collect();
+        assert_eq!(found, expected, "{id}");
+        for call in listed.iter().filter(|call| call.by == By::Client) {
+            let times = seen.iter().filter(|seen| seen.id == call.id && seen.name == call.name);
+            assert!(!whole || times.count() >= 1, "{id}: {} is judged", call.name);
+        }
+    }
+    // One recording has events that are no JSON.
+    assert!(unreadable.len() <= 1, "{unreadable:?}");
+}
+
+#[test]
+fn a_recorded_answer_comes_out_the_same_however_it_is_cut() {
+    let Some(rows) = recorded() else { return };
+    let full = std::env::var_os("PALISADE_TEST_FULL").is_some();
+    for (api, sent, row) in rows {
+        for refuse in [false, true] {
+            let mut judge = |call: &Call| match refuse {
+                true => Ruling::Swallow(format!("no {}", call.name)),
+                false => Ruling::Release,
+            };
+            let Some(expected) = whole(api, &sent, &mut judge) else { continue };
+            let step = if full { 1 } else { sent.len() / 13 + 1 };
+            for cut in (0..=sent.len()).step_by(step) {
+                let mut reader = Reader::new(api, OnRefusal::Answer);
+                let mut out = reader.push(&sent[..cut], &mut judge).unwrap();
+                out.extend(reader.push(&sent[cut..], &mut judge).unwrap());
+                out.extend(reader.end(&mut judge).unwrap().0);
+                assert!(out == expected, "{}: cut at {cut}", row["id"]);
+            }
+            let mut reader = Reader::new(api, OnRefusal::Answer);
+            let mut out = Vec::new();
+            for byte in sent.chunks(1) {
+                out.extend(reader.push(byte, &mut judge).unwrap());
+            }
+            out.extend(reader.end(&mut judge).unwrap().0);
+            assert!(out == expected, "{}: byte by byte", row["id"]);
+            if refuse {
+                let left = calls(api, &out).unwrap();
+                let left = left.iter().filter(|call| call.by == By::Client).count();
+                assert_eq!(left, 0, "{}: no call is left", row["id"]);
+            }
+        }
+    }
+}
