@@ -2,6 +2,7 @@
 
 pub(crate) mod bare;
 pub(crate) mod caches;
+mod cover;
 mod doors;
 mod files;
 mod hide;
