@@ -84,7 +84,7 @@ fn a_plan_shows_the_caches_that_a_run_has_and_hides_those_of_others() {
         let (first, hidden) = (plan(), ".local/state/palisade/caches ");
         let keeps = |plan: &str| {
             let mut kept = plan.lines().filter(|line| line.starts_with("keep "));
-            kept.any(|line| line.contains("palisade/caches/") && line.contains("/cache "))
+            kept.any(|line| line.contains("palisade/caches/") && line.contains("/cache/upper "))
         };
         assert_eq!(world.run(&["run", "--", "sh", "look.sh"]).stdout, "looked\n");
         for shown in [first, plan()] {

@@ -236,16 +236,12 @@ fn a_workspace_to_which_a_command_could_have_made_a_link_is_refused() {
         fs::create_dir_all(place("t/.git/objects")).unwrap();
         fs::create_dir_all(place(".config/own")).unwrap();
         assert_eq!(run(&world, &[]).code, Some(0), "it is a workspace");
-        // A run in the project, and then the tasks.
         let mut plain = world.command(PALISADE);
-        let script = "rm -r ws/one && ln -s ~/.config/own ws/one";
-        plain.args(["run", "--shell", script]).current_dir(place("t"));
-        let plain = world.finish(&mut plain);
-        assert_eq!(plain.code, Some(0), "{}", plain.stderr);
+        plain.args(["run", "--shell", "rm -r ws/one && ln -s ~/.config/own ws/one"]);
+        assert_eq!(world.finish(plain.current_dir(place("t"))).code, Some(0));
         for arguments in [&[][..], &["--task", "one"]] {
             let ran = run(&world, arguments);
             assert_eq!(ran.code, Some(125), "{}", ran.stderr);
-            assert!(ran.stderr.contains("error[workspace]"), "{}", ran.stderr);
             assert!(ran.stderr.contains("through the link"), "{}", ran.stderr);
             assert!(!place(".config/own/made").exists());
         }

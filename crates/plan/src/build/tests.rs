@@ -232,8 +232,10 @@ fn what_is_missing_is_said() {
     assert_eq!(strength(Layer::Protect), Some("partial"));
     assert_eq!(strength(Layer::Limits), Some("partial"));
     assert_eq!(strength(Layer::Landlock), Some("kernel"));
-    let codes: Vec<_> = plan.notes().iter().map(|note| note.code).collect();
-    assert_eq!(codes, ["write-absent", "unsearched"]);
+    assert_eq!(
+        plan.notes().iter().map(|note| note.code).collect::<Vec<_>>(),
+        ["write-absent", "unsearched"]
+    );
 }
 
 #[test]
@@ -255,7 +257,6 @@ fn a_folder_that_could_not_be_searched_is_said_where_it_matters() {
         protect: protect.iter().map(|it| pattern(it)).collect(),
         ..order()
     };
-    // It is closed as a whole.
     let told = vec!["unsearched", "masked"];
     #[rustfmt::skip]
     let cases = [
