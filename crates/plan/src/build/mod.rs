@@ -358,7 +358,6 @@ fn group(order: &Order, facts: &Facts) -> Option<(Step, Note)> {
 }
 
 /// What is said of bounds that the kernel does not keep as they are written.
-#[derive(Default)]
 struct Unkept {
     processes: Option<&'static str>,
     tmp: Option<&'static str>,
