@@ -105,16 +105,17 @@ impl Watched {
                     if keep.access == Access::Write && path.starts_with(&keep.path))
             })
         };
-        let guarded = steps.iter().filter_map(|step| match step {
-            // What is absent is nothing to be replaced.
-            Step::Protect(path) if !reserved.contains(path.as_os_str()) => {
-                Some((path, Against::Change, Identity::at(path)?))
+        let guarded = steps.iter().filter_map(|step| {
+            if let Step::Protect(path) = step {
+                // What is absent is nothing to be replaced.
+                let is_there = !reserved.contains(path.as_os_str());
+                is_there.then(|| Some((path, Against::Change, Identity::at(path)?))).flatten()
+            } else if let Step::Cover { at, .. } = step {
+                // Elsewhere names are hidden, whatever has them.
+                is_written(at).then(|| Some((at, Against::Sight, Identity::at(at)?))).flatten()
+            } else {
+                None
             }
-            // Elsewhere names are hidden, whatever has them.
-            Step::Cover { at, .. } if is_written(at) => {
-                Some((at, Against::Sight, Identity::at(at)?))
-            }
-            _ => None,
         });
         let (mut names, mut seen) = (Vec::new(), Vec::new());
         for (path, against, identity) in guarded {

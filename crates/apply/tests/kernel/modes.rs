@@ -175,7 +175,10 @@ fn what_is_hidden_or_protected_in_a_folder_that_an_earlier_run_shut_stays_so() {
                     let one = outcome.enforced.iter().find(|one| one.layer == layer).unwrap();
                     one.strength.word()
                 };
-                assert_eq!((word(Layer::Hide), word(Layer::Protect)), ("kernel", "kernel+window"));
+                assert_eq!(
+                    (word(Layer::Hide), word(Layer::Protect)),
+                    ("kernel+window", "kernel+window")
+                );
                 assert_eq!(codes(&outcome), ["set-aside"], "{shut:o}: {:?}", outcome.notes);
                 let is = |path: &str| fs::read_to_string(place.project.path(path)).unwrap();
                 assert_eq!(is("pk/.vscode/tasks.json"), "host's", "{shut:o}");

@@ -252,7 +252,7 @@ impl Files {
         readable
     }
 
-    fn note(&mut self, code: &'static str, message: String) {
+    pub(super) fn note(&mut self, code: &'static str, message: String) {
         self.notes.push(Note { code, message });
     }
 
@@ -404,40 +404,6 @@ impl Files {
         }
         covers
     }
-
-    /// Covers what is hidden but lies where it cannot be taken away.
-    fn cover(&mut self, hidden: &[&Place], trees: &[&Place], facts: &Facts) {
-        let mut done: Vec<PathBuf> = Vec::new();
-        for place in hidden {
-            if place.names > 1 && place.leads_to == Kind::File {
-                let what = format!("`{}` has other names, which stay", place.path.display());
-                self.hide.lacks(what);
-            }
-            let shape = if is_folder(place.leads_to) { Shape::Folder } else { Shape::File };
-            for at in shown_at(place, trees, facts) {
-                if done.iter().any(|above| at.lies_in(above)) {
-                    continue;
-                }
-                self.note("masked", format!("`{}` is masked, not absent", at.display()));
-                self.steps.push(Step::Cover { at: at.clone(), shape });
-                done.push(at);
-            }
-        }
-        if !done.is_empty() {
-            self.hide.watches("what the host replaces is hidden again once it is seen".into());
-        }
-    }
-
-    /// Covers the host's sockets in writable trees, which would be doors.
-    fn cover_sockets(&mut self, trees: &[&Place], facts: &Facts, opened: &Opened<'_>) {
-        let sockets = facts.places.iter().filter(|place| place.is == Kind::Socket);
-        for place in sockets.filter(|place| !opened.has(&place.path)) {
-            if trees.iter().any(|tree| place.at.lies_in(&tree.real)) {
-                self.note("socket", format!("`{}` is covered", place.at.display()));
-                self.steps.push(Step::Cover { at: place.at.clone(), shape: Shape::File });
-            }
-        }
-    }
 }
 
 /// Returns what exists on the host of what the patterns name themselves, without what lies in it.
@@ -454,18 +420,6 @@ pub(super) fn is_private(path: &Path, facts: &Facts) -> bool {
     let mut replaced =
         folders.filter(|folder| facts.place(folder).is_none_or(|place| place.is == Kind::Folder));
     replaced.any(|folder| path.lies_in(folder))
-}
-
-/// Returns every path in the trees at which something hidden can be seen: its own, and those at which
-/// other mounts show the same.
-pub(super) fn shown_at(place: &Place, trees: &[&Place], facts: &Facts) -> Vec<PathBuf> {
-    if place.leads_to == Kind::Absent {
-        return Vec::new();
-    }
-    let mut paths = vec![place.real.clone()];
-    paths.extend(facts.aliases(&place.real));
-    paths.retain(|path| trees.iter().any(|tree| path.lies_in(&tree.real)));
-    paths
 }
 
 pub(super) fn below_any(places: &[&Place], path: &Path) -> bool {

@@ -2,6 +2,7 @@
 
 pub(crate) mod bare;
 pub(crate) mod caches;
+mod cover;
 mod doors;
 mod files;
 mod hide;
@@ -359,7 +360,6 @@ fn group(order: &Order, facts: &Facts) -> Option<(Step, Note)> {
 }
 
 /// What is said of bounds that the kernel does not keep as they are written.
-#[derive(Default)]
 struct Unkept {
     processes: Option<&'static str>,
     tmp: Option<&'static str>,

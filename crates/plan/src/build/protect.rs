@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
-use super::files::{Files, below_any, shown_at};
+use super::cover::shown_at;
+use super::files::{Files, below_any};
 use crate::absent::{is_placeholder, reserved};
 use crate::after::After;
 use crate::facts::{Facts, Kind, Place, Searched};
