@@ -77,7 +77,7 @@ fn tells_the_truth(world: &World, host: &[String], palisade: &str) -> Json {
     assert_eq!(json(&ran)["network"]["rung"], told["network"]["rung"], "{}\n{told:#}", ran.stdout);
     let is_full = claims("levels", "level", "full");
     // Another sandbox around us would judge these words, too.
-    if host.first().is_none_or(|first| first.as_str() != palisade) {
+    if !host.iter().any(|word| word == "run") {
         let asked = [&["PALISADE_NETWORK_RUNG=none", palisade], &["doctor", "--json"][..]].concat();
         let lower = json(&on(world, host, "/usr/bin/env", &asked));
         let expected = if told["network"]["rung"].is_null() { Json::Null } else { json!("none") };
