@@ -75,11 +75,17 @@ fn tells_the_truth(world: &World, host: &[String], palisade: &str) -> Json {
     world.write("net.yaml", "network: { mode: allow-list, host_ports: [1] }\n");
     let ran = on(world, host, palisade, &["run", "--policy", "net.yaml", "--json", "--", "true"]);
     assert_eq!(json(&ran)["network"]["rung"], told["network"]["rung"], "{}\n{told:#}", ran.stdout);
-    let asked = [&["PALISADE_NETWORK_RUNG=none", palisade], &["doctor", "--json"][..]].concat();
-    let lower = json(&on(world, host, "/usr/bin/env", &asked));
     let is_full = claims("levels", "level", "full");
-    let expected = if told["network"]["rung"].is_null() { Json::Null } else { json!("none") };
-    assert_eq!(lower["network"]["rung"], expected, "who asks for less is told of that: {lower:#}");
+    // Another sandbox around us would judge these words, too.
+    if !host.iter().any(|word| word == "run") {
+        let asked = [&["PALISADE_NETWORK_RUNG=none", palisade], &["doctor", "--json"][..]].concat();
+        let lower = json(&on(world, host, "/usr/bin/env", &asked));
+        let expected = if told["network"]["rung"].is_null() { Json::Null } else { json!("none") };
+        assert_eq!(
+            lower["network"]["rung"], expected,
+            "who asks for less is told of that: {lower:#}"
+        );
+    }
     assert!(told["network"]["rung"].is_null() || is_full, "it needs namespaces: {told:#}");
     let blocked = told["blocks"].as_array().unwrap();
     assert!(is_full || !blocked.is_empty(), "what is in the way is named: {told:#}");
