@@ -17,7 +17,7 @@
 //! - A failure before `execve` leaves nothing running, and says so.
 
 pub mod cache;
-mod helper;
+mod converse;
 mod jail;
 mod listing;
 mod lookup;
@@ -30,7 +30,7 @@ mod run;
 pub mod sys;
 pub mod worktree;
 
-pub use helper::converse;
+pub use converse::converse;
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use listing::Listing;
 pub use lookup::HostLookup;

@@ -135,7 +135,7 @@ fn with_rule(text: &str, rule: &str) -> Option<String> {
         return None;
     }
     let inside = lines.get(commands + 1..)?;
-    let length = inside.iter().position(|line| is_said(&line) && indent(line) == 0);
+    let length = inside.iter().position(|line| is_said(line) && indent(line) == 0);
     let inside = inside.get(..length.unwrap_or(inside.len()))?;
     let wide = inside.iter().find(|line| is_said(line)).map_or(2, |line| indent(line));
     let rules = inside.iter().position(|line| indent(line) == wide && is_key(line, "rules"));

@@ -109,7 +109,7 @@ pub(super) enum Memory {
 
 impl Memory {
     /// Returns who said it.
-    pub(super) fn by<'n>(self, name: &'n str) -> &'n str {
+    pub(super) fn by(self, name: &str) -> &str {
         match self {
             Self::New => name,
             Self::Known => "memory",

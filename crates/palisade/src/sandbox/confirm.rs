@@ -204,7 +204,7 @@ mod tests {
             text,
             "May this run?\n\n  program  git\n           push\n           \"\"\n           \"a b\"\n           \
              \"\\u{1b}[2K\\u{202e}rm\"\n           \"x\\ny\\\"z\"\n  in       /home/dev/app/\\u{202e}x\n  \
-             length   6 words, 21 bytes\n  with     API_TOKEN=…\n  with     \
+             length   6 words, 24 bytes\n  with     API_TOKEN=…\n  with     \
              LD_PRELOAD=\"a b\"\n  sha256   00ff\n"
         );
     }

@@ -111,9 +111,9 @@ impl TailArgs {
             ControlFlow::Continue(())
         })?;
         ui.data(&last.into_iter().collect::<String>())?;
-        while self.follow {
+        let mut open = self.follow;
+        while open {
             std::thread::sleep(PAUSE);
-            let mut open = true;
             each(&log, |line, event| {
                 let sequence = event["sequence"].as_u64().unwrap_or(0);
                 if sequence > seen {
@@ -122,9 +122,6 @@ impl TailArgs {
                 }
                 if open { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
             })?;
-            if !open {
-                break;
-            }
         }
         Ok(Exit::Success)
     }
