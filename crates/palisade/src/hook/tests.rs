@@ -178,7 +178,7 @@ fn e024_what_runs_instead_is_judged_again() {
             Agent::Copilot => &answer["modifiedArgs"],
             Agent::Codex | Agent::Cursor | Agent::OpenCode => &answer["args"],
         };
-        let root = super::wrap::quoted(world.project.root().to_str().unwrap());
+        let root = wrap::quoted(world.project.root().to_str().unwrap());
         let expected =
             format!(r"/opt/palisade run --root {root} --shell 'echo '\''it'\'''\''s'\'' > a'");
         assert_eq!(changed["command"], expected, "{agent} {reply:?}");
