@@ -70,7 +70,7 @@ impl Place {
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(&binary, mode).unwrap();
         // Makes the file only where the home cannot be written.
-        world.write("probe.sh", "#!/bin/sh\n: > \"$HOME/leak\" || touch made\n");
+        world.write("probe.sh", "#!/bin/sh\ntouch \"$HOME/leak\" || touch made\n");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(world.project.path("probe.sh"), mode).unwrap();
         Self { world, binary }
