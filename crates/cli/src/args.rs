@@ -189,8 +189,9 @@ pub(crate) fn serves_many() -> bool {
 /// Whether an agent's hook is answered: whatever goes wrong then must refuse the call, and agents take
 /// only one number for that.
 pub(crate) fn answers_hook() -> bool {
-    let agent = env::args().nth(2).unwrap_or_default();
-    first_word("hook") && hook::HookCommand::answers(&agent)
+    let agent = env::args_os().nth(2);
+    let answers = |agent: &OsString| agent.to_str().is_some_and(hook::HookCommand::answers);
+    first_word("hook") && agent.as_ref().is_some_and(answers)
 }
 
 /// Turns `help COMMAND` into `COMMAND --help`. Only words before the first option are taken, so that

@@ -17,6 +17,7 @@ mod engine_lines;
 mod engines;
 mod entered;
 mod hook;
+mod hook_agents;
 mod hook_install;
 mod host_ports;
 mod idle;

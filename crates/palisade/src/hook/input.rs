@@ -141,10 +141,8 @@ fn text_of(value: Option<&Json>, what: &str) -> Result<String, Unreadable> {
 }
 
 fn object(value: Json) -> Map<String, Json> {
-    match value {
-        Json::Object(map) => map,
-        _ => Map::new(),
-    }
+    let Json::Object(map) = value else { return Map::new() };
+    map
 }
 
 fn wrong(why: &str) -> Unreadable {

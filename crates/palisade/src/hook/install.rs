@@ -68,7 +68,6 @@ pub struct Change {
 
 /// Why settings cannot be changed. Nothing was.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum CannotInstall {
     /// The settings cannot be read, or written.
     #[error("cannot {doing} `{}`", visible(&file.to_string_lossy()))]

@@ -75,7 +75,7 @@ impl Node {
         let unit = unit(text);
         let own = text.get(self.start..self.end).unwrap_or_default();
         let parts = self.parts();
-        let is_one_line = !own.contains('\n') && !(parts.is_empty() && self.start == 0);
+        let is_one_line = !(own.contains('\n') || parts.is_empty() && self.start == 0);
         let outer = indent(text, self.start);
         let inner = match parts.first().map(|(start, _)| alone(text, *start)) {
             Some(Some(indent)) => indent.to_owned(),

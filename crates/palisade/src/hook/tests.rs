@@ -178,22 +178,15 @@ fn e024_what_runs_instead_is_judged_again() {
             Agent::Copilot => &answer["modifiedArgs"],
             Agent::Codex | Agent::Cursor | Agent::OpenCode => &answer["args"],
         };
-        let root = super::wrap::quoted(world.project.root().to_str().unwrap());
+        let root = wrap::quoted(world.project.root().to_str().unwrap());
         let expected =
             format!(r"/opt/palisade run --root {root} --shell 'echo '\''it'\'''\''s'\'' > a'");
         assert_eq!(changed["command"], expected, "{agent} {reply:?}");
         assert_eq!(changed["description"], "d", "{agent}");
         assert_ne!(word(agent, &reply).as_deref(), Some("deny"));
-        // A deny is not turned into anything by what would run instead, nor is one that only what runs
-        // instead deserves.
+        // A deny is not turned into anything by what would run instead.
         let denied = world.answer(&wrapping, tool, &json!({ "command": "rm -rf /etc" }));
         assert_eq!(word(agent, &denied).as_deref(), Some("deny"), "{agent}");
-        let mut strict = World::new();
-        let policy = "version: 1\ncommands: { deny: [palisade] }\n";
-        strict.home = Home::new().file(".config/palisade/policy.yaml", policy);
-        let auto = Hook { auto_allow: true, ..wrapping };
-        let reply = strict.answer(&auto, tool, &json!({ "command": "ls" }));
-        assert_eq!(word(agent, &reply).as_deref(), Some("deny"), "{agent} {reply:?}");
     }
 }
 

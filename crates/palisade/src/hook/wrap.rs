@@ -11,7 +11,7 @@ use super::agent::Agent;
 pub(super) struct Wrapped {
     /// As the agent gets it.
     pub(super) input: Map<String, Json>,
-    /// As it is judged: where our own program lies is nobody's choice but ours.
+    /// As it is judged: with the text that a shell would hand to our program, read back.
     pub(super) judged: Map<String, Json>,
 }
 
@@ -35,13 +35,16 @@ pub(super) fn wrapped(
         return Err("`-` is no command".to_owned()); // our own word for standard input
     }
     let program = program.to_str().ok_or("the name of our own program is no text")?;
-    let rest = format!("run --root {} --shell {}", quoted(root), quoted(text));
-    let with = |program: &str| {
+    let head = format!("{} run --root {} --shell ", quoted(program), quoted(root));
+    let command = format!("{head}{}", quoted(text));
+    let again =
+        command.strip_prefix(&head).and_then(unquoted).ok_or("the command cannot be quoted")?;
+    let with = |command: String| {
         let mut input = input.clone();
-        input.insert((*parameter).to_owned(), format!("{program} {rest}").into());
+        input.insert((*parameter).to_owned(), command.into());
         input
     };
-    Ok(Some(Wrapped { input: with(&quoted(program)), judged: with("palisade") }))
+    Ok(Some(Wrapped { input: with(command), judged: with(again) }))
 }
 
 /// Quotes a word for a shell.
@@ -51,6 +54,17 @@ pub(super) fn quoted(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Reads a word back as a shell would; none if it is not exactly one.
+fn unquoted(word: &str) -> Option<String> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:@%,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return Some(word.to_owned());
+    }
+    let pieces: Vec<&str> = word.strip_prefix('\'')?.strip_suffix('\'')?.split(r"'\''").collect();
+    let is_whole = pieces.iter().all(|piece| !piece.contains('\''));
+    is_whole.then(|| pieces.join("'"))
 }
 
 #[cfg(test)]
@@ -68,6 +82,7 @@ mod tests {
             ("a\nb", "'a\nb'"),
         ] {
             assert_eq!(quoted(word), text);
+            assert_eq!(unquoted(text).as_deref(), Some(word));
         }
     }
 }

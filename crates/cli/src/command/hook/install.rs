@@ -54,13 +54,8 @@ struct SettingsArgs {
     #[arg(value_name = "AGENT", value_parser = |name: &str| name.parse::<Agent>())]
     agent: Agent,
 
-    /// Your own settings, for every project; this is the default
-    #[arg(long, conflicts_with = "project")]
-    user: bool,
-
-    /// The settings of the project, for whoever works on it
-    #[arg(long)]
-    project: bool,
+    #[command(flatten)]
+    whose: Whose,
 
     /// Change without asking
     #[arg(long)]
@@ -72,6 +67,18 @@ struct SettingsArgs {
 
     #[command(flatten)]
     place: Place,
+}
+
+/// Whose settings they are.
+#[derive(Debug, clap::Args)]
+struct Whose {
+    /// Your own settings, for every project; this is the default
+    #[arg(long, conflicts_with = "project")]
+    user: bool,
+
+    /// The settings of the project, for whoever works on it
+    #[arg(long)]
+    project: bool,
 }
 
 impl InstallArgs {
@@ -89,14 +96,17 @@ impl InstallArgs {
 
 impl UninstallArgs {
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let change = self.settings.at(|place| place.uninstall())?;
+        let change = self.settings.at(|place| {
+            let change = place.uninstall()?;
+            Ok(change)
+        })?;
         self.settings.carry_out(&change, ui, "not there")
     }
 }
 
 impl SettingsArgs {
     fn scope(&self) -> Scope {
-        if self.project { Scope::Project } else { Scope::User }
+        if self.whose.project { Scope::Project } else { Scope::User }
     }
 
     /// Hands over where the settings lie.
@@ -196,7 +206,9 @@ impl From<CannotInstall> for Failure {
             }
             CannotInstall::Changed { .. } => ("settings-changed", "try again"),
             CannotInstall::NoWrap(_) => ("no-wrap", "leave out --wrap"),
-            _ => ("settings", "look at the file and at the rights of its folder"),
+            CannotInstall::File { .. } => {
+                ("settings", "look at the file and at the rights of its folder")
+            }
         };
         Self::new(code, error.to_string()).caused_by(&error).hint(hint)
     }

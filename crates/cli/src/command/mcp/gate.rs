@@ -75,9 +75,9 @@ pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit,
         client: Mutex::new(io::stdout()),
     });
     let (inwards, outwards) = (Arc::clone(&gate), gate);
-    let reader = thread::spawn(move || outwards.from_server(&mut BufReader::new(from_server)));
+    let reader = thread::spawn(move || outwards.hear_server(&mut BufReader::new(from_server)));
     thread::spawn(move || {
-        inwards.from_client(to_server);
+        inwards.hear_client(to_server);
         // The client is gone: the server gets the end of its input, and a moment to leave.
         thread::sleep(std::time::Duration::from_secs(2));
         stop.iter().for_each(palisade::Stop::now);
@@ -100,7 +100,7 @@ pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit,
 }
 
 impl Gate {
-    fn from_client(&self, mut server: PipeWriter) {
+    fn hear_client(&self, mut server: PipeWriter) {
         let mut from = io::stdin().lock();
         while let Ok(Some(line)) = rpc::next_line(&mut from, rpc::MAX_MESSAGE) {
             let line = match line {
@@ -182,7 +182,7 @@ impl Gate {
         format!("mcp__{}__{tool}", self.name)
     }
 
-    fn from_server(&self, from: &mut impl io::BufRead) {
+    fn hear_server(&self, from: &mut impl io::BufRead) {
         while let Ok(Some(line)) = rpc::next_line(from, rpc::MAX_MESSAGE) {
             // What is too long is dropped: who waits for it waits in vain, and is not flooded.
             let Line::Whole(line) = line else { continue };

@@ -92,7 +92,7 @@ fn sorted(value: &Json) -> Json {
             json!(ordered)
         }
         Json::Array(items) => items.iter().map(sorted).collect(),
-        other => other.clone(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => value.clone(),
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use palisade::policy::name::Period;
 use palisade::rpc::{self, Fault, Line, Message};
 use palisade::{Answered, Confirm, Guard, Question, Request, Sandbox, Stop};
 use serde_json::{Map, Value as Json, json};
@@ -271,7 +272,7 @@ impl Server {
             let id = Json::from(format!("ask-{}", state.asked));
             state.answers.insert(id.to_string(), sender);
             let policy = self.sandbox.session().policy();
-            let time = policy.confirm.timeout.value().0.map(|time| time.duration());
+            let time = policy.confirm.timeout.value().0.map(Period::duration);
             (id, time.unwrap_or(Duration::from_secs(300)))
         };
         let key = id.to_string();

@@ -39,111 +39,113 @@ pub(super) enum Asks {
     Denied(String),
 }
 
-/// The tools: name, what it does, parameters, those that must be there, and whether it only reads.
-const TOOLS: [(&str, &str, &[(&str, &str, &str)], &[&str], bool); 7] = [
-    (
-        "run_command",
-        "Run a shell command behind walls: it can write to the project alone, sees no credentials, and has the network that the policy gives it",
-        &[
-            ("command", "string", "shell text"),
-            ("cwd", "string", "folder of the project to run in"),
-            ("timeout_seconds", "number", "ends the command after this time"),
+/// One of the tools.
+struct Tool {
+    name: &'static str,
+    what: &'static str,
+    /// Name, kind and meaning of each parameter.
+    parameters: &'static [[&'static str; 3]],
+    required: &'static [&'static str],
+    reads: bool,
+}
+
+const TOOLS: [Tool; 7] = [
+    Tool {
+        name: "run_command",
+        what: "Run a shell command behind walls: it can write to the project alone, sees no \
+               credentials, and has the network that the policy gives it",
+        parameters: &[
+            ["command", "string", "shell text"],
+            ["cwd", "string", "folder of the project to run in"],
+            ["timeout_seconds", "number", "ends the command after this time"],
         ],
-        &["command"],
-        false,
-    ),
-    (
-        "read_file",
-        "Read a text file of the project",
-        &[("path", "string", "the file")],
-        &["path"],
-        true,
-    ),
-    (
-        "write_file",
-        "Write a text file of the project, with the folders above it",
-        &[("path", "string", "the file"), ("content", "string", "its new text")],
-        &["path", "content"],
-        false,
-    ),
-    (
-        "edit_file",
-        "Replace one piece of a text file; the piece must stand there exactly once",
-        &[
-            ("path", "string", "the file"),
-            ("old_string", "string", "the piece as it is"),
-            ("new_string", "string", "what takes its place"),
+        required: &["command"],
+        reads: false,
+    },
+    Tool {
+        name: "read_file",
+        what: "Read a text file of the project",
+        parameters: &[["path", "string", "the file"]],
+        required: &["path"],
+        reads: true,
+    },
+    Tool {
+        name: "write_file",
+        what: "Write a text file of the project, with the folders above it",
+        parameters: &[["path", "string", "the file"], ["content", "string", "its new text"]],
+        required: &["path", "content"],
+        reads: false,
+    },
+    Tool {
+        name: "edit_file",
+        what: "Replace one piece of a text file; the piece must stand there exactly once",
+        parameters: &[
+            ["path", "string", "the file"],
+            ["old_string", "string", "the piece as it is"],
+            ["new_string", "string", "what takes its place"],
         ],
-        &["path", "old_string", "new_string"],
-        false,
-    ),
-    (
-        "list_directory",
-        "List a folder of the project",
-        &[("path", "string", "the folder")],
-        &[],
-        true,
-    ),
-    (
-        "search",
-        "Search files of the project for a regular expression",
-        &[
-            ("pattern", "string", "extended regular expression"),
-            ("path", "string", "folder or file"),
+        required: &["path", "old_string", "new_string"],
+        reads: false,
+    },
+    Tool {
+        name: "list_directory",
+        what: "List a folder of the project",
+        parameters: &[["path", "string", "the folder"]],
+        required: &[],
+        reads: true,
+    },
+    Tool {
+        name: "search",
+        what: "Search files of the project for a regular expression",
+        parameters: &[
+            ["pattern", "string", "extended regular expression"],
+            ["path", "string", "folder or file"],
         ],
-        &["pattern"],
-        true,
-    ),
-    (
-        "explain_decision",
-        "Say whether a command or a tool call would be allowed, and why not; runs nothing",
-        &[
-            ("command", "string", "shell text"),
-            ("tool", "string", "name of a tool"),
-            ("arguments", "object", "its arguments"),
+        required: &["pattern"],
+        reads: true,
+    },
+    Tool {
+        name: "explain_decision",
+        what: "Say whether a command or a tool call would be allowed, and why not; runs nothing",
+        parameters: &[
+            ["command", "string", "shell text"],
+            ["tool", "string", "name of a tool"],
+            ["arguments", "object", "its arguments"],
         ],
-        &[],
-        true,
-    ),
+        required: &[],
+        reads: true,
+    },
 ];
 
 pub(super) fn is_known(name: &str) -> bool {
-    TOOLS.iter().any(|(known, ..)| *known == name)
+    TOOLS.iter().any(|tool| tool.name == name)
 }
 
 pub(super) fn list() -> Json {
-    let tool = |(name, what, parameters, required, reads): &(
-        &str,
-        &str,
-        &[(&str, &str, &str)],
-        &[&str],
-        bool,
-    )| {
-        let properties: Map<String, Json> = parameters
-            .iter()
-            .map(|(name, kind, what)| {
-                ((*name).to_owned(), json!({ "type": kind, "description": what }))
-            })
-            .collect();
+    let told = |tool: &Tool| {
+        let parameter = |[name, kind, what]: &[&str; 3]| {
+            ((*name).to_owned(), json!({ "type": kind, "description": what }))
+        };
+        let properties: Map<String, Json> = tool.parameters.iter().map(parameter).collect();
         json!({
-            "name": name,
-            "description": what,
-            "inputSchema": { "type": "object", "properties": properties, "required": required,
-                             "additionalProperties": false },
-            "annotations": { "readOnlyHint": reads, "destructiveHint": !reads, "openWorldHint": false },
+            "name": tool.name,
+            "description": tool.what,
+            "inputSchema": { "type": "object", "properties": properties,
+                             "required": tool.required, "additionalProperties": false },
+            "annotations": { "readOnlyHint": tool.reads, "destructiveHint": !tool.reads,
+                             "openWorldHint": false },
         })
     };
-    TOOLS.iter().map(tool).collect()
+    TOOLS.iter().map(told).collect()
 }
 
 /// Decides about a call.
 pub(super) fn asks(server: &Server, name: &str, arguments: &Map<String, Json>) -> Asks {
-    let known = TOOLS.iter().find(|(known, ..)| *known == name);
-    let Some((_, _, parameters, required, _)) = known else {
-        return Asks::Denied("no such tool".into());
+    let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
+        return Asks::Denied("there is no such tool".to_owned());
     };
     for (key, value) in arguments {
-        let Some((_, kind, _)) = parameters.iter().find(|(name, ..)| name == key) else {
+        let Some([_, kind, _]) = tool.parameters.iter().find(|[name, ..]| name == key) else {
             return Asks::Denied(format!("{name} has no parameter `{}`", visible(key)));
         };
         let fits = match *kind {
@@ -155,7 +157,7 @@ pub(super) fn asks(server: &Server, name: &str, arguments: &Map<String, Json>) -
             return Asks::Denied(format!("`{key}` is no {kind}"));
         }
     }
-    if let Some(missing) = required.iter().find(|key| !arguments.contains_key(**key)) {
+    if let Some(missing) = tool.required.iter().find(|key| !arguments.contains_key(**key)) {
         return Asks::Denied(format!("`{missing}` is missing"));
     }
     // It runs nothing and opens nothing.

@@ -224,10 +224,8 @@ impl Connection {
             (Some(argv), None, None) => Asked::Argv(argv),
             (None, Some(text), None) => Asked::Shell(text),
             (None, None, Some(tool)) => {
-                let arguments = match &asked.arguments {
-                    Json::String(text) => text.clone(),
-                    other => other.to_string(),
-                };
+                let text = asked.arguments.as_str().map(str::to_owned);
+                let arguments = text.unwrap_or_else(|| asked.arguments.to_string());
                 if arguments.len() > MAX_TEXT {
                     return Err(Fault::params("`arguments` is too long to be judged").into());
                 }

@@ -35,10 +35,8 @@ impl Record {
     /// Reads a record. One that cannot be read is none: the hook is then taken out by itself.
     pub(super) fn read(place: &Path) -> Option<Self> {
         let told: Json = serde_json::from_slice(&fs::read(place).ok()?).ok()?;
-        let before = match told.get("before")? {
-            Json::Null => None,
-            text => Some(text.as_str()?.to_owned()),
-        };
+        let before = told.get("before")?;
+        let before = if before.is_null() { None } else { Some(before.as_str()?.to_owned()) };
         Some(Self { before, after: Some(told.get("after")?.as_str()?.to_owned()) })
     }
 
@@ -46,10 +44,11 @@ impl Record {
     pub(super) fn write(&self, place: &Path) -> io::Result<()> {
         let folder = place.parent().ok_or(io::ErrorKind::InvalidInput)?;
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        fs::remove_file(place).or_else(|error| match error.kind() {
-            io::ErrorKind::NotFound => Ok(()),
-            _ => Err(error),
-        })?;
+        if let Err(error) = fs::remove_file(place)
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            return Err(error);
+        }
         let mut options = fs::OpenOptions::new();
         let mut file = options.write(true).create_new(true).mode(0o600).open(place)?;
         let told = json!({ "before": self.before, "after": self.after });

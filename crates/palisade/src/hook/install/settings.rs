@@ -89,18 +89,18 @@ fn settings(agent: Agent) -> Settings {
 pub(super) fn file(place: &Where<'_>) -> PathBuf {
     let Settings { file, folder: (variable, below), project, .. } = settings(place.agent);
     let given = variable.and_then(|name| place.folder(name));
-    let config = || match place.agent {
-        Agent::OpenCode => place.folder("XDG_CONFIG_HOME").map(|it| it.join("opencode")),
-        _ => None,
+    let config = || {
+        place
+            .folder("XDG_CONFIG_HOME")
+            .map(|it| it.join("opencode"))
+            .filter(|_| place.agent == Agent::OpenCode)
     };
     let folder = match place.scope {
         Scope::Project => place.root.join(project),
         Scope::User => given.or_else(config).unwrap_or_else(|| place.home.join(below)),
     };
-    match place.agent {
-        Agent::OpenCode => folder.join("plugins").join(file),
-        _ => folder.join(file),
-    }
+    let folder = if place.agent == Agent::OpenCode { folder.join("plugins") } else { folder };
+    folder.join(file)
 }
 
 /// Returns the settings with the hook in them.
