@@ -11,6 +11,7 @@ use palisade_gate::llm::Call;
 use palisade_gate::proxy::{Decides, Judged, Who};
 use palisade_policy::decide::Answer;
 use palisade_policy::interception::{self, AccessPolicies, Door, Stage, ToolVerdict, Turn, User};
+use palisade_policy::name::Folder;
 use palisade_policy::text::visible;
 use serde_json::{Value as Json, json};
 
@@ -20,6 +21,9 @@ use crate::session::{OpenError, Request, Session};
 
 /// Most projects whose policies are kept.
 const MOST: usize = 64;
+
+/// One of those who have a say.
+type Judge<'j> = &'j dyn Fn(&Call, &Who) -> Judged;
 
 /// Decides for all conversations, each in its own project.
 pub(super) struct Desk {
@@ -54,7 +58,7 @@ impl Desk {
     ) -> Self {
         let root = session.root().path.clone();
         let tools = &session.policy().tools;
-        let mut roots: Vec<PathBuf> = tools.roots.values().map(|folder| folder.path()).collect();
+        let mut roots: Vec<PathBuf> = tools.roots.values().map(Folder::path).collect();
         if roots.is_empty() {
             roots.push(root.clone());
         }
@@ -221,7 +225,7 @@ impl Decides for Desk {
     fn judge(&self, call: &Call, who: &Who) -> Judged {
         let policy = |call: &Call, who: &Who| self.by_policy(call, who);
         let access = |call: &Call, who: &Who| self.by_access(call, who);
-        let mut turns: [Turn<&dyn Fn(&Call, &Who) -> Judged>; 2] =
+        let mut turns: [Turn<Judge<'_>>; 2] =
             [Turn::new(Stage::Access, &access), Turn::new(Stage::Files, &policy)];
         Turn::sort(&mut turns);
         let judge = || {

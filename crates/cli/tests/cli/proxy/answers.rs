@@ -101,7 +101,9 @@ fn says(bytes: Vec<u8>) -> String {
             let (mut stream, bytes) = (stream, bytes.clone());
             std::thread::spawn(move || {
                 let mut head = [0; 65536];
-                stream.read(&mut head).ok();
+                if stream.read(&mut head).is_err() {
+                    return;
+                }
                 stream.write_all(&bytes).ok();
                 std::thread::sleep(Duration::from_secs(8));
             });
