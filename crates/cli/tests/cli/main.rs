@@ -5,6 +5,7 @@
     reason = "a test that cannot be set up must stop at once"
 )]
 
+mod advice;
 mod agents;
 mod bad_input;
 mod bloom;

@@ -20,6 +20,10 @@ pub(super) fn unknown(
             .with_hint("`palisade agents` lists those that are known; a policy can name others");
         return Err(OpenError::Option { name: "the agent".into(), invalid });
     }
+    // A file that confines everybody speaks for those that are known, too.
+    if agent::meant(name, &[]) == Some(name) {
+        return Ok(None);
+    }
     let spoken: Vec<&str> = known.iter().map(String::as_str).collect();
     let meant = agent::meant(name, &spoken).map(str::to_owned);
     // Files of tasks have agents of their own, and need not speak of them.
