@@ -199,7 +199,8 @@ fn jumbled(word: &str) -> Option<String> {
         letters
     };
     let tree = Cli::command();
-    let mut names = tree.get_subcommands().filter(|it| !it.is_hide_set()).map(|it| it.get_name());
+    let mut names =
+        tree.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
     names.find(|name| sorted(name) == sorted(word)).map(str::to_owned)
 }
 
