@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
@@ -137,7 +137,10 @@ pub(crate) const FILES: [(&str, &str); 4] = [
         ".palisade/policy.yaml",
         "the policy of a project, in its root; it narrows until you trust it",
     ),
-    ("~/.local/state/palisade", "what you trusted; XDG_STATE_HOME moves it"),
+    (
+        "~/.local/state/palisade",
+        "what you trusted, caches of projects, where agents work, placeholders; XDG_STATE_HOME moves it",
+    ),
 ];
 
 impl Cli {
@@ -167,10 +170,17 @@ impl Cli {
             let asks = ["run", "check", "explain", "plan"].into_iter().any(first_word);
             let misplaced = wrong.kind() == ErrorKind::UnknownArgument
                 && word(ContextKind::InvalidArg).is_some_and(|word| !word.starts_with('-'));
+            let is_known = wrong.get(ContextKind::SuggestedSubcommand).is_some();
+            let meant = word(ContextKind::InvalidSubcommand).filter(|_| !is_known);
+            let meant = meant.and_then(|word| jumbled(&word));
             if asks && misplaced {
                 let tip = "put the command after `--`, or give shell text with --shell";
                 let tip = ContextValue::StyledStrs(vec![tip.into()]);
                 wrong.insert(ContextKind::Suggested, tip);
+            }
+            if let Some(meant) = meant {
+                let meant = ContextValue::Strings(vec![meant]);
+                wrong.insert(ContextKind::SuggestedSubcommand, meant);
             }
             if first_word("run") && wrong.use_stderr() {
                 wrong.print().ok();
@@ -201,6 +211,19 @@ fn asked_about(arguments: &[OsString]) -> Option<Vec<OsString>> {
     let words = rest.iter().take_while(|word| !word.as_encoded_bytes().starts_with(b"-")).cloned();
     let about = ["palisade".into()].into_iter().chain(words).chain(["--help".into()]);
     (first == "help").then(|| about.collect())
+}
+
+/// Returns the command that has the same letters in another order, which are typed too fast.
+fn jumbled(word: &str) -> Option<String> {
+    let sorted = |word: &str| {
+        let mut letters: Vec<char> = word.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let tree = Cli::command();
+    let mut names =
+        tree.get_subcommands().filter(|it| !it.is_hide_set()).map(clap::Command::get_name);
+    names.find(|name| sorted(name) == sorted(word)).map(str::to_owned)
 }
 
 /// Whether the first argument is this word.
@@ -272,6 +295,13 @@ fn surroundings() -> String {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
+
+    #[test]
+    fn letters_in_another_order_are_understood() {
+        assert_eq!(super::jumbled("rnu").as_deref(), Some("run"));
+        assert_eq!(super::jumbled("run!"), None);
+        assert_eq!(super::jumbled("markdown-hepl"), None);
+    }
 
     #[test]
     fn the_tree_of_commands_is_sound() {

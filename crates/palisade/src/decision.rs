@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use palisade_apply::HostLookup;
-use palisade_policy::decide::{Answer, Asked, Call, Judge, Step, Verdict};
+use palisade_policy::decide::{Answer, Asked, Call, Judge, Reason, Step, Verdict};
 use palisade_policy::interception::{self, Door, Interception, Seen, ToolVerdict};
 use palisade_policy::jail::{self, Lookup, NoLookup, Side, WindowsRoot, judge_lexically};
 use palisade_policy::key::Strictness as _;
@@ -27,6 +27,8 @@ pub struct Guard {
     own: Profile,
     /// What holds for calls for which rules pick a profile.
     picks: Vec<Pick>,
+    /// What to do where the user's own list of files to write does not count.
+    outvoted: Option<String>,
 }
 
 /// A profile that rules pick, and the policy that holds then.
@@ -73,7 +75,7 @@ impl Guard {
             (Some(judge), None) => judge.decide(&call, self.lookup()),
             (Some(judge), Some(tool)) => judge.decide_as(tool, &call, self.lookup()),
         };
-        guarded(judge, Verdict::failed)
+        self.advised(guarded(judge, Verdict::failed))
     }
 
     /// Decides one call, and tells how.
@@ -84,7 +86,24 @@ impl Guard {
             Some(judge) => judge.explain(&call, self.lookup()),
             None => failed(),
         };
-        guarded(judge, failed)
+        let (verdict, mut steps) = guarded(judge, failed);
+        steps.iter_mut().for_each(|step| self.advise(&mut step.reasons));
+        (self.advised(verdict), steps)
+    }
+
+    fn advised(&self, mut verdict: Verdict) -> Verdict {
+        if let Verdict::Ask(reasons) | Verdict::Deny(reasons) = &mut verdict {
+            self.advise(reasons);
+        }
+        verdict
+    }
+
+    /// Says what stands above the list that a hint would have the user write in.
+    fn advise(&self, reasons: &mut [Reason]) {
+        let Some(outvoted) = &self.outvoted else { return };
+        let closed = ["outside-root", "link-leads-outside", "read-only"];
+        let closed = reasons.iter_mut().filter(|reason| closed.contains(&reason.code));
+        closed.for_each(|reason| reason.hint = Some(outvoted.clone()));
     }
 
     /// Decides whether a patch may be applied in the folder `cwd`.
@@ -204,7 +223,8 @@ impl Guard {
             Some(Pick { profile, policy, judge, interception })
         });
         let picks = picks.collect();
-        Self { judge, interception, root, sight, own, picks }
+        let outvoted = session.outvoted();
+        Self { judge, interception, root, sight, own, picks, outvoted }
     }
 }
 

@@ -21,7 +21,7 @@ pub struct RunnerConfig {
     pub max_output_bytes: Option<u64>,
     /// Wall-clock seconds.
     pub timeout_seconds: Option<f64>,
-    /// Programs that never run.
+    /// Programs that no command may name.
     pub denylist: Option<Vec<String>>,
     /// Interpreters that may not be given code on the command line.
     pub interpreter_block: Option<Vec<String>>,

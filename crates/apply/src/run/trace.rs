@@ -52,11 +52,12 @@ const SHOWN: &str = "files.unhide shows it, unless it is what Palisade keeps for
 struct Known {
     protected: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
+    home: Option<PathBuf>,
 }
 
 impl Known {
     fn of(plan: &Plan) -> Self {
-        let mut known = Self { protected: Vec::new(), hidden: Vec::new() };
+        let mut known = Self { protected: Vec::new(), hidden: Vec::new(), home: None };
         for step in plan.steps() {
             if let Step::Protect(path) = step {
                 known.protected.push(path.clone());
@@ -64,6 +65,9 @@ impl Known {
                 known.hidden.push(at.clone());
             } else if let Step::Hide { at, names, .. } = step {
                 known.hidden.extend(names.iter().map(|name| at.join(name)));
+            } else if let Step::Exec { environment, .. } = step {
+                let home = environment.iter().find(|(name, _)| name == "HOME");
+                known.home = home.map(|(_, home)| home.into());
             }
         }
         known
@@ -125,12 +129,29 @@ fn predict(call: &Traced, pending: &Pending, known: &Known) -> Option<Violation>
     if below(&known.hidden, &path) {
         return violation(path, "files.hide", SHOWN.into());
     }
-    let folder = path.parent().unwrap_or(&path).display().to_string();
-    violation(
-        path,
-        "files.write",
-        format!("write below what files.write lists, or add `{folder}` to files.write"),
-    )
+    let remedy = remedy(&path, known);
+    violation(path, "files.write", remedy)
+}
+
+/// Folders that nobody should open to a command.
+const SYSTEM: [&str; 14] = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run",
+    "/sbin", "/sys", "/usr", "/var",
+];
+
+/// Says what would let a path be written, and opens no more than that.
+fn remedy(path: &Path, known: &Known) -> String {
+    const BELOW: &str = "write below what files.write lists";
+    let folder = path.parent().unwrap_or(path);
+    let above = |home: &PathBuf| home.starts_with(folder);
+    if folder.parent().is_none() || SYSTEM.iter().any(|system| path.starts_with(system)) {
+        return format!("{BELOW}: this is the system's");
+    }
+    if known.home.as_ref().is_some_and(above) {
+        let path = path.display();
+        return format!("{BELOW}, or make `{path}` yourself and add it to files.write, alone");
+    }
+    format!("{BELOW}, or add `{}` to files.write", folder.display())
 }
 
 /// Returns the path that a call names, absolute and free of dots.

@@ -6,21 +6,27 @@ use std::{fs, io};
 use clap::{Command, CommandFactory as _};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, bold, roman};
+use palisade::policy::text::visible;
 
 use crate::args::{Cli, FILES, VARIABLES};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
-/// Print the manual page
+/// Print a manual page
 ///
+/// Without a command it is the page of `palisade` itself; those of its commands list their options.
 /// With `--dir`, writes one page for each command into a folder that exists.
 ///
-/// Example: palisade man --dir pages
+/// Example: palisade man run | man -l -
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArgs {
+    /// Command that the page is about, such as `run` or `policy show`
+    #[arg(value_name = "COMMAND")]
+    command: Vec<String>,
+
     /// Folder to write pages to
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "command")]
     dir: Option<PathBuf>,
 }
 
@@ -32,6 +38,10 @@ impl ManArgs {
         let cannot = |error| Failure::io("man", "cannot make the manual", &error);
         let mut first = page(&root).map_err(cannot)?;
         first.text.extend(surroundings().map_err(cannot)?);
+        if !self.command.is_empty() {
+            let page = page(named(&root, &self.command)?).map_err(cannot)?;
+            return super::print_generated(ui, &page.text);
+        }
         let Some(dir) = &self.dir else {
             return super::print_generated(ui, &first.text);
         };
@@ -43,6 +53,17 @@ impl ManArgs {
         }
         Ok(Exit::Success)
     }
+}
+
+/// Finds a command by its words.
+fn named<'c>(root: &'c Command, words: &[String]) -> Result<&'c Command, Failure> {
+    words.iter().try_fold(root, |command, word| {
+        let mut below = command.get_subcommands().filter(|sub| !sub.is_hide_set());
+        below.find(|sub| sub.get_name() == word).ok_or_else(|| {
+            let message = format!("there is no command `{}`", visible(&words.join(" ")));
+            Failure::new("man", message).hint("`palisade help` lists them")
+        })
+    })
 }
 
 struct Page {

@@ -186,9 +186,14 @@ fn doubt(ui: &Ui, command: &Given) {
 fn warnings_with(session: &Session, command: &Given) -> Json {
     let mut told = warnings(session);
     if let (Some(told), Some(doubt)) = (told.as_array_mut(), command.doubt()) {
-        told.push(json!({ "code": "one-word", "message": doubt }));
+        told.push(one_word(&doubt));
     }
     told
+}
+
+/// Tells a program that a shell may have been meant.
+fn one_word(doubt: &str) -> Json {
+    json!({ "code": "one-word", "message": doubt })
 }
 
 /// Tells a program what a person should know of a session.

@@ -15,7 +15,7 @@ use palisade::policy::name::{EnvName, Period};
 use palisade::policy::policy::NetworkMode;
 use palisade::policy::text::visible;
 use palisade::{CannotRun, Done, Input, Job, Outcome, Output as Streamed, Sandbox, Signals};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::check;
 use crate::args::Output;
@@ -154,10 +154,27 @@ impl RunArgs {
             Format::Json => super::apart(|| ui.json(&self.told(&outcome, warnings)))?,
             Format::Human => super::apart(|| {
                 tell(ui, &outcome, &text);
+                self.tell_meant(ui, &outcome);
+                self.tell_refused(ui, &outcome);
                 self.suggestion(&outcome).iter().for_each(|it| ui.say(it.yaml().trim_end()));
             }),
         }
         Ok(Exit::Ran(outcome.exit_status()))
+    }
+
+    /// Asks whether a shell was meant to read what is no program.
+    fn tell_meant(&self, ui: &Ui, outcome: &Outcome) {
+        if outcome.code() == Some("not-found")
+            && let Ok(given @ Given::Argv(_)) = self.commanding.command()
+        {
+            super::doubt(ui, &given);
+        }
+    }
+
+    /// Returns the variables that are to be passed on, and are not there.
+    fn unset(&self) -> impl Iterator<Item = String> {
+        let names = self.env.iter().filter(|given| !given.contains('='));
+        names.filter(|name| std::env::var_os(name).is_none()).map(|name| visible(name))
     }
 
     /// Whether the tasks of a file are meant, and not one command under what the file says.
@@ -192,11 +209,21 @@ impl RunArgs {
         super::doubt_tool(self.tool.as_deref(), sandbox.session(), &mut warnings, say);
         let command = self.commanding.command()?;
         let command = tasks::fill_one(command, &self.tasks, &request, sandbox.session())?;
+        for unset in self.unset() {
+            let message = format!("--env: there is no `{unset}` here to pass on");
+            if let Some(told) = warnings.as_array_mut() {
+                told.push(json!({ "code": "env-unset", "message": message }));
+            }
+            say.iter().for_each(|ui| ui.say(&format!("warning: {message}")));
+        }
         if self.format() == Format::Human && sandbox.session().agent().is_none() {
             command.known_agent().iter().for_each(|name| {
                 ui.say(&format!("note: `{name}` is an agent, and its login is hidden"));
                 ui.say(&format!("hint: `--agent {name}` gives it what it needs"));
             });
+        }
+        if let (Some(told), Some(doubt)) = (warnings.as_array_mut(), command.doubt()) {
+            told.push(super::one_word(&doubt));
         }
         let text = command.text();
         Ok((sandbox, self.job(command, cwd)?, text, warnings))
@@ -278,16 +305,20 @@ const EXPECTED: [&str; 8] = [
 
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
-    for note in outcome.notes.iter().filter(|note| !EXPECTED.contains(&note.code)) {
+    let (why, notes): (Vec<_>, Vec<_>) =
+        outcome.notes.iter().partition(|note| note.code == "not-found");
+    for note in notes.into_iter().filter(|note| !EXPECTED.contains(&note.code)) {
         ui.say(&format!("warning: {}", visible(&note.message)));
     }
-    for refused in outcome.violations() {
+    let hints = outcome.hints();
+    // A hint says all of it, and there is none where no profile is in force.
+    for refused in outcome.violations().iter().filter(|_| hints.is_empty()) {
         let (operation, rule) = (refused.operation, refused.rule);
         let path = refused.path.to_string_lossy();
         let (path, remedy) = (visible(&path), visible(&refused.remedy));
         ui.say(&format!("refused: {operation} {path} ({rule}): {remedy}"));
     }
-    for hint in outcome.hints() {
+    for hint in hints {
         ui.say(&format!("hint: {}", visible(&hint)));
     }
     let reason = outcome.reason().unwrap_or_default();
@@ -304,6 +335,7 @@ fn tell(ui: &Ui, outcome: &Outcome, text: &str) {
             Some(code @ ("timeout" | "idle" | "limit" | "not-found" | "not-started")),
         ) => {
             ui.say(&format!("error[{code}]: {}", visible(&reason)));
+            why.iter().for_each(|why| ui.say(&format!("hint: {}", visible(&why.message))));
         }
         (Done::Ran { .. }, Some(_) | None) => {}
     }

@@ -81,6 +81,12 @@ impl TrustArgs {
         let now = Session::open(&request)?;
         match (now.project_files(), files.content) {
             (Some(current), agreed) if current.content == agreed => {
+                if !self.yes && self.format() == Format::Human {
+                    // The rest was shown with the question.
+                    let root = visible(&now.root().path.to_string_lossy());
+                    ui.data(&format!("{root}: {}\n", state(Some(current))))?;
+                    return Ok(Exit::Success);
+                }
                 self.report(ui, &now, &now.project_opens()?, Exit::Success)
             }
             _ => Err(Failure::new("changed-meanwhile", "the files changed while you were asked")
@@ -166,7 +172,7 @@ fn description(session: &Session, opens: &Opens) -> String {
         text.push_str("\nWhat they narrow holds without your trust.");
     }
     let allowed =
-        "They also say what other files allow already; trusted, it stays if those do not:";
+        "Other files allow this already; with your trust it stays open if they no longer do:";
     list(&mut text, allowed, &opens.later);
     list(&mut text, "No project may say, trusted or not; left out:", &opens.never);
     text

@@ -5,6 +5,7 @@
     reason = "a test that cannot be set up must stop at once"
 )]
 
+mod advice;
 mod agents;
 mod audit;
 mod bad_input;

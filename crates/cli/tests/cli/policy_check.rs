@@ -105,7 +105,7 @@ fn problems_are_told_the_way_a_compiler_does() {
 
     error[policy-missing]: policy file `/home/dev/app/gone.yaml` does not exist
 
-    hint: check the spelling, or leave the option out
+    hint: check the spelling
     ");
     let report = world.json(&["policy", "check", "--json", "good.yaml", "bad.yaml"]);
     assert_eq!(

@@ -24,7 +24,7 @@ fn refused_writes_are_told_with_rule_and_remedy_on_demand() {
             "operation": "open",
             "path": "/etc/palisade-x",
             "rule": "files.write",
-            "remedy": "write below what files.write lists, or add `/etc` to files.write",
+            "remedy": "write below what files.write lists: this is the system's",
             "times": 1,
         });
         assert_eq!(*first, expected, "{told}");

@@ -1,8 +1,13 @@
 //! `palisade trust`.
 
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::process::Stdio;
+
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
 
-use crate::kit::World;
+use crate::kit::{PALISADE, World};
 
 const PROJECT: &str = "\
 version: 1
@@ -181,7 +186,26 @@ fn what_other_files_allow_already_is_shown_before_it_is_trusted_too() {
     assert_eq!(state["widens"][0]["value"], "evil.example.com");
     assert_eq!(state["later"][0]["value"], "docs.example.com");
     let looked = world.run(&["trust", "--show"]).stdout;
-    let (open, later) = looked.split_once("They also say what other files allow already").unwrap();
+    let (open, later) = looked.split_once("Other files allow this already").unwrap();
     assert!(open.contains("evil.example.com") && !open.contains("docs.example.com"), "{open}");
     assert!(later.contains("docs.example.com") && !later.contains("evil.example.com"), "{later}");
+}
+
+#[test]
+fn what_was_shown_with_the_question_is_not_shown_again() {
+    let world = World::with_policy(PROJECT);
+    let mut controller = File::from(openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap());
+    grantpt(&controller).unwrap();
+    unlockpt(&controller).unwrap();
+    let terminal = ptsname(&controller, Vec::new()).unwrap();
+    let terminal = OpenOptions::new().read(true).write(true).open(terminal.to_str().unwrap());
+    let terminal = terminal.unwrap();
+    controller.write_all(b"y\n").unwrap();
+    let mut command = world.command(PALISADE);
+    command.arg("trust").stdin(terminal.try_clone().unwrap());
+    let output = command.stderr(terminal).stdout(Stdio::piped()).spawn().unwrap();
+    let output = output.wait_with_output().unwrap();
+    let root = world.project.root().display();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), format!("{root}: trusted\n"));
+    assert_eq!(mode(&world), "allow-list");
 }

@@ -192,7 +192,13 @@ fn whom(head: &Head, usual: u16) -> Whom {
 /// Returns what a client is told of a connection that there is not.
 fn refusal(whom: &Authority, failed: Failed) -> Vec<u8> {
     let (status, why) = match failed {
-        Failed::Refused(_) => (Status::Forbidden, format!("the policy does not allow {whom}")),
+        Failed::Refused(code) => {
+            let kind = code.strip_prefix("address-").filter(|kind| *kind != "denied");
+            let why =
+                kind.map(|kind| format!(": it leads to an address ({kind}) that is not listed"));
+            let why = why.unwrap_or_default();
+            (Status::Forbidden, format!("the policy does not allow {whom}{why}"))
+        }
         Failed::NoName => (Status::BadGateway, format!("{whom} has no address")),
         Failed::Closed => (Status::BadGateway, format!("{whom} refuses connections")),
         Failed::Unreachable => (Status::BadGateway, format!("{whom} cannot be reached")),

@@ -133,7 +133,7 @@ impl ReadError {
     /// Returns what the user can do about it, when we know.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Missing { .. } => Some("check the spelling, or leave the option out"),
+            Self::Missing { .. } => Some("check the spelling"),
             Self::DanglingLink { .. } => Some("mend the link or delete it"),
             Self::OutsideRoot { .. } => {
                 Some("keep a copy inside the project, or name the file with `--policy FILE`")

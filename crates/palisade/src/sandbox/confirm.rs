@@ -137,6 +137,9 @@ impl Question<'_> {
                 visible(&reason.message),
                 reason.code
             ));
+            if let Some(origin) = &reason.origin {
+                text.push_str(&format!("  {:<8} said by {origin}\n", ""));
+            }
         }
         text.push_str(&format!("  {:<8} {}\n", "sha256", self.hash));
         (text.len() <= LONGEST).then_some(text)
@@ -186,6 +189,11 @@ fn quoted(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use palisade_policy::Origin;
+    use palisade_policy::decide::{Answer, Axis};
+    use palisade_policy::layer::Layer;
+    use palisade_policy::text::Span;
+
     use super::*;
 
     fn question<'a>(asked: Asked<'a>, variables: &'a [(String, String)]) -> Question<'a> {
@@ -207,6 +215,26 @@ mod tests {
              length   6 words, 24 bytes\n  with     API_TOKEN=…\n  with     \
              LD_PRELOAD=\"a b\"\n  sha256   00ff\n"
         );
+    }
+
+    #[test]
+    fn a_question_names_the_line_that_asks() {
+        let file = Some("/home/dev/\u{1b}.yaml".into());
+        let origin = Origin { file, ..Origin::of(Layer::User) };
+        let reasons = [Reason {
+            answer: Answer::Ask,
+            code: "rule",
+            axis: Axis::Rule,
+            message: "a rule of the policy says so".into(),
+            span: Span::new(0, 1),
+            origin: Some(origin),
+            hint: None,
+        }];
+        let asked = Question { reasons: &reasons, ..question(Asked::Shell("ls"), &[]) };
+        let text = asked.text().unwrap();
+        let lines = "  because  a rule of the policy says so [rule]\n           said by user \
+                     /home/dev/\\u{1b}.yaml\n";
+        assert!(text.contains(lines), "{text}");
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod homes;
 mod job;
 mod json;
 mod latest;
+mod missing;
 mod network;
 mod outcome;
 mod own_state;
@@ -415,7 +416,12 @@ impl Sandbox {
         let held =
             self.0.store.as_ref()?.take(&order.root, self.whose().as_deref()).ok().flatten()?;
         let mut above = held.folder().ancestors();
-        if above.any(|folder| order.hide.iter().any(|hidden| hidden.matches(folder))) {
+        let hides = |folder: &Path| order.hide.iter().any(|hidden| hidden.matches(folder));
+        if above.any(hides) {
+            // A root of its own holds what the policy names, wherever our state lies.
+            if hides(Path::new("/")) {
+                return None;
+            }
             let folder = shown(held.folder());
             let message = format!(
                 "what tools fetch and build is not kept: it would lie in `{folder}`, which is \

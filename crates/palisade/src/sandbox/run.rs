@@ -16,6 +16,7 @@ use super::doors::Doors;
 use super::error::CannotRun;
 use super::hint::Under;
 use super::job::{Job, Output, Signals};
+use super::missing;
 use super::outcome::{Done, Outcome};
 use super::published::Published;
 use super::telemetry::{Telemetry, Watch};
@@ -177,6 +178,9 @@ impl Started {
             readers.into_iter().for_each(|reader| drop(reader.join()));
         }
         let mut notes = std::mem::take(&mut seen.notes);
+        if seen.end == End::NotFound {
+            notes.extend(start.as_ref().and_then(|start| missing::explained(&start.order)));
+        }
         let trouble = traffic.iter().flat_map(|traffic| &traffic.report.trouble);
         notes.extend(trouble.map(|it| Note { code: "network", message: it.clone() }));
         let outcome = about.outcome(Done::Ran { seen: Box::new(seen), keep }, notes);

@@ -19,7 +19,7 @@ pub struct Suggestion {
     pub allow: Vec<String>,
     /// What `network.host_ports` would.
     pub host_ports: Vec<u16>,
-    /// What stays refused whatever is listed: who, and the code of the refusal.
+    /// What a list of names does not open: who, and the code of the refusal.
     pub refused: Vec<(String, &'static str)>,
     /// How many connections were not recorded, so that something may be missing.
     pub unrecorded: u64,
@@ -84,13 +84,12 @@ impl Suggestion {
             writeln!(text, "  host_ports: [{}]", ports.join(", ")).ok();
         }
         for (host, code) in &self.refused {
-            // Where a name leads is refused for what it is; only its address can be listed.
-            let why = match *code {
-                "address-denied" => "whatever is listed here",
-                code if code.starts_with("address-") => "unless the address itself is listed",
-                _ => "whatever is listed here",
+            let unless = if may_be_listed(code) {
+                "refused unless `allow` lists the address too"
+            } else {
+                "refused whatever is listed here"
             };
-            writeln!(text, "# refused {why}: {} ({code})", visible(host)).ok();
+            writeln!(text, "# {unless}: {} ({code})", visible(host)).ok();
         }
         if self.unrecorded > 0 {
             writeln!(text, "# {} more connections were not recorded", self.unrecorded).ok();
@@ -136,6 +135,11 @@ fn fate(one: &Connection) -> Fate {
         // The other side is to blame.
         Verdict::Failed(_) => Fate::Nothing,
     }
+}
+
+/// Whether a refusal is of an address by its kind, which counts no more once it is listed.
+fn may_be_listed(code: &str) -> bool {
+    code.starts_with("address-") && code != "address-denied"
 }
 
 /// Returns a host and its port as policies write them. An IPv6 address has its brackets already.
@@ -237,6 +241,25 @@ mod tests {
         assert_eq!(listed, allow, "{}", suggestion.yaml());
         assert_eq!(policy.network.host_ports.values().count(), 2);
         assert!(suggestion.yaml().ends_with("# 3 more connections were not recorded\n"));
+    }
+
+    #[test]
+    fn what_stays_refused_is_told_apart_from_addresses_that_can_be_listed() {
+        let connections = vec![
+            one("vm.test", Some(80), None, Some("address-private")),
+            one("10.0.0.9", Some(80), None, Some("address-denied")),
+            one("denied.test", Some(443), None, Some("host-denied")),
+        ];
+        let yaml = Suggestion::of(&Report { connections, ..Report::default() }).yaml();
+        let comments: Vec<_> = yaml.lines().filter(|line| line.starts_with("# refused")).collect();
+        assert_eq!(
+            comments,
+            [
+                "# refused whatever is listed here: 10.0.0.9:80 (address-denied)",
+                "# refused whatever is listed here: denied.test:443 (host-denied)",
+                "# refused unless `allow` lists the address too: vm.test:80 (address-private)",
+            ]
+        );
     }
 
     #[test]

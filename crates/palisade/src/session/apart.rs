@@ -108,8 +108,15 @@ fn hide_others(
         }
         // The same folder too: whoever starts a second agent in it shares it.
         if root.starts_with(other) {
-            let (agent, root) = (agent.clone(), other.clone());
-            warnings.push(Warning::SharedWorkspace { agent, root });
+            // They come by their roots.
+            if let Some(Warning::SharedWorkspace { agents, root }) = warnings.last_mut()
+                && *root == *other
+            {
+                agents.push(agent.clone());
+                continue;
+            }
+            let (agents, root) = (vec![agent.clone()], other.clone());
+            warnings.push(Warning::SharedWorkspace { agents, root });
         } else {
             add(policy, &folder, agent, "workspace of another agent");
         }

@@ -252,11 +252,11 @@ pub enum Warning {
         /// The agent.
         agent: &'static str,
     },
-    /// Another agent works in this project's root too, or in a folder around it.
+    /// Other agents work in this project's root too, or in a folder around it.
     SharedWorkspace {
-        /// The other agent.
-        agent: String,
-        /// Where it works.
+        /// The other agents.
+        agents: Vec<String>,
+        /// Where they work.
         root: PathBuf,
     },
     /// The project lies in a folder in which another agent keeps its state.
@@ -299,6 +299,14 @@ pub enum Warning {
         /// Who says otherwise.
         origin: Origin,
     },
+    /// A profile that was chosen by an option is wider than a file of another system that stands
+    /// beside it, and does not hold.
+    ProfileWider {
+        /// The profile.
+        profile: String,
+        /// What is stricter, if that is said in a file.
+        origin: Option<Origin>,
+    },
     /// About the folder that became the project.
     Root(RootWarning),
     /// About a text that can be used.
@@ -340,9 +348,11 @@ impl fmt::Display for Warning {
             Self::AgentOffline { agent } => {
                 write!(f, "there is no network: `{agent}` does not reach its model")
             }
-            Self::SharedWorkspace { agent, root } => {
-                let (agent, root) = (visible(agent), shown(root));
-                write!(f, "`{agent}` works in `{root}` too: that is not hidden")
+            Self::SharedWorkspace { agents, root } => {
+                let names: Vec<_> = agents.iter().map(|it| format!("`{}`", visible(it))).collect();
+                let works = if agents.len() == 1 { "works" } else { "work" };
+                let (names, root) = (names.join(", "), shown(root));
+                write!(f, "{names} {works} in `{root}` too: that is not hidden")
             }
             Self::OthersState { agent, folder } => {
                 write!(f, "`{agent}` keeps its state in `{}`: that is not hidden", shown(folder))
@@ -371,6 +381,13 @@ impl fmt::Display for Warning {
                     "`{key}` is not what the profile `{profile}` says, but what {origin} says"
                 )
             }
+            Self::ProfileWider { profile, origin } => {
+                write!(f, "the profile `{}` does not hold: ", visible(profile))?;
+                match origin {
+                    Some(origin) => write!(f, "{origin} is stricter"),
+                    None => write!(f, "a file of another system is stricter"),
+                }
+            }
             Self::Root(warning) => warning.fmt(f),
             Self::Text(problem) => problem.fmt(f),
             Self::TrustStore(doubt) => write!(f, "{doubt}; nothing counts as trusted"),
@@ -392,7 +409,7 @@ impl Warning {
             Self::InOthersState { .. } => "in-others-state",
             Self::Ignored { .. } => "not-trusted",
             Self::NoSuchAgent { .. } => "no-such-agent",
-            Self::ProfileReplaced { .. } => "profile-replaced",
+            Self::ProfileReplaced { .. } | Self::ProfileWider { .. } => "profile-replaced",
             Self::Root(_) => "root",
             Self::Text(problem) => problem.code(),
             Self::TrustStore(_) => "trust-store",
@@ -430,9 +447,19 @@ impl Warning {
                 "a profile only supplies defaults: take the key out of the file to have the \
                  profile's",
             ),
+            Self::ProfileWider { .. } => Some(
+                "beside a file of another system the stricter of the two holds: leave one of them out",
+            ),
+            Self::NoSuchAgent { agent, .. } => {
+                let plain = |it: char| it.is_ascii_alphanumeric() || "._-".contains(it);
+                let name = if agent.chars().all(plain) { agent } else { "NAME" };
+                return Some(Cow::Owned(format!(
+                    "a run remembers that it works here: if it is a slip, `palisade agents forget \
+                     --agent {name}`"
+                )));
+            }
             Self::Ignored { .. }
             | Self::OthersState { .. }
-            | Self::NoSuchAgent { .. }
             | Self::Root(_)
             | Self::Text(_)
             | Self::TrustStore(_)

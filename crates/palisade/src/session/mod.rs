@@ -8,6 +8,7 @@ mod links;
 mod load;
 mod locate;
 mod named;
+mod outvoted;
 mod profile;
 pub(crate) mod request;
 mod status;
@@ -439,11 +440,23 @@ fn overruled(stack: &Stack, policy: &Policy) -> Option<Warning> {
     let said = stack.documents().filter_map(|(_, document)| document.policy.profile.sourced());
     let options = said.filter(|it| it.origin.file.is_none() && it.origin.layer > Layer::Project);
     let option = options.max_by_key(|it| it.origin.layer)?;
-    (holds.value != option.value).then(|| Warning::ProfileReplaced {
-        profile: option.value.to_string(),
-        key: "profile",
-        origin: holds.origin.clone(),
-    })
+    if holds.value == option.value {
+        return None;
+    }
+    let profile = option.value.to_string();
+    if holds.origin.layer > Layer::Preset {
+        return Some(Warning::ProfileReplaced {
+            profile,
+            key: "profile",
+            origin: holds.origin.clone(),
+        });
+    }
+    // Nobody chose what holds: what a file of another system says stands in for it.
+    let mode = policy.network.mode.sourced().map(|mode| &mode.origin);
+    let write = policy.files.write.entries().first().map(|write| &write.origin);
+    let mut said = [mode, write].into_iter().flatten();
+    let origin = said.find(|it| it.file.is_some() && it.layer > Layer::Preset).cloned();
+    Some(Warning::ProfileWider { profile, origin })
 }
 
 fn extend(known: &mut Vec<Ignored>, more: Vec<Ignored>) {

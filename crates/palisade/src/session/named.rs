@@ -20,8 +20,12 @@ pub(super) fn unknown(
             .with_hint("`palisade agents` lists those that are known; a policy can name others");
         return Err(OpenError::Option { name: "the agent".into(), invalid });
     }
+    // A file that confines everybody speaks for those that are known, too.
+    if known.is_empty() && agent::meant(name, &[]) == Some(name) {
+        return Ok(None);
+    }
     let spoken: Vec<&str> = known.iter().map(String::as_str).collect();
-    let meant = agent::meant(name, &spoken).map(str::to_owned);
+    let meant = agent::meant(name, &spoken).filter(|meant| *meant != name).map(str::to_owned);
     // Files of tasks have agents of their own, and need not speak of them.
     let tell = !known.is_empty() || meant.is_some() || request.agent.is_some();
     let agent = name.to_owned();

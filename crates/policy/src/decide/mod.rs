@@ -411,7 +411,15 @@ impl Judge {
         };
         if !fine {
             let message = format!("the working folder `{}` is outside project root", call.cwd);
-            walk.refuse("cwd-outside", Axis::Path, message, whole(call));
+            walk.report(Reason {
+                answer: Answer::Deny,
+                code: "cwd-outside",
+                axis: Axis::Path,
+                message,
+                span: whole(call),
+                origin: None,
+                hint: Some("go to a folder of the project, or name one with --cwd".into()),
+            });
         }
     }
 

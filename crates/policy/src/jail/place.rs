@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::ground::Ground;
 use super::marks::Spelling;
-use crate::layer::Origin;
+use crate::layer::{Layer, Origin};
 
 /// Where a path leads, as far as the policy cares.
 #[derive(Clone, Debug)]
@@ -149,6 +149,12 @@ impl Refused<'_> {
         let by = self.origin.and_then(|origin| origin.file.as_deref());
         if self.why == Refusal::Hidden && by == Some(OWN_STATE) {
             return Some("that is what Palisade keeps for itself, and no policy shows it");
+        }
+        let said = self.origin.is_some_and(|origin| origin.layer > Layer::Preset);
+        if self.why == Refusal::Protected && said {
+            return Some(
+                "change it yourself, outside of the sandbox, or take it out of files.protect",
+            );
         }
         self.why.hint()
     }
@@ -367,7 +373,11 @@ impl Refusal {
             Self::ReadOnly => Some("the profile, or files.write, lets nothing here be written"),
             Self::Hidden => Some("your own policy can show it with files.unhide"),
             Self::Whole => Some("name what is in it"),
-            Self::Protected | Self::HoldsProtected | Self::Impossible => None,
+            Self::Protected => Some(
+                "others read orders or programs there: change it yourself, outside of the sandbox",
+            ),
+            Self::HoldsProtected => Some("name what is in it, but for what is protected"),
+            Self::Impossible => None,
         }
     }
 }

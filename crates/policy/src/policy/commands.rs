@@ -15,7 +15,7 @@ use crate::text::Node;
 section! {
     /// Which commands may run.
     pub struct Commands {
-        /// Programs that never run, by name.
+        /// Programs that no command may name. Words are judged, and not what a script starts: that the walls hold.
         deny: Refusals<CommandName>,
         /// Interpreters that may not be given code on the command line.
         interpreters: Refusals<CommandName>,

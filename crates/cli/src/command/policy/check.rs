@@ -3,9 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use palisade::Request;
 use palisade::policy::lint::Lint;
 use palisade::policy::text::visible;
+use palisade::{LoadedFile, Request, Session};
 use serde_json::{Value as Json, json};
 
 use crate::args::{Output, Place};
@@ -19,15 +19,16 @@ use crate::ui::{Format, Ui};
 /// compiler does: file, line, column, what was expected, a hint. Files of other systems are told by
 /// their name, then by their keys; DIALECT:FILE says which it is. Relative paths in the files start
 /// at the project's root. The file `-` is standard input, as YAML. Warnings say what a sound file
-/// opens that its author may not mean.
+/// opens that its author may not mean. Without a file, those are checked that are in force for the
+/// project.
 ///
 /// Exit codes: 0 all files are sound, 125 at least one is not.
 ///
 /// Example: palisade policy check .palisade/policy.yaml
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Files to check; `-` for standard input
-    #[arg(value_name = "FILE", required = true)]
+    /// Files to check; `-` for standard input, none for those in force
+    #[arg(value_name = "FILE")]
     files: Vec<String>,
 
     /// System the files are written for, such as `srt`, where their names and keys do not tell
@@ -55,7 +56,8 @@ impl CheckArgs {
         let root = anchor(&self.place, &request)?;
         let mut exit = Exit::Success;
         let mut report = Vec::new();
-        for file in &self.files {
+        let in_force = if self.files.is_empty() { in_force(ui, &request)? } else { Vec::new() };
+        for file in self.files.iter().chain(&in_force) {
             let found = self.look(file, &root, &request);
             let warned = self.deny_warnings && !found.warnings.is_empty();
             let verdict = if warned { "refused for its warnings" } else { "ok" };
@@ -93,6 +95,20 @@ impl CheckArgs {
             }
         }
     }
+}
+
+/// Returns the files that have a say in the project, as `--policy` takes them.
+fn in_force(ui: &Ui, request: &Request) -> Result<Vec<String>, Failure> {
+    let session = Session::open(request)?;
+    let named = |file: &LoadedFile| match (file.dialect, file.path.display()) {
+        ("native", path) => path.to_string(),
+        (dialect, path) => format!("{dialect}:{path}"),
+    };
+    let files: Vec<String> = session.files().iter().map(named).collect();
+    if files.is_empty() {
+        ui.say("no policy file; the built-in default holds");
+    }
+    Ok(files)
 }
 
 /// Returns the folder that relative paths start from. A file can be checked where there is no

@@ -27,6 +27,10 @@ pub(crate) struct ShowArgs {
     #[arg(long)]
     origin: bool,
 
+    /// Settings file of srt, as `--policy srt:FILE`
+    #[arg(long, value_name = "FILE")]
+    settings: Vec<String>,
+
     #[command(flatten)]
     subject: Subject,
 
@@ -47,7 +51,9 @@ impl ShowArgs {
     }
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let (_, session) = self.subject.open()?;
+        let mut request = self.subject.request()?;
+        request.policies.extend(self.settings.iter().map(|file| format!("srt:{file}")));
+        let session = Session::open(&request)?;
         let origins = if self.origin { Origins::Shown } else { Origins::Hidden };
         let rows = session.rows();
         match self.format() {

@@ -1,11 +1,16 @@
 //! `palisade run --monitor` and `--suggest`: which hosts a command needs.
 
 use palisade::policy::policy::NetworkMode;
+use palisade::policy::text::visible;
 use palisade::{Outcome, Session, Suggestion, Traffic};
 use serde_json::Value as Json;
 
 use super::{RunArgs, told};
 use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// Most hosts that are named to a person.
+const REFUSED: usize = 8;
 
 impl RunArgs {
     /// Complains where somebody is to be watched, and more than one would be.
@@ -36,6 +41,31 @@ impl RunArgs {
     /// Returns the list that was asked for.
     pub(super) fn suggestion(&self, outcome: &Outcome) -> Option<Suggestion> {
         outcome.traffic.as_ref().filter(|_| self.suggest).map(Traffic::suggestion)
+    }
+
+    /// Names hosts that were refused: a program often says only that something is not there.
+    pub(super) fn tell_refused(&self, ui: &Ui, outcome: &Outcome) {
+        let connections = outcome.traffic.iter().flat_map(|traffic| &traffic.report.connections);
+        let mut hosts: Vec<String> = Vec::new();
+        for one in connections.filter(|one| one.verdict.word() == "refused") {
+            let port = one.port.map(|port| format!(":{port}")).unwrap_or_default();
+            let code = one.verdict.code().unwrap_or_default();
+            let host = format!("{}{port} ({code})", visible(&one.host));
+            if !hosts.contains(&host) {
+                hosts.push(host);
+            }
+        }
+        // The list that --suggest prints tells the same.
+        if hosts.is_empty() || self.suggest {
+            return;
+        }
+        let more = hosts.len().saturating_sub(REFUSED);
+        hosts.truncate(REFUSED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        ui.say(&format!("warning: the network refused {}{more}", hosts.join(", ")));
+        ui.say(
+            "hint: `--suggest` prints what network.allow in a policy of yours would have to list",
+        );
     }
 
     /// Returns the outcome for programs, with that list in it.

@@ -44,6 +44,19 @@ async fn requests_follow_each_other_and_each_is_judged() {
 }
 
 #[tokio::test]
+async fn a_listed_name_that_leads_to_an_address_that_is_not_is_told_so() {
+    let (port, _heard) = server(OK).await;
+    let allow = Grants::new(vec![sourced("a.test".parse().unwrap())]);
+    let door = Door::open(&Network { allow, ..network() }, outside());
+    let answer = door.say(&get("a.test", port, "/1")).await;
+    assert!(answer.contains("\r\nX-Proxy-Error: address-loopback\r\n"), "{answer}");
+    let why = format!(
+        "the policy does not allow a.test:{port}: it leads to an address (loopback) that is not listed"
+    );
+    assert!(answer.contains(&why), "{answer}");
+}
+
+#[tokio::test]
 async fn what_comes_at_once_is_answered_one_by_one() {
     let (port, _heard) = server(OK).await;
     let door = Door::open(&network(), outside());

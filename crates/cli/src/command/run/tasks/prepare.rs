@@ -71,7 +71,12 @@ pub(super) fn prepare(args: &RunArgs, ui: &Ui) -> Result<Vec<Prepared>, Failure>
     }
     let request = args.commanding.request()?;
     let path = request.cwd.join(file);
-    let text = read_policy_file(&path, Place::Named).map_err(OpenError::Read)?;
+    let text = read_policy_file(&path, Place::Named).map_err(|error| match error.code() {
+        "policy-missing" => usage(&format!("there is no tasks file `{}`", visible(file)))
+            .file(&path)
+            .hint("check the spelling"),
+        _ => OpenError::Read(error).into(),
+    })?;
     let source = Source::new(file, &text);
     let folder = path.parent().unwrap_or(Path::new("/")).to_path_buf();
     let anchors = Anchors { root: folder, home: std::env::home_dir() };
