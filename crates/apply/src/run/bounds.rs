@@ -7,24 +7,19 @@ use palisade_plan::Bounds;
 use super::outcome::{Bound, End, Usage};
 
 /// Returns the limit that an end tells of: by itself, or by the number that a shell makes of the
-/// signal that ended its child, if it has used so much. How long a file was is not known, so a
-/// number alone does not tell of that.
+/// signal that ended its child. A number may be anything: that of the processor's time counts only if
+/// so much was used. How long a file was nobody knows by then.
 pub(super) fn ended_by(end: End, bounds: &Bounds, usage: Usage) -> Option<Bound> {
-    let signal = match end {
+    let (signal, is_told) = match end {
         End::TimedOut => return Some(Bound::Time),
         End::Idle => return Some(Bound::Idle),
-        End::Signalled(signal) => signal,
-        End::Exited(code) if code - 128 == libc::SIGXCPU => {
-            return bounds
-                .cpu
-                .filter(|most| usage.user + usage.system >= *most)
-                .map(|_| Bound::Cpu);
-        }
-        End::Exited(_) => return None,
+        End::Signalled(signal) => (signal, true),
+        End::Exited(code) => (code - 128, false),
         End::Stopped | End::NotFound | End::NotStarted(_) => return None,
     };
+    let used = usage.user + usage.system;
     match signal {
-        libc::SIGXCPU => bounds.cpu.map(|_| Bound::Cpu),
+        libc::SIGXCPU => bounds.cpu.filter(|most| is_told || used >= *most).map(|_| Bound::Cpu),
         libc::SIGXFSZ => bounds.file_size.map(|_| Bound::FileSize),
         _ => None,
     }

@@ -8,7 +8,8 @@ use rustix::io::{Errno, Result};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_relative};
 
-use crate::sys::process::{leave, reap, signal};
+use super::outcome::Survivors;
+use crate::sys::process::{Ended, leave, reap, signal};
 
 /// How many times children are ended before it is given up: each time all that there are. Somebody
 /// who forks faster than we can look has to be named, not awaited.
@@ -47,6 +48,17 @@ impl Family {
         signal(first, number).ok();
         // It may have been put to sleep.
         signal(first, libc::SIGCONT).ok();
+    }
+
+    /// Returns whether somebody may have been left: the kernel leaves nobody in a namespace, and the
+    /// first process of those that are not in one says whether it has found an end.
+    pub(super) fn survivors(self, ended: Option<Ended>) -> Survivors {
+        match (self, ended) {
+            (Self::Namespace, Some(_)) | (Self::Adopted, Some(Ended { status: 0, .. })) => {
+                Survivors::None
+            }
+            (Self::Namespace | Self::Adopted, Some(_) | None) => Survivors::Unproved,
+        }
     }
 
     /// In the first process: ends the others, the command first, and then itself, with `status` if

@@ -22,7 +22,7 @@ use super::kept::Buffer;
 use super::leftover::Leftover;
 use super::maker::Maker;
 use super::message::{Message, receive_with, send};
-use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
+use super::outcome::{Bound, End, Outcome, Usage, Violations};
 use super::quiet::Quiet;
 use super::reserve::Reserved;
 use super::said::Said;
@@ -415,7 +415,7 @@ impl Running {
                 false => touched::touched(&self.plan, self.clock),
             },
             left_in_tmp: tmp.filter(|_| !self.brief).map(|tmp| touched::left(tmp.as_fd())),
-            survivors: survivors(self.sandbox.family, ended),
+            survivors: self.sandbox.family.survivors(ended),
         })
     }
 
@@ -489,16 +489,5 @@ enum Watched {
 fn sleep_job(attended: bool) {
     if attended {
         rustix::process::kill_current_process_group(Signal::TSTP).ok();
-    }
-}
-
-/// Returns whether somebody may have been left: the kernel leaves nobody in a namespace, and the
-/// first process of those that are not in one says whether it has found an end.
-fn survivors(family: Family, ended: Option<Ended>) -> Survivors {
-    match (family, ended) {
-        (Family::Namespace, Some(_)) | (Family::Adopted, Some(Ended { status: 0, .. })) => {
-            Survivors::None
-        }
-        (Family::Namespace | Family::Adopted, Some(_) | None) => Survivors::Unproved,
     }
 }

@@ -147,30 +147,32 @@ pub(crate) fn attach(tree: BorrowedFd<'_>, path: &CStr) -> Result<()> {
 
 /// Mounts what lies at `path` on itself, with these attributes.
 ///
-/// The kernel says "no such file" of one that is replaced between its finding the name and its
-/// mounting there. What came in its place is mounted then; only a name that is gone fails.
+/// What came in its place meanwhile is mounted then; only a name that is gone fails.
 pub(crate) fn rebind(path: &CStr, attributes: u64) -> Result<()> {
-    let mut tries = 100_u32;
-    loop {
+    while_replaced(|| {
         let place = find(path)?;
         let tree = clone_at(place.as_fd(), Reach::All)?;
         change_tree(tree.as_fd(), attributes, None, Reach::All)?;
-        match attach_at(tree.as_fd(), place.as_fd()) {
-            Err(Errno::NOENT) if tries > 0 => tries -= 1,
-            done => return done,
-        }
-    }
+        attach_at(tree.as_fd(), place.as_fd())
+    })
 }
 
 /// Covers what lies at `path` so that it can be used for nothing, whatever it is.
 pub(crate) fn cover(path: &CStr) -> Result<()> {
-    let mut tries = 100_u32;
-    loop {
+    while_replaced(|| {
         let place = find(path)?;
         let kind = FileType::from_raw_mode(rustix::fs::fstat(&place)?.st_mode);
         let cover = if kind == FileType::Directory { folder_cover()? } else { file_cover()? };
-        match attach_at(cover.as_fd(), place.as_fd()) {
-            // It was replaced meanwhile, as in `rebind`.
+        attach_at(cover.as_fd(), place.as_fd())
+    })
+}
+
+/// Mounts again and again: the kernel says "no such file" of one that is replaced between its finding
+/// the name and its mounting there.
+fn while_replaced(mut mounts: impl FnMut() -> Result<()>) -> Result<()> {
+    let mut tries = 100_u32;
+    loop {
+        match mounts() {
             Err(Errno::NOENT) if tries > 0 => tries -= 1,
             done => return done,
         }

@@ -70,9 +70,9 @@ print(server.server_port, flush=True)
 server.serve_forever()
 "#;
 
-/// The Python that has the package; `PALISADE_OTEL_PYTHON` names one of a virtual environment.
+/// The Python that has the package; `PALISADE_TEST_PYTHON` names one of a virtual environment.
 fn python() -> Option<String> {
-    let named = std::env::var("PALISADE_OTEL_PYTHON").ok();
+    let named = std::env::var("PALISADE_TEST_PYTHON").ok();
     let has = |python: &String| {
         let mut trial = Command::new(python);
         trial.args(["-c", "import opentelemetry.proto"]).stderr(Stdio::null());

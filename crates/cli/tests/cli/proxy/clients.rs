@@ -7,11 +7,11 @@ use palisade_testkit::{Fact, Need, Project, need};
 use super::Scene;
 use crate::kit::{Person, World};
 
-/// Where the official Python clients are installed: `PALISADE_TEST_CLIENTS`, or else by `pip` into a
-/// folder of the test.
+/// A Python that has the official clients: `PALISADE_TEST_PYTHON`, or else one in a folder of the test,
+/// for which `pip` installs them.
 fn python() -> Option<(Option<Project>, String)> {
-    if let Ok(folder) = std::env::var("PALISADE_TEST_CLIENTS") {
-        return Some((None, format!("{folder}/bin/python")));
+    if let Ok(python) = std::env::var("PALISADE_TEST_PYTHON") {
+        return Some((None, python));
     }
     let tools =
         "python3 -m venv --help && python3 -m pip download -q --no-deps -d $(mktemp -d) openai";
