@@ -66,6 +66,7 @@ pub(super) fn output(
     let to = match output {
         Output::Null => return Ok((Stdio::null(), None)),
         Output::Capture => To::Memory,
+        Output::Pipe(pipe) => return self::output(number, Output::To(pipe.into()), bounds),
         Output::To(fd) => {
             // What is bounded must pass through our hands.
             let bounded = bounds.streamed.is_some() || bounds.idle.is_some();

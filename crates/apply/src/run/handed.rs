@@ -1,5 +1,6 @@
 //! The three streams of a command, as a caller hands them over.
 
+use std::io::PipeWriter;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
 /// What the command reads.
@@ -26,8 +27,11 @@ pub enum Output {
     /// Into the outcome.
     #[default]
     Capture,
-    /// Into a descriptor, which is written for the command as with [`Input::From`].
+    /// Into a descriptor, which is written for the command as with [`Input::From`], while somebody
+    /// waits for it.
     To(OwnedFd),
+    /// Into a pipe that was made for this command alone: it is handed over.
+    Pipe(PipeWriter),
 }
 
 /// The three streams of a command.

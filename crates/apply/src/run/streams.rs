@@ -151,6 +151,10 @@ fn output(
             let (read, write) = out_of_command(reader)?;
             (write, Drain::Capture(read))
         }
+        Output::Pipe(pipe) if passing.cap.is_none() && !passing.is_timed => {
+            (copied(pipe.as_fd())?, Drain::None)
+        }
+        Output::Pipe(pipe) => relayed(pipe.into(), reader, passing)?,
         Output::To(fd) => match manner(fd.as_fd(), number)? {
             Manner::Null if passing.cap.is_none() && !passing.is_timed => {
                 (copied(fd.as_fd())?, Drain::None)
@@ -160,9 +164,7 @@ fn output(
                 (write, Drain::Relay(read, fd))
             }
             Manner::Null | Manner::File | Manner::Pipe | Manner::Socket => {
-                let (read, write) = out_of_command(reader)?;
-                let cap = passing.cap.unwrap_or(Cap::NONE);
-                (write, Drain::Capped(Box::new(Capped::new(read, fd, cap))))
+                relayed(fd, reader, passing)?
             }
             Manner::Terminal => {
                 *is_terminal = true;
@@ -172,6 +174,17 @@ fn output(
             }
         },
     })
+}
+
+/// Passes output on without waiting for whoever reads it.
+fn relayed(
+    to: OwnedFd,
+    reader: Option<u32>,
+    passing: Passing,
+) -> Result<(OwnedFd, Drain), CannotStart> {
+    let (read, write) = out_of_command(reader)?;
+    let cap = passing.cap.unwrap_or(Cap::NONE);
+    Ok((write, Drain::Capped(Box::new(Capped::new(read, to, cap)))))
 }
 
 /// What a descriptor is, which says how it reaches the command.

@@ -187,7 +187,7 @@ fn e047_nor_does_it_show_the_environment_of_the_supervisor_to_root() {
         let mut place = Place::new();
         place.order.argv = ["sh", "-c", "echo up; sleep 20"].map(str::to_owned).into();
         let (mut read, write) = std::io::pipe().unwrap();
-        let stdout = palisade_apply::Output::To(write.into());
+        let stdout = palisade_apply::Output::Pipe(write);
         let running = started(&place, Streams { stdout, ..Streams::default() });
         std::io::Read::read_exact(&mut read, &mut [0; 3]).unwrap();
         // It gets ready to reap as the command starts.
@@ -349,7 +349,7 @@ fn descriptors_on_their_way_keep_nobody_from_starting_or_telling_the_truth() {
         let (reads, waits) = std::io::pipe().unwrap();
         let streams = Streams {
             stdin: palisade_apply::Input::From(reads.into()),
-            stdout: palisade_apply::Output::To(writes.into()),
+            stdout: palisade_apply::Output::Pipe(writes),
             ..Streams::default()
         };
         let running = started(&place, streams);

@@ -191,7 +191,7 @@ fn e033_a_file_that_is_replaced_in_the_first_milliseconds_is_protected_again() {
         let mut place = repository();
         place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
         let (mut read, write) = std::io::pipe().unwrap();
-        let stdout = Output::To(write.into());
+        let stdout = Output::Pipe(write);
         let running = started_awaited(&place, Streams { stdout, ..Streams::default() });
         let config = place.project.path(".git/config");
         let lock = place.project.path(".git/config.lock");

@@ -265,7 +265,7 @@ fn opened(
                     each(piece.get(..length).unwrap_or_default());
                 }
             }));
-            palisade_apply::Output::To(writer.into())
+            palisade_apply::Output::Pipe(writer)
         }
     })
 }
