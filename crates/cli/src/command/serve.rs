@@ -4,6 +4,7 @@ mod base64;
 mod connection;
 mod project;
 mod running;
+#[cfg(target_os = "linux")]
 mod socket;
 
 use std::io;
@@ -64,7 +65,12 @@ impl ServeArgs {
         let server =
             Arc::new(Server { slots: running::Slots::new(more_descriptors()), request, below });
         match &self.socket {
+            #[cfg(target_os = "linux")]
             Some(path) => socket::serve(path, &server, ui),
+            #[cfg(not(target_os = "linux"))]
+            Some(path) => Err(Failure::new("socket", "who connects cannot be told on this system")
+                .file(path)
+                .hint("use --stdio")),
             None => {
                 let gone = io::stdout().as_fd().try_clone_to_owned();
                 let gone =
