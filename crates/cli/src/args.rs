@@ -192,8 +192,9 @@ impl Cli {
 }
 
 /// Whether the process runs commands for others until it is ended, in many threads.
+#[cfg(target_os = "linux")]
 pub(crate) fn serves_many() -> bool {
-    ["serve", "mcp"].into_iter().any(first_word)
+    ["serve", "mcp", "proxy"].into_iter().any(first_word)
 }
 
 /// Whether an agent's hook is answered: whatever goes wrong then must refuse the call, and agents take

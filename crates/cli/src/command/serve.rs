@@ -68,9 +68,12 @@ impl ServeArgs {
             #[cfg(target_os = "linux")]
             Some(path) => socket::serve(path, &server, ui),
             #[cfg(not(target_os = "linux"))]
-            Some(path) => Err(Failure::new("socket", "who connects cannot be told on this system")
-                .file(path)
-                .hint("use --stdio")),
+            Some(path) => {
+                let _: &Ui = ui;
+                Err(Failure::new("socket", "who connects cannot be told on this system")
+                    .file(path)
+                    .hint("use --stdio"))
+            }
             None => {
                 let gone = io::stdout().as_fd().try_clone_to_owned();
                 let gone =
