@@ -1,8 +1,8 @@
 //! Runs the built binary in a project and a home that were made for one test.
 
 use std::fs;
-use std::io::Write as _;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{PermissionsExt as _, lchown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -155,15 +155,24 @@ impl World {
     }
 }
 
-/// Gives a folder and everything in it to the ordinary user.
+/// Gives a folder and everything in it to the ordinary user. What goes meanwhile, as the placeholders
+/// of a run that ends, is gone.
 fn give_away(folder: &Path) {
-    chown(folder, Some(NOBODY), Some(NOBODY)).unwrap();
-    for entry in fs::read_dir(folder).unwrap().flatten() {
+    let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+    let give = |path: &Path| match lchown(path, Some(NOBODY), Some(NOBODY)) {
+        Err(error) if !is_gone(&error) => panic!("{}: {error}", path.display()),
+        Ok(()) | Err(_) => {}
+    };
+    give(folder);
+    let entries = match fs::read_dir(folder) {
+        Err(error) if is_gone(&error) => return,
+        entries => entries.unwrap(),
+    };
+    for entry in entries.flatten() {
         let path = entry.path();
-        if entry.file_type().unwrap().is_dir() {
-            give_away(&path);
-        } else {
-            std::os::unix::fs::lchown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => give_away(&path),
+            Ok(_) | Err(_) => give(&path),
         }
     }
 }

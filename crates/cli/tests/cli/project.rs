@@ -129,7 +129,7 @@ fn e039_what_a_project_says_only_narrows_and_is_recorded() {
         let events: Vec<Json> =
             log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         events.iter().for_each(|event| assert_fits(event, "event.json"));
-        let decided = &events[0];
+        let decided = events.iter().find(|event| event["policies"].is_array()).unwrap();
         let policies = decided["policies"].as_array().unwrap();
         let layers: Vec<&Json> = policies.iter().map(|file| &file["layer"]).collect();
         assert_eq!(layers, ["user", "project"], "{decided}");

@@ -395,3 +395,39 @@ fn until(holds: impl Fn() -> bool) {
         thread::sleep(Duration::from_millis(20));
     }
 }
+
+const CLIENT: &str = r#"
+import pathlib, socket, time
+pathlib.Path('up').touch()
+answer = 'nobody is there'
+for _ in range(600):
+    try:
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(30)
+        s.connect('s')
+    except OSError:
+        time.sleep(0.05)
+        continue
+    try:
+        s.sendall(b'{"jsonrpc":"2.0","id":1,"method":"version"}\n')
+        answer = s.recv(99)
+    except OSError:
+        answer = b''
+    break
+print('heard', answer)
+"#;
+
+#[test]
+fn e074_a_command_in_a_sandbox_is_not_heard_at_a_socket_made_after_its_start() {
+    as_both(|world| {
+        world.write("client.py", CLIENT);
+        let mut command = world.command(PALISADE);
+        command.args(["run", "--", "/usr/bin/python3", "client.py"]).stdout(Stdio::piped());
+        let running = command.spawn().unwrap();
+        until(|| world.project.path("up").exists());
+        let server = Listening::at(&world, &world.project.path("s"));
+        let ran = running.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stdout), "heard b''\n");
+        drop(server);
+    });
+}

@@ -12,7 +12,8 @@ use palisade_policy::name::Host;
 use super::rules::Budget;
 use crate::traffic::{Connection, Report, Verdict, Via};
 
-/// Connections that are told one by one; the others are counted.
+/// Connections that are told one by one, of those that came about and of those that did not; the others
+/// are counted. Apart, so that nobody hides one behind a thousand names that are refused.
 const MOST: usize = 1000;
 
 /// Hosts whose bytes are counted one by one; the others share one count.
@@ -49,6 +50,9 @@ pub(super) struct Entry {
 #[derive(Debug, Default)]
 struct Pages {
     report: Report,
+    /// How many connections came about, and how many did not.
+    came_about: usize,
+    did_not: usize,
     /// Bytes that somebody wanted to send, to all.
     tried: u64,
     /// The same for each host.
@@ -95,7 +99,12 @@ impl Book {
             told(&connection);
         }
         let mut pages = self.pages();
-        if pages.report.connections.len() < MOST {
+        let told = match connection.verdict {
+            Verdict::Allowed | Verdict::Cut(_) | Verdict::Untaken => &mut pages.came_about,
+            Verdict::Refused(_) | Verdict::Failed(_) => &mut pages.did_not,
+        };
+        *told += 1;
+        if *told <= MOST {
             pages.report.connections.push(connection);
         } else {
             pages.report.more += 1;
@@ -297,6 +306,15 @@ mod tests {
         (0..2 * MOST).for_each(|it| book.refused_name(&format!("n{it}.test"), "name-not-listed"));
         let report = book.report();
         assert_eq!((report.connections.len(), report.more), (MOST, 1002));
+    }
+
+    #[test]
+    fn nothing_hides_behind_names_that_are_refused() {
+        let book = book();
+        (0..2 * MOST).for_each(|it| book.refused_name(&format!("n{it}.test"), "name-not-listed"));
+        book.entry(&host("a.test"), 80, Via::Direct).judged(Verdict::Allowed);
+        let last = book.report().connections.last().map(|one| one.host.clone());
+        assert_eq!(last.as_deref(), Some("a.test"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::thread;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, listen, socket_with, sockopt,
 };
-use rustix::process::geteuid;
+use rustix::process::{Pid, geteuid};
 
 use super::connection::{Connection, Server};
 use crate::exit::Exit;
@@ -35,7 +35,9 @@ pub(super) fn serve(path: &Path, server: &Arc<Server>, ui: &Ui) -> Result<Exit, 
             continue;
         };
         if !is_ours(&stream) {
-            ui.say("warning: another user's process was refused at the socket");
+            ui.say(
+                "warning: a process of another user, or of a sandbox, was refused at the socket",
+            );
             continue;
         }
         let server = Arc::clone(server);
@@ -69,10 +71,23 @@ fn clear(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether the other side is a process of the same user. The mode of the socket says the same, until
-/// somebody changes it.
+/// Whether the other side is a process of the same user that no sandbox confines. The mode of the
+/// socket says the first, until somebody changes it. The second matters where a socket lies in a
+/// project: a command that runs there sees those that are made after its start, and whoever is heard
+/// here may run commands without walls.
 fn is_ours(stream: &UnixStream) -> bool {
-    sockopt::socket_peercred(stream.as_fd()).is_ok_and(|peer| peer.uid == geteuid())
+    sockopt::socket_peercred(stream.as_fd())
+        .is_ok_and(|peer| peer.uid == geteuid() && shares_namespaces(peer.pid))
+}
+
+/// Whether a process is in the namespaces that we are in. Of one that cannot be looked at nothing is
+/// known.
+fn shares_namespaces(pid: Pid) -> bool {
+    ["user", "pid", "mnt"].into_iter().all(|kind| {
+        let of = |who: &str| fs::read_link(format!("/proc/{who}/ns/{kind}")).ok();
+        let theirs = of(&pid.as_raw_nonzero().to_string());
+        theirs.is_some() && theirs == of("self")
+    })
 }
 
 fn attend(server: &Arc<Server>, stream: UnixStream) {
