@@ -97,6 +97,7 @@ impl Upstreams {
             Some(Api::Messages) => &self.anthropic,
             Some(Api::Gemini) => &self.gemini,
             Some(Api::Chat | Api::Responses) => &self.openai,
+            Some(Api::Other) => return self.uri(asked, None, headers),
             None if anthropic() => &self.anthropic,
             None if google => &self.gemini,
             None => &self.openai,
