@@ -15,6 +15,7 @@
 //! | `partial` | arguments that Gemini sends piece by piece |
 //! | `order`, `guard` | what no assembler would see, and a client might |
 //! | `other` | answers of any other path |
+//! | `path` | which API a path is of |
 //! | `reader` | holds, has judged, passes on; and what to ask again |
 //! | `request`, `offered` | what a request says and offers, and the request that asks again |
 //! | `fault` | what is wrong, in each API's own words |
@@ -31,6 +32,7 @@ mod offered;
 mod order;
 mod other;
 mod partial;
+mod path;
 mod reader;
 mod request;
 mod responses;
@@ -40,6 +42,7 @@ pub mod sse;
 mod tests;
 
 pub use fault::{Fault, Problem};
+pub use path::OddPath;
 pub use reader::{Ending, OnRefusal, Reader, Refused, Told, calls};
 pub use request::Asked;
 
@@ -143,36 +146,6 @@ const NAMELESS: &str = "it names no tool";
 const TORN: &str = "it is told in two ways that differ";
 
 impl Api {
-    /// Tells the API by the path of a request; none for any other path.
-    ///
-    /// ```
-    /// use palisade_gate::llm::Api;
-    ///
-    /// assert_eq!(Api::of_path("/v1/chat/completions"), Some(Api::Chat));
-    /// assert_eq!(Api::of_path("/v1/models"), None);
-    /// ```
-    pub fn of_path(path: &str) -> Option<Self> {
-        let path = path.split(['?', '#']).next().unwrap_or_default();
-        let mut words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).collect();
-        let last = words.pop()?;
-        if let Some((_, verb)) = last.rsplit_once(':') {
-            return match verb {
-                "generateContent" | "streamGenerateContent" => Some(Self::Gemini),
-                "rawPredict" | "streamRawPredict" => Some(Self::Messages),
-                _ => None,
-            };
-        }
-        match (words.last().copied(), last) {
-            (Some("chat"), "completions") => Some(Self::Chat),
-            (_, "responses") => Some(Self::Responses),
-            (_, "messages") if !words.contains(&"threads") => Some(Self::Messages),
-            // What was answered before is read again.
-            (Some("responses"), _) => Some(Self::Responses),
-            (Some("completions"), _) if words.contains(&"chat") => Some(Self::Chat),
-            _ => None,
-        }
-    }
-
     /// Returns the word that logs and metrics use.
     pub fn word(self) -> &'static str {
         match self {

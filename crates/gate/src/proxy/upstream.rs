@@ -191,7 +191,7 @@ mod tests {
         all.set("anthropic=http://localhost:1/base/").unwrap();
         let go = |path: &str| {
             let uri: Uri = path.parse().unwrap();
-            all.uri(&uri, Api::of_path(path), &HeaderMap::new()).unwrap().to_string()
+            all.uri(&uri, Api::of_path(path).unwrap(), &HeaderMap::new()).unwrap().to_string()
         };
         assert_eq!(go("/v1/messages?beta=true"), "http://localhost:1/base/v1/messages?beta=true");
         assert_eq!(go("/v1/responses"), "https://api.openai.com/v1/responses");
