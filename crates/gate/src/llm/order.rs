@@ -89,9 +89,8 @@ impl Order {
                 }
             }
             kind if responses::is_of_call(kind) => {
-                if self.over.contains(&number(&value["output_index"])?) {
-                    return None;
-                }
+                let index = number(&value["output_index"])?;
+                return (!self.over.contains(&index)).then_some(());
             }
             _ => {}
         }

@@ -253,7 +253,7 @@ fn calls_where_no_reader_looks_end_the_answer() {
         );
         for other in APIS.into_iter().filter(|other| other != api).chain([Api::Other]) {
             ends(other, &value.to_string());
-            ends(other, &events(&[value.clone()]));
+            ends(other, &events(std::slice::from_ref(value)));
         }
         ends(*api, &json!({"x": value}).to_string());
         ends(*api, &format!("data: [{value}]\n\n"));
