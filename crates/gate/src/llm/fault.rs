@@ -41,7 +41,7 @@ impl Problem {
             Some(Api::Gemini) => json!({
                 "error": { "code": status, "message": message, "status": self.canonical() },
             }),
-            Some(Api::Chat | Api::Responses) | None => json!({
+            Some(Api::Chat | Api::Responses | Api::Other) | None => json!({
                 "error": { "message": message, "type": self.kind(), "param": null, "code": self.kind() },
             }),
         }
@@ -58,7 +58,7 @@ impl Problem {
                 });
                 format!("event: error\ndata: {told}\n\n")
             }
-            Api::Chat | Api::Gemini => format!("data: {body}\n\n"),
+            Api::Chat | Api::Gemini | Api::Other => format!("data: {body}\n\n"),
         }
         .into_bytes()
     }

@@ -16,6 +16,8 @@ pub(super) struct Frame {
     /// What it says.
     pub(super) data: Data,
     form: Form,
+    /// What an event is called.
+    name: Option<Vec<u8>>,
     /// In a list, what stands in front of the element.
     lead: Vec<u8>,
 }
@@ -100,8 +102,7 @@ impl Frames {
                 // Blanks alone, or nothing.
                 let raw = std::mem::take(&mut self.start);
                 if !raw.is_empty() {
-                    let (data, form, lead) = (Data::Nothing, Form::Whole, Vec::new());
-                    out.push(Frame { raw, data, form, lead });
+                    out.push(Frame::new(raw, Data::Nothing, Form::Whole));
                 }
             }
             Some(Reader::Events(mut splitter)) => {
@@ -114,6 +115,9 @@ impl Frames {
                     return Err(fault);
                 }
                 // Some clients read an event that nothing ended. So it is one if it can be read.
+                if left.as_ref().is_some_and(|left| left.odd) {
+                    return Err(Fault::Unreadable);
+                }
                 out.extend(left.and_then(|left| Frame::event(left).ok()));
             }
             Some(Reader::List(mut splitter)) => {
@@ -121,7 +125,7 @@ impl Frames {
             }
             Some(Reader::Whole(raw)) => {
                 let data = Data::Json(json::read(&raw).ok_or(Fault::Unreadable)?);
-                out.push(Frame { raw, data, form: Form::Whole, lead: Vec::new() });
+                out.push(Frame::new(raw, data, Form::Whole));
             }
         }
         Ok(())
@@ -165,31 +169,36 @@ impl Reader {
 }
 
 impl Frame {
+    fn new(raw: Vec<u8>, data: Data, form: Form) -> Self {
+        Self { raw, data, form, name: None, lead: Vec::new() }
+    }
+
     /// Reads an event. One that looks like JSON and is none is refused: others might read it.
     fn event(event: sse::Event) -> Result<Self, Fault> {
+        if event.odd || event.data.as_deref().is_some_and(says_more) {
+            return Err(Fault::Unreadable);
+        }
         let data = match event.data.as_deref().map(<[u8]>::trim_ascii) {
             None | Some(b"") => Data::Nothing,
             Some(b"[DONE]") => Data::Done,
             Some(text) => match json::read(text) {
                 Some(value) => Data::Json(value),
-                None if matches!(text.first(), Some(b'{' | b'[' | b'"')) => {
+                None if matches!(text.first(), Some(b'[' | b'"')) || sse::may_hold(text) => {
                     return Err(Fault::Unreadable);
                 }
                 None => Data::Nothing,
             },
         };
-        Ok(Self { raw: event.raw, data, form: Form::Events, lead: Vec::new() })
+        Ok(Self { name: event.name, ..Self::new(event.raw, data, Form::Events) })
     }
 
     fn part(part: Part) -> Result<Self, Fault> {
         match part {
-            Part::Close(raw) => {
-                Ok(Self { raw, data: Data::Done, form: Form::List, lead: Vec::new() })
-            }
+            Part::Close(raw) => Ok(Self::new(raw, Data::Done, Form::List)),
             Part::Element { lead, text } => {
                 let data = Data::Json(json::read(&text).ok_or(Fault::Unreadable)?);
                 let raw = [lead.as_slice(), &text].concat();
-                Ok(Self { raw, data, form: Form::List, lead })
+                Ok(Self { lead, ..Self::new(raw, data, Form::List) })
             }
         }
     }
@@ -209,7 +218,7 @@ impl Frame {
             Form::List => [self.lead.as_slice(), text.as_bytes()].concat(),
             Form::Whole => text.into_bytes(),
         };
-        Self { raw, data: Data::Json(value), form: self.form, lead: self.lead.clone() }
+        Self { lead: self.lead.clone(), ..Self::new(raw, Data::Json(value), self.form) }
     }
 
     /// Returns the object that the message is, if it is one.
@@ -218,6 +227,11 @@ impl Frame {
             Data::Json(value) => Some(value),
             Data::Done | Data::Nothing => None,
         }
+    }
+
+    /// Returns what the event is called, if it is one and has a name.
+    pub(super) fn named(&self) -> Option<&[u8]> {
+        self.name.as_deref()
     }
 
     /// Whether it is the answer as a whole.
@@ -240,4 +254,21 @@ impl Frame {
         // The text and the object that was read out of it.
         self.raw.len() * 2
     }
+}
+
+/// Whether one line of an event says something by itself, beside what all of them say: there are
+/// clients that read each line alone.
+fn says_more(data: &[u8]) -> bool {
+    let mut lines = data.split(|byte| *byte == b'\n');
+    let is_object = |line: &[u8]| {
+        serde_json::from_slice::<Value>(line).is_ok_and(|value| match value {
+            Value::Object(map) => !map.is_empty(),
+            Value::Array(_)
+            | Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::String(_) => false,
+        })
+    };
+    data.contains(&b'\n') && lines.any(is_object)
 }

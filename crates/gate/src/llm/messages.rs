@@ -277,7 +277,7 @@ impl Block {
 }
 
 /// Whether a block asks the client for something.
-fn is_call(block: &Value) -> bool {
+pub(super) fn is_call(block: &Value) -> bool {
     let kind = block["type"].as_str().unwrap_or_default();
     !matches!(
         kind,

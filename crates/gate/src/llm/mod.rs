@@ -13,6 +13,9 @@
 //! | `json` | JSON that all readers read alike |
 //! | `chat`, `responses`, `messages`, `gemini` | one API each: what is a call, and what stands in its place |
 //! | `partial` | arguments that Gemini sends piece by piece |
+//! | `order`, `guard` | what no assembler would see, and a client might |
+//! | `other` | answers of any other path |
+//! | `path` | which API a path is of |
 //! | `reader` | holds, has judged, passes on; and what to ask again |
 //! | `request`, `offered` | what a request says and offers, and the request that asks again |
 //! | `fault` | what is wrong, in each API's own words |
@@ -22,10 +25,14 @@ pub mod elements;
 mod fault;
 mod frame;
 mod gemini;
+mod guard;
 mod json;
 mod messages;
 mod offered;
+mod order;
+mod other;
 mod partial;
+mod path;
 mod reader;
 mod request;
 mod responses;
@@ -35,6 +42,7 @@ pub mod sse;
 mod tests;
 
 pub use fault::{Fault, Problem};
+pub use path::OddPath;
 pub use reader::{Ending, OnRefusal, Reader, Refused, Told, calls};
 pub use request::Asked;
 
@@ -52,6 +60,8 @@ pub enum Api {
     Messages,
     /// Gemini's generateContent and streamGenerateContent.
     Gemini,
+    /// Anything else. No call may stand in its answers.
+    Other,
 }
 
 /// A tool call, put together.
@@ -71,6 +81,8 @@ pub struct Call {
     pub flaw: Option<&'static str>,
     /// Another name by which a client may read it.
     pub also: Option<String>,
+    /// The text that a tool is given which takes any.
+    text: Option<String>,
     /// What its API calls such a call, where that has several kinds.
     kind: &'static str,
     /// Where it stands, as its API counts.
@@ -101,6 +113,16 @@ impl Call {
         if self.tool.is_empty() { &self.name } else { self.tool }
     }
 
+    /// Makes a call of a tool that takes any text. Text that is JSON is judged as arguments are.
+    fn of_text(id: &str, name: &str, text: String, place: (u64, u64)) -> Self {
+        let arguments = if json::is_object(&text) {
+            text.clone()
+        } else {
+            serde_json::json!({ "input": text }).to_string()
+        };
+        Self { text: Some(text), ..Self::new(id, name, arguments, place) }
+    }
+
     fn new(id: &str, name: &str, arguments: String, place: (u64, u64)) -> Self {
         let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
         let flaw = (!json::is_object(&arguments)).then_some(CUT);
@@ -112,6 +134,7 @@ impl Call {
             by: By::Client,
             flaw,
             also: None,
+            text: None,
             kind: "",
             place,
         }
@@ -119,39 +142,10 @@ impl Call {
 }
 
 const CUT: &str = "its arguments are no complete JSON object";
+const NAMELESS: &str = "it names no tool";
 const TORN: &str = "it is told in two ways that differ";
 
 impl Api {
-    /// Tells the API by the path of a request; none for any other path.
-    ///
-    /// ```
-    /// use palisade_gate::llm::Api;
-    ///
-    /// assert_eq!(Api::of_path("/v1/chat/completions"), Some(Api::Chat));
-    /// assert_eq!(Api::of_path("/v1/models"), None);
-    /// ```
-    pub fn of_path(path: &str) -> Option<Self> {
-        let path = path.split(['?', '#']).next().unwrap_or_default();
-        let mut words: Vec<&str> = path.split('/').filter(|word| !word.is_empty()).collect();
-        let last = words.pop()?;
-        if let Some((_, verb)) = last.rsplit_once(':') {
-            return match verb {
-                "generateContent" | "streamGenerateContent" => Some(Self::Gemini),
-                "rawPredict" | "streamRawPredict" => Some(Self::Messages),
-                _ => None,
-            };
-        }
-        match (words.last().copied(), last) {
-            (Some("chat"), "completions") => Some(Self::Chat),
-            (_, "responses") => Some(Self::Responses),
-            (_, "messages") if !words.contains(&"threads") => Some(Self::Messages),
-            // What was answered before is read again.
-            (Some("responses"), _) => Some(Self::Responses),
-            (Some("completions"), _) if words.contains(&"chat") => Some(Self::Chat),
-            _ => None,
-        }
-    }
-
     /// Returns the word that logs and metrics use.
     pub fn word(self) -> &'static str {
         match self {
@@ -159,6 +153,7 @@ impl Api {
             Self::Responses => "responses",
             Self::Messages => "messages",
             Self::Gemini => "gemini",
+            Self::Other => "other",
         }
     }
 }

@@ -6,8 +6,10 @@ use super::chat::Chat;
 use super::frame::{Data, Form, Frame, Frames};
 use super::gemini::Gemini;
 use super::messages::Messages;
+use super::order::Order;
+use super::other::Other;
 use super::responses::Responses;
-use super::{Api, By, Call, Fault, Ruling, STATE};
+use super::{Api, By, Call, Fault, Ruling, STATE, guard};
 
 /// What is done about refused calls.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -22,7 +24,9 @@ pub enum OnRefusal {
 /// Reads one answer of a model, and the ones that follow when it is asked again.
 #[derive(Debug)]
 pub struct Reader {
+    api: Api,
     frames: Frames,
+    order: Order,
     assembler: Box<dyn Assembler>,
     on: OnRefusal,
     tally: Tally,
@@ -114,9 +118,12 @@ impl Reader {
             Api::Responses => Box::new(Responses::new(on)),
             Api::Messages => Box::new(Messages::new(on)),
             Api::Gemini => Box::new(Gemini::new(on)),
+            Api::Other => Box::new(Other),
         };
         Self {
+            api,
             frames: Frames::default(),
+            order: Order::default(),
             assembler,
             on,
             tally: Tally::default(),
@@ -139,9 +146,10 @@ impl Reader {
     ) -> Result<Vec<u8>, Fault> {
         let mut frames = Vec::new();
         let read = self.frames.push(bytes, &mut frames);
-        let out = self.take(frames, judge);
+        let out = self.take(frames, judge)?;
         read?;
-        let held = self.frames.held() + self.assembler.held() + self.parked_bytes;
+        let held = self.frames.held() + self.assembler.held() + self.order.held();
+        let held = held + self.parked_bytes;
         if held + self.judged_bytes > STATE { Err(Fault::TooLarge) } else { Ok(out) }
     }
 
@@ -156,7 +164,7 @@ impl Reader {
     ) -> Result<(Vec<u8>, Ending), Fault> {
         let mut frames = Vec::new();
         self.frames.end(&mut frames)?;
-        let mut out = self.take(frames, judge);
+        let mut out = self.take(frames, judge)?;
         let mut pieces = Vec::new();
         self.assembler.end(&mut pieces);
         self.settle(pieces, judge, &mut out);
@@ -174,6 +182,7 @@ impl Reader {
         self.judged.clear();
         self.tally = Tally::default();
         self.frames = Frames::default();
+        self.order = Order::default();
         self.assembler.resume();
     }
 
@@ -223,14 +232,22 @@ impl Reader {
         refused.collect()
     }
 
-    fn take(&mut self, frames: Vec<Frame>, judge: &mut dyn FnMut(&Call) -> Ruling) -> Vec<u8> {
+    fn take(
+        &mut self,
+        frames: Vec<Frame>,
+        judge: &mut dyn FnMut(&Call) -> Ruling,
+    ) -> Result<Vec<u8>, Fault> {
         let mut out = Vec::new();
         for frame in frames {
+            guard::check(self.api, &frame)?;
+            if let (false, Some(value)) = (frame.is_whole(), frame.json()) {
+                self.order.take(self.api, value)?;
+            }
             let mut pieces = Vec::new();
             self.assembler.take(frame, &mut pieces);
             self.settle(pieces, judge, &mut out);
         }
-        out
+        Ok(out)
     }
 
     fn settle(

@@ -81,6 +81,7 @@ impl Asked {
                 let said = json!({ "role": "model", "parts": turn });
                 append(&mut body["contents"], [said, json!({ "role": "user", "parts": results })]);
             }
+            Api::Other => {}
             Api::Responses => {
                 let outputs = calls.iter().map(|(call, error)| output(call, error));
                 if body["store"] != false && turn["id"].is_string() {
@@ -191,8 +192,7 @@ fn chat(calls: &[(Call, String)], said: &Value) -> Vec<Value> {
         }
         let id = id(at, call);
         asked.push(if call.kind == "custom" {
-            let input = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
-            let custom = json!({ "name": call.name, "input": input["input"] });
+            let custom = json!({ "name": call.name, "input": call.text });
             json!({ "id": id, "type": "custom", "custom": custom })
         } else {
             json!({ "id": id, "type": "function", "function": function })

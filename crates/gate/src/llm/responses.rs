@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use super::frame::{Data, Frame};
 use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
 use super::{CUT, Call, Ruling, TORN, json};
-use item::{is_call, is_of_call, message, read};
+pub(super) use item::{is_call, is_of_call};
+use item::{message, read};
 
 #[derive(Debug)]
 pub(super) struct Responses {
@@ -197,7 +198,7 @@ impl Assembler for Responses {
         }
         json::add(&mut earlier.spent, &self.usage);
         earlier.items.append(&mut self.passed);
-        earlier.sequence = self.sequence + 1;
+        earlier.sequence = self.sequence.saturating_add(1);
         *self = Self { earlier: Some(earlier), ..Self::new(self.on) };
     }
 }
@@ -282,7 +283,7 @@ impl Responses {
             value["output_index"] = (index + earlier.items.len() as u64).into();
         }
         if let Some(number) = value["sequence_number"].as_u64() {
-            value["sequence_number"] = (number + earlier.sequence).into();
+            value["sequence_number"] = number.saturating_add(earlier.sequence).into();
         }
         let is_whole = frame.is_whole();
         let answer = if is_whole { &mut value } else { &mut value["response"] };
@@ -329,7 +330,7 @@ fn spoken(
         event["output_index"] = index.into();
         // The numbers of the call's own events; where these are fewer, the last one again.
         if let (Some(start), Some(last)) = (start, last) {
-            event["sequence_number"] = (start + at as u64).min(last).into();
+            event["sequence_number"] = start.saturating_add(at as u64).min(last).into();
         }
         frame.saying(event)
     });

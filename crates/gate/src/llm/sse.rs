@@ -13,6 +13,8 @@ pub struct Event {
     pub name: Option<Vec<u8>>,
     /// Its `data:` lines, with a line end between them; none if it has none.
     pub data: Option<Vec<u8>>,
+    /// Whether it has a line that is none of an event's, and that a lenient client might read.
+    pub odd: bool,
 }
 
 /// Splits bytes into events, however they are cut.
@@ -62,7 +64,9 @@ impl Splitter {
             self.after = After::Other;
             self.end_line(&mut each);
         }
-        if !self.line.is_empty() {
+        // A name that was cut off says nothing yet.
+        let cut = |name: &&[u8]| name.starts_with(&self.line);
+        if ![b"data".as_slice(), b"event", b"id", b"retry"].iter().any(cut) {
             self.take_line();
         }
         let left = std::mem::take(&mut self.event);
@@ -100,10 +104,17 @@ impl Splitter {
                 }
                 None => self.event.data = Some(value.to_vec()),
             },
-            b"event" => self.event.name = Some(value.to_vec()),
-            _ => {}
+            b"event" if !may_hold(value) => self.event.name = Some(value.to_vec()),
+            b"" | b"id" | b"retry" if !may_hold(value) => {}
+            _ => self.event.odd = true,
         }
     }
+}
+
+/// Whether a text that is no JSON could hold some for a client that splits lines elsewhere.
+pub(super) fn may_hold(text: &[u8]) -> bool {
+    let odd = |byte: &u8| *byte == b'{' || (*byte < b' ' && *byte != b'\t');
+    text.iter().any(odd) || std::str::from_utf8(text).is_err()
 }
 
 #[cfg(test)]

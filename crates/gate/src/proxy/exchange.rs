@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use super::body::Body;
 use super::counters::count;
 use super::decode::Decoder;
-use super::head::{answer_plainly, pass_on, text};
+use super::head::{answer_plainly, is_utf8, pass_on, text};
 use super::{Judged, Shared, Who};
 use crate::llm::{Api, Asked, Call, Ending, OnRefusal, Problem, Reader, Refused, Ruling, STATE};
 
@@ -88,6 +88,10 @@ impl Exchange {
             let message = "the upstream compresses its answer in a way that cannot be read";
             return self.problem(&Problem::new(502, message));
         };
+        if !is_utf8(&parts.headers) {
+            let message = "the upstream answers in another character set than UTF-8";
+            return self.problem(&Problem::new(502, message));
+        }
         self.source = Source { body: Some(body), decoder };
         pass_on(&mut parts.headers);
         answer_plainly(&mut parts.headers);
@@ -196,7 +200,8 @@ impl Exchange {
             return false;
         };
         let decoder = Decoder::of(super::head::text(response.headers(), CONTENT_ENCODING));
-        let (true, Some(decoder)) = (response.status().is_success(), decoder) else { return false };
+        let reads = response.status().is_success() && is_utf8(response.headers());
+        let (true, Some(decoder)) = (reads, decoder) else { return false };
         self.asked = Some(again);
         self.reader.resume();
         self.source = Source { body: Some(response.into_body()), decoder };

@@ -7,7 +7,8 @@ use std::time::Duration;
 use http_body_util::BodyExt as _;
 use hyper::body::{Body as _, Incoming};
 use hyper::header::{
-    CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, PROXY_AUTHORIZATION, UPGRADE, USER_AGENT,
+    ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, PROXY_AUTHORIZATION, UPGRADE,
+    USER_AGENT,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use tokio::time::timeout;
@@ -28,8 +29,10 @@ pub(super) async fn handle(shared: Arc<Shared>, request: Request<Incoming>) -> R
     if path == "/healthz" {
         return plain("application/json", "{\"status\":\"ok\"}\n");
     }
-    let api = Api::of_path(&path);
-    let answer = answer(&shared, request, &path, api).await;
+    let (api, answer) = match Api::of_path(&path) {
+        Ok(api) => (api, answer(&shared, request, &path, api).await),
+        Err(odd) => (None, Err(Problem::new(400, odd.to_string()))),
+    };
     answer.unwrap_or_else(|refusal| {
         count(&shared.counters.refused, 1);
         shared
@@ -63,6 +66,7 @@ async fn answer(
         ));
     }
     match api.filter(|_| shared.decides.watches()) {
+        Some(Api::Other) => by_shape(shared, request).await,
         Some(api) => judged(shared, request, api).await,
         None => {
             count(&shared.counters.unjudged, 1);
@@ -82,6 +86,27 @@ async fn passed(
     let (mut parts, body) = response.into_parts();
     pass_on(&mut parts.headers);
     Ok(Response::from_parts(parts, Body::Passed(body)))
+}
+
+/// Passes a request on as it comes, and its answer as long as nothing in it looks like a call.
+async fn by_shape(
+    shared: &Arc<Shared>,
+    request: Request<Incoming>,
+) -> Result<Response<Body>, Problem> {
+    let (mut parts, body) = request.into_parts();
+    pass_on(&mut parts.headers);
+    parts.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+    let (method, uri) = (parts.method.clone(), parts.uri.clone());
+    let line = Line { method, uri, headers: HeaderMap::new() };
+    let request = Request::from_parts(parts, Body::Passed(body));
+    let response = send(shared, request, Some(Api::Other)).await?;
+    if !response.status().is_success() {
+        let (mut parts, body) = response.into_parts();
+        pass_on(&mut parts.headers);
+        return Ok(Response::from_parts(parts, Body::Passed(body)));
+    }
+    let exchange = Exchange::new(shared.clone(), Api::Other, line, None, Who::default());
+    Ok(exchange.answer(response).await)
 }
 
 /// Passes a request on, and its answer once it is judged.

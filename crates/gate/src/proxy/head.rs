@@ -2,8 +2,8 @@
 
 use hyper::HeaderMap;
 use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, HOST, HeaderName, HeaderValue,
-    TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName,
+    HeaderValue, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
 use super::{AGENT_HEADER, ROOT_HEADER, TOKEN_HEADER};
@@ -43,4 +43,41 @@ pub(super) fn answer_plainly(headers: &mut HeaderMap) {
 /// Returns a header as text.
 pub(super) fn text(headers: &HeaderMap, name: impl hyper::header::AsHeaderName) -> Option<&str> {
     headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Whether a body is read as UTF-8, as far as its head says.
+pub(super) fn is_utf8(headers: &HeaderMap) -> bool {
+    let fits = |value: &HeaderValue| {
+        let Ok(value) = value.to_str() else { return false };
+        let value = value.to_ascii_lowercase();
+        let mut sets = value.split("charset").skip(1);
+        sets.all(|set| {
+            let set = set.trim_start_matches([' ', '\t', '=', '"', '\'']);
+            let set = set.split([';', ',', ' ', '"', '\'']).next().unwrap_or_default();
+            matches!(set, "utf-8" | "utf8" | "us-ascii")
+        })
+    };
+    headers.get_all(CONTENT_TYPE).iter().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_character_set_is_told_by_the_head() {
+        for (kind, fits) in [
+            ("application/json", true),
+            ("text/event-stream; charset=utf-8", true),
+            ("text/event-stream;charset=\"UTF-8\"", true),
+            ("text/event-stream; charset=utf-16", false),
+            ("application/json; Charset = 'UTF-16LE'", false),
+            ("application/json; charset=utf-8; charset=utf-32", false),
+            ("application/json; charset=utf-7", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+            assert_eq!(is_utf8(&headers), fits, "{kind}");
+        }
+    }
 }

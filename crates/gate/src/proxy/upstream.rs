@@ -97,6 +97,7 @@ impl Upstreams {
             Some(Api::Messages) => &self.anthropic,
             Some(Api::Gemini) => &self.gemini,
             Some(Api::Chat | Api::Responses) => &self.openai,
+            Some(Api::Other) => return self.uri(asked, None, headers),
             None if anthropic() => &self.anthropic,
             None if google => &self.gemini,
             None => &self.openai,
@@ -190,7 +191,7 @@ mod tests {
         all.set("anthropic=http://localhost:1/base/").unwrap();
         let go = |path: &str| {
             let uri: Uri = path.parse().unwrap();
-            all.uri(&uri, Api::of_path(path), &HeaderMap::new()).unwrap().to_string()
+            all.uri(&uri, Api::of_path(path).unwrap(), &HeaderMap::new()).unwrap().to_string()
         };
         assert_eq!(go("/v1/messages?beta=true"), "http://localhost:1/base/v1/messages?beta=true");
         assert_eq!(go("/v1/responses"), "https://api.openai.com/v1/responses");

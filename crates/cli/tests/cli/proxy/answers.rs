@@ -121,7 +121,7 @@ fn what_cannot_be_read_or_does_not_come_is_told_in_the_words_of_each_api() {
     for (said, status, words) in [
         (sized("data: {\"a\":1,\"a\":2}\n\n"), 502, "cannot be read"),
         (sized("{\"choices\": [\u{1}"), 502, "cannot be read"),
-        (sized("<html>\n{"), 200, ""),
+        (sized("<html>\n{"), 502, "cannot be read"),
         (Vec::new(), 504, "does not answer"),
         (format!("{head}transfer-encoding: chunked\r\n\r\n").into_bytes(), 504, "silent"),
         (

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::llm::{Call, TORN, json as strict};
+use crate::llm::{Call, NAMELESS, TORN, json as strict};
 
 /// The number under which the older way to ask for a function goes.
 pub(super) const LEGACY: u64 = u64::MAX;
@@ -53,18 +53,20 @@ impl Slots {
         let mut calls = Vec::new();
         for (choice, slots) in self.0 {
             for (at, slot) in slots.into_iter().enumerate() {
-                let arguments = match slot.form {
-                    Form::Json => slot.arguments,
-                    Form::Text => json!({ "input": slot.arguments }).to_string(),
+                let make = match slot.form {
+                    Form::Json => Call::new,
+                    Form::Text => Call::of_text,
                 };
-                let mut call = Call::new(&slot.id, &slot.name, arguments, (choice, at as u64));
+                let place = (choice, at as u64);
+                let mut call = make(&slot.id, &slot.name, slot.arguments, place);
                 call.kind = match slot.form {
                     Form::Json if slot.index == Some(LEGACY) => "legacy",
                     Form::Json => "function",
                     Form::Text => "custom",
                 };
                 call.also = slot.also;
-                call.flaw = slot.flaw.or(call.flaw);
+                let nameless = slot.name.is_empty().then_some(NAMELESS);
+                call.flaw = slot.flaw.or(nameless).or(call.flaw);
                 calls.push(call);
             }
         }
@@ -79,7 +81,16 @@ fn place(slots: &mut [Slot], entry: &Value) -> Option<usize> {
         Some(index) => slots.iter().rposition(|slot| slot.index == Some(index))?,
         // Without a number, a name or an id begins a call.
         None if text(&entry["id"]) || text(&entry["function"]["name"]) => return None,
-        None => slots.len().checked_sub(1)?,
+        None => {
+            let numbered = slots.iter().any(|slot| slot.index.is_some());
+            let several = slots.len() > 1 && numbered;
+            let last = slots.last_mut()?;
+            // A client that counts from nought would add it to the first.
+            if several {
+                last.flaw = Some(TORN);
+            }
+            slots.len() - 1
+        }
     };
     let slot = slots.get_mut(found)?;
     let id = entry["id"].as_str().unwrap_or_default();
@@ -102,6 +113,10 @@ impl Slot {
         for (key, input, form) in
             [("function", "arguments", Form::Json), ("custom", "input", Form::Text)]
         {
+            // Which of both is meant?
+            if entry["function"].is_object() && entry["custom"].is_object() {
+                self.flaw = Some(TORN);
+            }
             let body = &entry[key];
             if !body.is_object() {
                 continue;

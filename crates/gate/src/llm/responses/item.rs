@@ -2,16 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::llm::{By, Call};
+use crate::llm::{By, Call, NAMELESS};
 
 /// Whether an item is a call, whoever carries it out: the API names all of them alike.
-pub(super) fn is_call(item: &Value) -> bool {
+pub(in crate::llm) fn is_call(item: &Value) -> bool {
     let kind = item["type"].as_str().unwrap_or_default();
     kind.ends_with("_call")
 }
 
 /// Whether an event is about a call that a client carries out.
-pub(super) fn is_of_call(kind: &str) -> bool {
+pub(in crate::llm) fn is_of_call(kind: &str) -> bool {
     let kind = kind.strip_prefix("response.").unwrap_or(kind);
     let of =
         ["function_call", "custom_tool_call", "shell_call", "local_shell_call", "apply_patch_call"];
@@ -43,15 +43,20 @@ pub(super) fn read(item: &Value, place: (u64, u64)) -> Call {
     let body = ["arguments", "action", "operation", "input", "code", "queries"];
     let body = body.into_iter().map(|key| (key, &item[key])).find(|(_, value)| !value.is_null());
     let arguments = match body {
-        // A tool that takes any text.
-        Some(("input", Value::String(text))) => json!({ "input": text }).to_string(),
+        Some(("input", Value::String(text))) => text.clone(),
         Some(("arguments", Value::String(text))) => text.clone(),
         Some((_, value)) => value.to_string(),
         None => item.to_string(),
     };
-    let mut call = Call::new(id, name, arguments, place);
+    // A tool that takes any text.
+    let of_text = matches!(body, Some(("input", Value::String(_))));
+    let make = if of_text { Call::of_text } else { Call::new };
+    let mut call = make(id, name, arguments, place);
     (call.tool, call.by) = (tool, by);
     call.kind = output(kind);
+    if matches!(kind, "function_call" | "custom_tool_call") && text("name").is_none() {
+        call.flaw = Some(NAMELESS);
+    }
     if by == By::Server {
         call.flaw = None;
     }

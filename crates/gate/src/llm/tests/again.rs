@@ -10,6 +10,7 @@ const BAD: (&str, &str) = ("write_file", r#"{"path":"/etc/passwd"}"#);
 
 fn request(api: Api) -> Asked {
     let body = match api {
+        Api::Other => json!({}),
         Api::Chat | Api::Messages => {
             json!({"model": "m", "messages": [{"role": "user", "content": "go"}], "kept": 1})
         }
@@ -40,6 +41,7 @@ fn an_answer_that_follows_a_refused_one_is_read_as_the_rest_of_it() {
         assert_eq!(left.len(), 1, "{api:?} {all}");
         let objects = objects(&all);
         match api {
+            Api::Other => {}
             Api::Chat => {
                 assert!(objects.iter().all(|o| o["id"] == "chatcmpl-1"));
                 let usage: Vec<&Value> =
@@ -123,6 +125,7 @@ fn the_model_is_told_what_became_of_its_calls() {
         let body: Value = serde_json::from_slice(&again.text()).unwrap();
         assert_eq!(body["kept"], 1);
         match api {
+            Api::Other => {}
             Api::Chat => assert_eq!(
                 body["messages"],
                 json!([

@@ -1,4 +1,5 @@
 mod again;
+mod hidden;
 mod odd;
 mod recorded;
 mod refused;

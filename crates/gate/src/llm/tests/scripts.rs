@@ -10,7 +10,7 @@ pub(super) const APIS: [Api; 4] = [Api::Chat, Api::Responses, Api::Messages, Api
 pub(super) fn stream(api: Api, text: &str, tools: &[(&str, &str)]) -> String {
     let mut out = String::new();
     let mut event = |value: Value| match api {
-        Api::Chat | Api::Gemini => out.push_str(&format!("data: {value}\n\n")),
+        Api::Chat | Api::Gemini | Api::Other => out.push_str(&format!("data: {value}\n\n")),
         Api::Responses | Api::Messages => {
             out.push_str(&format!("event: {}\ndata: {value}\n\n", value["type"].as_str().unwrap()));
         }
@@ -20,6 +20,7 @@ pub(super) fn stream(api: Api, text: &str, tools: &[(&str, &str)]) -> String {
         [a.to_owned(), b.to_owned()]
     };
     match api {
+        Api::Other => {}
         Api::Chat => {
             let mut chunk = |delta: Value, end: Value| {
                 event(

@@ -1,0 +1,239 @@
+//! Calls where no reader looks.
+//!
+//! An assembler knows where its API puts calls. A client may be more lenient: it may not care for
+//! the case of a key, take an object for a list, or look elsewhere. So each message is walked once,
+//! and whatever looks like a call in a place where its assembler does not look ends the answer.
+
+use serde_json::{Map, Value};
+
+use super::frame::Frame;
+use super::{Api, Fault, messages, responses};
+
+/// Keys that hold calls, without case and underscores.
+const CALLS: [&str; 6] =
+    ["toolcalls", "functioncall", "functioncalls", "tooluse", "partialargs", "partialjson"];
+
+/// Keys that readers go by. In another spelling some clients read them and others do not.
+const KEYS: [&str; 28] = [
+    "choices",
+    "delta",
+    "message",
+    "tool_calls",
+    "function_call",
+    "function",
+    "custom",
+    "name",
+    "arguments",
+    "input",
+    "id",
+    "index",
+    "type",
+    "content",
+    "content_block",
+    "partial_json",
+    "output",
+    "output_index",
+    "item",
+    "response",
+    "candidates",
+    "parts",
+    "functionCall",
+    "args",
+    "partialArgs",
+    "willContinue",
+    "call_id",
+    "finish_reason",
+];
+
+/// Looks through a message for what its API's assembler would not see.
+pub(super) fn check(api: Api, frame: &Frame) -> Result<(), Fault> {
+    let Some(value) = frame.json() else { return Ok(()) };
+    // Some clients go by the name of an event, others by what it says of itself.
+    if matches!(api, Api::Messages | Api::Responses)
+        && let Some(name) = frame.named()
+        && !matches!(name, b"" | b"message")
+        && value["type"].as_str().map(str::as_bytes) != Some(name)
+    {
+        return Err(Fault::Unreadable);
+    }
+    let mut walk = Walk { api, top: value, whole: frame.is_whole(), path: Vec::new() };
+    if walk.is_clean(value) { Ok(()) } else { Err(Fault::Unreadable) }
+}
+
+struct Walk<'v> {
+    api: Api,
+    top: &'v Value,
+    whole: bool,
+    path: Vec<&'v str>,
+}
+
+impl<'v> Walk<'v> {
+    fn is_clean(&mut self, value: &'v Value) -> bool {
+        match value {
+            Value::Array(list) => {
+                self.path.push("*");
+                let clean = list.iter().all(|item| self.is_clean(item));
+                self.path.pop();
+                clean
+            }
+            Value::Object(map) => self.is_clean_map(map, value),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+        }
+    }
+
+    fn is_clean_map(&mut self, map: &'v Map<String, Value>, value: &'v Value) -> bool {
+        let is_call = map.get("type").and_then(Value::as_str).is_some_and(is_kind_of_call);
+        let place = self.place(value);
+        if place == Place::Wrong || (is_call && place != Place::Call) {
+            return false;
+        }
+        for (key, inner) in map {
+            let plain = plain(key);
+            if KEYS.iter().any(|known| known.eq_ignore_ascii_case(&plain) && known != key) {
+                return false;
+            }
+            self.path.push(key);
+            let clean = self.is_clean_entry(place, &plain, inner);
+            self.path.pop();
+            if !clean {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn is_clean_entry(&mut self, place: Place, plain: &str, inner: &'v Value) -> bool {
+        let key = self.path.last().copied().unwrap_or_default();
+        // What a tool is given, and what a request offered, is no part of an answer's own shape.
+        if (place == Place::Call
+            && matches!(key, "input" | "arguments" | "args" | "action" | "operation" | "results"))
+            || self.is_echo()
+        {
+            return true;
+        }
+        let holds = CALLS.contains(&plain.replace('_', "").as_str());
+        let empty = inner.is_null() || inner.as_array().is_some_and(Vec::is_empty);
+        if holds && !empty && !self.is_read(inner) {
+            return false;
+        }
+        self.is_clean(inner)
+    }
+
+    /// What an object is, by where it stands.
+    fn place(&self, value: &Value) -> Place {
+        let kind = self.top["type"].as_str().unwrap_or_default();
+        match (self.api, self.path.as_slice()) {
+            (Api::Messages, ["content", "*"]) if self.whole => call_if(messages::is_call(value)),
+            (Api::Messages, ["message", "content", "*"]) if kind == "message_start" => {
+                call_if(messages::is_call(value))
+            }
+            (Api::Messages, ["content_block"]) if kind == "content_block_start" => {
+                call_if(messages::is_call(value))
+            }
+            (Api::Responses, ["output", "*"]) if self.whole => item(value),
+            (Api::Responses, ["response", "output", "*"]) if !self.whole => item(value),
+            (Api::Responses, ["item"])
+                if matches!(kind, "response.output_item.added" | "response.output_item.done") =>
+            {
+                item(value)
+            }
+            (
+                Api::Chat,
+                ["choices", "*", "delta" | "message", "tool_calls", "*", "function" | "custom"],
+            ) => Place::Call,
+            (Api::Chat, ["choices", "*", "delta" | "message", "function_call"]) => Place::Call,
+            (Api::Gemini, path) => self.gemini(path, value),
+            _ => Place::Other,
+        }
+    }
+
+    fn gemini(&self, path: &[&str], value: &Value) -> Place {
+        match self.in_body(path) {
+            ["candidates", "*", "content", "parts", "*"] => {
+                let both = !value["functionCall"].is_null() && !value["function_call"].is_null();
+                if both { Place::Wrong } else { Place::Other }
+            }
+            ["candidates", "*", "content", "parts", "*", "functionCall" | "function_call"] => {
+                Place::Call
+            }
+            _ => Place::Other,
+        }
+    }
+
+    /// Whether the assembler reads the calls that a key holds.
+    fn is_read(&self, inner: &Value) -> bool {
+        let kind = self.top["type"].as_str().unwrap_or_default();
+        match (self.api, self.path.as_slice()) {
+            (Api::Chat, ["choices", "*", "delta" | "message", "tool_calls"]) => {
+                inner.as_array().is_some_and(|list| list.iter().all(Value::is_object))
+            }
+            (Api::Chat, ["choices", "*", "delta" | "message", "function_call"]) => {
+                inner.is_object()
+            }
+            (Api::Messages, ["delta", "partial_json"]) => {
+                kind == "content_block_delta" && inner.is_string()
+            }
+            (Api::Gemini, path) => match self.in_body(path) {
+                ["candidates", "*", "content", "parts", "*", "functionCall" | "function_call"] => {
+                    inner.is_object()
+                }
+                [.., "functionCall" | "function_call", "partialArgs"] => inner.is_array(),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Leaves out what some servers wrap Gemini's answers in.
+    fn in_body<'p>(&self, path: &'p [&'v str]) -> &'p [&'v str] {
+        match path {
+            ["response", rest @ ..] if self.top["response"].is_object() => rest,
+            _ if self.top["response"].is_object() => &[],
+            _ => path,
+        }
+    }
+
+    /// Whether an answer repeats here what the request said.
+    fn is_echo(&self) -> bool {
+        const ECHO: [&str; 6] =
+            ["tools", "tool_choice", "instructions", "metadata", "text", "prompt"];
+        match self.path.as_slice() {
+            [key] => self.api == Api::Responses && self.whole && ECHO.contains(key),
+            ["response", key] => self.api == Api::Responses && !self.whole && ECHO.contains(key),
+            _ => false,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Place {
+    /// The assembler reads a call here.
+    Call,
+    /// Something that cannot be read in one way.
+    Wrong,
+    Other,
+}
+
+fn call_if(is_call: bool) -> Place {
+    if is_call { Place::Call } else { Place::Other }
+}
+
+fn item(item: &Value) -> Place {
+    if item["type"].is_string() { call_if(responses::is_call(item)) } else { Place::Wrong }
+}
+
+/// Whether something that calls itself so is a call, in any API.
+fn is_kind_of_call(kind: &str) -> bool {
+    let kind = plain(kind).replace('-', "_");
+    kind.ends_with("_call") || kind.ends_with("tool_use")
+}
+
+/// Folds the case of a text as the most lenient readers of JSON do.
+fn plain(text: &str) -> String {
+    let fold = |c: char| match c {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        c => c.to_ascii_lowercase(),
+    };
+    text.chars().map(fold).collect()
+}
