@@ -13,12 +13,12 @@ fn usage_is_explained_and_ends_with_2() {
         &["policy"],
         &["polcy"],
         &["policy", "show", "--orgin"],
-        &["policy", "check"],
+        &["policy", "check", "--no-such"],
         &["trust", "--show", "--revoke"],
         &["completions", "tcsh"],
         &["help", "polcy"],
         // In words, whatever was asked for: who calls it wrongly is a person.
-        &["policy", "check", "--json"],
+        &["policy", "check", "--json", "--no-such"],
     ];
     for arguments in wrong {
         let ran = world.run(arguments);
