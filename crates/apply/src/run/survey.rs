@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
+use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -251,8 +252,12 @@ fn barrier(path: &Path) -> Option<PathBuf> {
     (is_shut && (is_ours || may(Access::EXEC_OK))).then_some(real)
 }
 
+/// Returns whether a folder is empty, or was there a moment ago: another run has given its name back.
 fn has_nothing(folder: &Path) -> bool {
-    fs::read_dir(folder).is_ok_and(|mut names| names.next().is_none())
+    match fs::read_dir(folder) {
+        Ok(mut names) => names.next().is_none(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
 }
 
 fn kind(found: &Metadata) -> Kind {
@@ -267,5 +272,21 @@ fn kind(found: &Metadata) -> Kind {
         Kind::Socket
     } else {
         Kind::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_testkit::Project;
+
+    use super::has_nothing;
+
+    #[test]
+    fn a_folder_that_went_away_while_it_was_looked_at_holds_nothing() {
+        let project = Project::new().dir("empty").file("full/x", "").file("file", "");
+        let cases = [("empty", true), ("gone", true), ("full", false), ("file", false)];
+        for (name, expected) in cases {
+            assert_eq!(has_nothing(&project.path(name)), expected, "{name}");
+        }
     }
 }
