@@ -68,6 +68,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod acp;
 pub mod agentao;
 mod decision;
 #[cfg(any(target_os = "linux", target_os = "macos"))]

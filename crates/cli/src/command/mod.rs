@@ -1,7 +1,9 @@
 //! One command, one file.
 
+pub(crate) mod acp;
 pub(crate) mod agents;
 pub(crate) mod audit;
+mod beside;
 pub(crate) mod cache;
 pub(crate) mod check;
 pub(crate) mod completions;
@@ -45,6 +47,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Hook(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Serve(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Acp(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Mcp(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Audit(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Proxy(args) => (args.format(), apart(|| args.run(&ui))),

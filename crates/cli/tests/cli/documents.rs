@@ -146,6 +146,7 @@ fn the_page_of_each_agent_shows_what_happens() {
     assert!(document("docs/guide/cursor.md").contains("**Unverified.**"));
     assert!(replay("docs/guide/serve.md") >= 1);
     assert!(replay("docs/guide/mcp.md") >= 1);
+    assert!(replay("docs/guide/acp.md") >= 1);
 }
 
 #[test]

@@ -5,6 +5,7 @@
     reason = "a test that cannot be set up must stop at once"
 )]
 
+mod acp;
 mod advice;
 mod agents;
 mod audit;

@@ -1,0 +1,66 @@
+//! A program behind walls that is spoken to on its standard input and output.
+
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::fd::AsFd as _;
+
+use palisade::policy::text::visible;
+use palisade::{
+    Answered, Confirm, Input, Job, Outcome, Output, Question, Request, Run, Sandbox, Session,
+};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::ui::Ui;
+
+/// One that was started.
+pub(super) struct Beside {
+    pub(super) run: Run,
+    pub(super) session: Session,
+    pub(super) to: PipeWriter,
+    pub(super) from: PipeReader,
+}
+
+/// Whoever started us named the program, and agreed to it by that; a denial stands all the same.
+struct Named;
+
+impl Confirm for Named {
+    fn name(&self) -> &'static str {
+        "command-line"
+    }
+
+    fn ask(&self, _: &Question<'_>) -> Answered {
+        Answered::Yes
+    }
+}
+
+/// Starts a program in the project's own folder.
+pub(super) fn start(request: &Request, argv: &[String], ui: &Ui) -> Result<Beside, Failure> {
+    let sandbox = Sandbox::new(request)?.confirmer(Named);
+    let session = sandbox.session().clone();
+    super::warn_running(ui, &session);
+    let failed = |error: &io::Error| Failure::io("pipe", "no pipe can be had", error);
+    let (its_in, to) = io::pipe().map_err(|error| failed(&error))?;
+    let (from, its_out) = io::pipe().map_err(|error| failed(&error))?;
+    let errors = io::stderr().as_fd().try_clone_to_owned().map_or(Output::Null, Output::To);
+    let job = Job::argv(argv.iter().cloned())
+        .cwd(session.root().path.clone())
+        .stdin(Input::From(its_in.into()))
+        .stdout(Output::To(its_out.into()))
+        .stderr(errors);
+    let run = sandbox.start(job)?;
+    Ok(Beside { run, session, to, from })
+}
+
+/// Says how it ended; `what` it is, for people.
+pub(super) fn ended(outcome: &Outcome, what: &str, ui: &Ui) -> Exit {
+    if !outcome.executed() {
+        let reason = outcome.reason().unwrap_or_default();
+        let code = outcome.code().unwrap_or("denied");
+        ui.say(&format!("error[{code}]: the {what} is not started: {}", visible(&reason)));
+    }
+    match outcome.signal() {
+        _ if outcome.denied() => Exit::Denied,
+        Some(_) => Exit::Success,
+        None => Exit::Ran(outcome.exit_status()),
+    }
+}
