@@ -276,7 +276,7 @@ impl Running {
         let set_aside = self.plan.after().map(look).unwrap_or_default();
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
-        outcome.notes.extend(seen);
+        seen.tell(&mut outcome);
         outcome.notes.extend(set_aside);
         outcome.notes.extend(names.and_then(|names| names.stayed()));
         // Awaited last: it ends while we look around.

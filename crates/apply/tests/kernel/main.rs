@@ -10,6 +10,7 @@
 mod absent;
 mod ahead;
 mod calls;
+mod come;
 mod disks;
 mod executed;
 mod fallback;
