@@ -6,7 +6,8 @@
 //! command writes into a file while that is done is put back; what it wrote before anybody looked
 //! stays, what it read was read, and the note says that too.
 //!
-//! Hidden names that were not there and come meanwhile are hidden then, by the thread alone.
+//! Hidden names that were not there and come meanwhile are hidden then, and placeholders that are
+//! removed are laid again, by the thread alone.
 //!
 //! A command that goes on for longer, or that nobody waits for yet, is guarded by a thread that the
 //! kernel tells. Short ones are not: to stop being told takes longer than many of them do. That is
@@ -17,6 +18,7 @@ mod come;
 mod events;
 mod folders;
 mod look;
+mod vacated;
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -32,6 +34,7 @@ use rustix::process::Pid;
 
 use super::error::{CannotStart, before};
 use super::outcome::Outcome;
+use super::reserve::Names;
 use events::Told;
 use look::{Identity, Looks};
 
@@ -75,6 +78,8 @@ enum Against {
 #[derive(Debug)]
 struct Watch {
     names: Vec<Guarded>,
+    /// Names that placeholders keep, if any do.
+    kept: Option<Arc<Names>>,
     coming: Option<Arc<Coming>>,
     inside: Inside,
 }
@@ -129,7 +134,7 @@ impl Watched {
         };
         let guarded = steps.iter().filter_map(|step| {
             if let Step::Protect(path) = step {
-                // What is absent is nothing to be replaced.
+                // What is absent is nothing to be replaced: placeholders are looked after by who laid them.
                 let is_there = !reserved.contains(path.as_os_str());
                 is_there.then(|| Some((path, Against::Change, Identity::at(path)?))).flatten()
             } else if let Step::Cover { at, .. } = step {
@@ -146,7 +151,7 @@ impl Watched {
             seen.push(Some(identity));
         }
         let coming = plan.coming().cloned();
-        let some = !names.is_empty() || coming.is_some();
+        let some = !names.is_empty() || !reserved.is_empty() || coming.is_some();
         Ok(some.then(|| Self { names, seen, coming, events: events::open().ok() }))
     }
 
@@ -156,7 +161,12 @@ impl Watched {
     }
 
     /// Guards them for the sandbox whose first process this is.
-    pub(super) fn guard(self, first: Pid, watcher: Watcher) -> Result<Guard, CannotStart> {
+    pub(super) fn guard(
+        self,
+        first: Pid,
+        watcher: Watcher,
+        kept: Option<Arc<Names>>,
+    ) -> Result<Guard, CannotStart> {
         let failed = before("guard protected files");
         let namespace = |name: &str| {
             let path = format!("/proc/{}/ns/{name}", first.as_raw_nonzero());
@@ -167,7 +177,7 @@ impl Watched {
             users: (!is_own(&users)).then_some(users),
             mounts: namespace("mnt").map_err(&failed)?,
         };
-        let watch = Arc::new(Watch { names: self.names, coming: self.coming, inside });
+        let watch = Arc::new(Watch { names: self.names, kept, coming: self.coming, inside });
         let looks = Looks::new(self.seen);
         let events = self.events.map(Arc::new);
         let mut guard = Guard { watch, looks, events, told: None, notes: Vec::new() };

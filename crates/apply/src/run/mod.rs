@@ -34,6 +34,7 @@ mod inlet;
 mod janitor;
 mod journal;
 mod kept;
+mod laid;
 mod leftover;
 mod lent;
 mod maker;

@@ -38,6 +38,7 @@ mod terminal;
 mod threads;
 mod unaided;
 mod unconfined;
+mod vacated;
 mod work;
 
 use std::fs;

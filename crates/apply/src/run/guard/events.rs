@@ -16,6 +16,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 use super::come::Come;
 use super::folders::{Folders, Heard};
 use super::look::Looks;
+use super::vacated::Vacated;
 use super::{Seen, Watch};
 use crate::sys::descriptor::lift;
 
@@ -70,8 +71,10 @@ pub(super) fn open() -> Result<OwnedFd, Errno> {
 
 /// Asks to be told of the folders that guarded names are in.
 fn above(folders: &mut Folders, watch: &Watch) -> Result<(), Errno> {
-    for name in &watch.names {
-        match folders.watch(name.path.parent().unwrap_or(&name.path)) {
+    let kept = watch.kept.iter().flat_map(|kept| kept.folders());
+    let guarded = watch.names.iter().map(|name| name.path.parent().unwrap_or(&name.path));
+    for folder in guarded.chain(kept) {
+        match folders.watch(folder) {
             // One that is gone has no names either.
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(errno) => return Err(errno),
@@ -85,6 +88,7 @@ fn above(folders: &mut Folders, watch: &Watch) -> Result<(), Errno> {
 fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: BorrowedFd<'_>) -> Seen {
     let mut seen = Seen::default();
     let mut come = watch.coming.as_ref().map(Come::new);
+    let mut vacated = watch.kept.as_ref().map(Vacated::new);
     let mut heard = Heard::anything();
     loop {
         if heard.all || !heard.folders.is_empty() {
@@ -93,6 +97,9 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
         }
         if watch.names.iter().any(|name| heard.is_about(&name.path)) {
             seen.notes.extend(looks.look(watch));
+        }
+        if let Some(vacated) = &mut vacated {
+            seen.notes.extend(vacated.look(&heard, &watch.inside));
         }
         if let Some(come) = &mut come {
             seen.notes.extend(come.look(&heard, &mut folders, &watch.inside));
