@@ -53,7 +53,7 @@ pub(super) fn plan(
     steps.extend(group.map(|(step, _)| step));
     steps.extend(facts.scratch.clone().map(Step::Scratch));
     steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
-    steps.push(Step::Seccomp { arch, nesting: Nesting::Off, sockets });
+    steps.push(Step::Seccomp { arch, nesting: Nesting::Off, sockets, groups: facts.groups_made() });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(cwd));

@@ -161,7 +161,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     if !matches!(landlock, Strength::Absent(_)) {
         steps.push(Step::Landlock { version: facts.kernel.landlock, write: files.writable });
     }
-    steps.push(Step::Seccomp { arch, nesting: order.nesting, sockets: Sockets::Own });
+    let (nesting, sockets) = (order.nesting, Sockets::Own);
+    steps.push(Step::Seccomp { arch, nesting, sockets, groups: facts.groups_made() });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
     let (limits, limited) = own_limits(order, owners, facts);
     steps.extend(limits.into_iter().map(Step::Limit));
