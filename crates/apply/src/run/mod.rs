@@ -25,6 +25,7 @@ mod error;
 mod family;
 mod folders;
 mod free;
+mod full;
 mod furnish;
 mod group;
 mod guard;
