@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::block::Block;
 use crate::network::Rung;
 use crate::paths::{Lies as _, by_bytes};
-use crate::seccomp::Arch;
+use crate::seccomp::{Arch, Groups};
 use crate::step::FileId;
 
 /// What is known of a host, and of the paths that a policy names on it.
@@ -199,6 +199,14 @@ pub enum Searched {
 }
 
 impl Facts {
+    /// Returns whose group files made by a command have.
+    pub(crate) fn groups_made(&self) -> Groups {
+        match self.privilege {
+            Privilege::Ordinary => Groups::Own,
+            Privilege::Root { .. } => Groups::Roots,
+        }
+    }
+
     /// Returns what lies at a path that was asked about.
     pub fn place(&self, path: &Path) -> Option<&Place> {
         // Byte by byte: comparing components takes ten times as long, and there are many.

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use palisade_policy::jail::Lookup;
 
+use crate::coming::{MATCHED, REPLACED, SINGLE};
 use crate::export::{self, CannotExport, Lack, Missing, Seatbelt};
 use crate::plan::{Enforced, Layer, Note, Plan, Strength};
 use crate::step::{Limit, Step};
@@ -63,7 +64,7 @@ pub fn on_macos(
         notes.push(Note { code: "verbatim", message: message.into() });
     }
     let (level, steps, bounds) = (plan.level(), steps.into(), plan.bounds());
-    Ok(Plan { level, steps, enforced, notes, bounds, after: None })
+    Ok(Plan { level, steps, enforced, notes, bounds, after: None, coming: None })
 }
 
 /// Notes that are about mounts.
@@ -100,12 +101,28 @@ fn strength(layer: Layer, plan: &Plan, missing: &[Missing]) -> Strength {
         }
         // What is watched on Linux is not watched there, and what is held by rules needs no watch.
         Layer::Files | Layer::Protect | Layer::Limits => Strength::Kernel,
-        Layer::Hide | Layer::Network | Layer::Privileges => planned,
+        Layer::Hide => unwatched(planned),
+        Layer::Network | Layer::Privileges => planned,
     };
     for Missing { lack, what } in missing {
         if layer_of(*lack) == Some(layer) {
             strength.lacks(what.clone());
         }
+    }
+    strength
+}
+
+/// Says how strongly names are hidden where nobody watches: what is replaced is held by a rule, and what
+/// comes is not.
+fn unwatched(planned: Strength) -> Strength {
+    let (Strength::Window(told) | Strength::Partial(told)) = planned else { return planned };
+    let comes = |what: &String| what == SINGLE || what == MATCHED;
+    let mut strength = Strength::Kernel;
+    for what in told.iter().filter(|what| !comes(what) && *what != REPLACED) {
+        strength.lacks(what.clone());
+    }
+    if told.iter().any(comes) {
+        strength.lacks("what comes to have a hidden name can be read".into());
     }
     strength
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::Bounds;
 use crate::after::After;
+use crate::coming::Coming;
 use crate::step::Step;
 
 /// Everything that will be done to a command, in order, before its first instruction runs.
@@ -18,6 +19,7 @@ pub struct Plan {
     pub(crate) notes: Vec<Note>,
     pub(crate) bounds: Bounds,
     pub(crate) after: Option<Arc<After>>,
+    pub(crate) coming: Option<Arc<Coming>>,
 }
 
 /// How much of it all there is: the strongest word of `require` that is met.
@@ -128,6 +130,11 @@ impl Plan {
         self.after.as_deref()
     }
 
+    /// Returns the names that the supervisor hides once they come.
+    pub fn coming(&self) -> Option<&Arc<Coming>> {
+        self.coming.as_ref()
+    }
+
     /// Returns the bounds that the supervisor keeps.
     pub fn bounds(&self) -> Bounds {
         self.bounds
@@ -206,6 +213,7 @@ impl Strength {
     pub(crate) fn watches(&mut self, what: String) {
         match self {
             Self::Kernel => *self = Self::Window(vec![what]),
+            Self::Window(list) | Self::Partial(list) if list.contains(&what) => {}
             Self::Window(list) | Self::Partial(list) => list.push(what),
             Self::Absent(_) => {}
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::plan::{Enforced, Plan, Strength};
-use crate::seccomp::{Nesting, Sockets};
+use crate::seccomp::{Groups, Nesting, Sockets};
 use crate::step::{
     Access, Alone, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Reached, Shape, Step,
     Tree,
@@ -150,7 +150,7 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
         }
         Step::LandlockAlone(alone) => ("landlock-alone", told_alone(alone)),
         Step::Scratch(path) => ("scratch", vec![shown(path)]),
-        Step::Seccomp { arch, nesting, sockets } => {
+        Step::Seccomp { arch, nesting, sockets, groups } => {
             let nesting = match nesting {
                 Nesting::Off => "nested=off",
                 Nesting::UserNamespaces => "nested=userns",
@@ -160,6 +160,10 @@ fn told(step: &Step) -> (&'static str, Vec<String>) {
                 Sockets::Own => None,
                 Sockets::Internet => Some("sockets=internet".into()),
                 Sockets::Pairs => Some("sockets=pairs".into()),
+            });
+            list.extend(match groups {
+                Groups::Own => None,
+                Groups::Roots => Some("groups=root".into()),
             });
             ("seccomp", list)
         }

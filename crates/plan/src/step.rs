@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::network::Rung;
-use crate::seccomp::{Arch, Nesting, Sockets};
+use crate::seccomp::{Arch, Groups, Nesting, Sockets};
 
 /// One act, in the words of whoever reads a plan. They are done in the order of the list.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -135,6 +135,8 @@ pub enum Step {
         nesting: Nesting,
         /// Which sockets may be opened.
         sockets: Sockets,
+        /// Whose group new files have.
+        groups: Groups,
     },
     /// Whoever loses its parent becomes a child of the first process, which ends them all when it
     /// goes. For commands without namespaces, which end everything by themselves.

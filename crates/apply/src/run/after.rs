@@ -32,6 +32,12 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     let own = after.own_names().into_iter().chain(after.single_names().cloned());
     let own = own.filter(|path| path.symlink_metadata().is_ok() && !is_kept(path));
     let mut found: Vec<PathBuf> = own.filter(|path| !is_harmless(path)).collect();
+    // Where not everything is looked over, a folder that may hold a protected name goes as a whole.
+    let taken = kept.map(Names::taken).unwrap_or_default().into_iter();
+    let taken = taken.filter(|path| after.wants(path) || !after.knows_all());
+    found.extend(taken.filter(|path| path.symlink_metadata().is_ok() && !is_harmless(path)));
+    found.sort();
+    found.dedup();
     let mut missed: Vec<(PathBuf, Errno)> = Vec::new();
     let open = |folder: &Path| match lent.open(folder) {
         Ok(open) => Some(open),

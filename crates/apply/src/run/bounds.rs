@@ -8,8 +8,13 @@ use super::outcome::{Bound, End, Usage};
 
 /// Returns the limit that an end tells of: by itself, or by the number that a shell makes of the
 /// signal that ended its child. A number may be anything: that of the processor's time counts only if
-/// so much was used. How long a file was nobody knows by then.
-pub(super) fn ended_by(end: End, bounds: &Bounds, usage: Usage) -> Option<Bound> {
+/// so much was used, and that of a file's length only if one `is_full`, with that many bytes.
+pub(super) fn ended_by(
+    end: End,
+    bounds: &Bounds,
+    usage: Usage,
+    is_full: impl FnOnce(u64) -> bool,
+) -> Option<Bound> {
     let (signal, is_told) = match end {
         End::TimedOut => return Some(Bound::Time),
         End::Idle => return Some(Bound::Idle),
@@ -20,7 +25,9 @@ pub(super) fn ended_by(end: End, bounds: &Bounds, usage: Usage) -> Option<Bound>
     let used = usage.user + usage.system;
     match signal {
         libc::SIGXCPU => bounds.cpu.filter(|most| is_told || used >= *most).map(|_| Bound::Cpu),
-        libc::SIGXFSZ => bounds.file_size.map(|_| Bound::FileSize),
+        libc::SIGXFSZ => {
+            bounds.file_size.filter(|most| is_told || is_full(*most)).map(|_| Bound::FileSize)
+        }
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use palisade_plan::seccomp::Nesting;
 use palisade_plan::{FileId, Reached};
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::thread::UnshareFlags;
 
@@ -244,27 +244,53 @@ fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
     }
 }
 
-/// Tries what must fail; a wall that lets it through is an error, and nothing starts.
+/// Tries what must fail; a wall that lets it through is an error, and nothing starts. Nor does it where
+/// something else than a wall was in the way, which proves nothing.
 fn prove(sealed: &[CString], network: Reached, nesting: Nesting) -> Result<()> {
-    for folder in sealed {
-        // A file without a name: were it made, nothing of it would stay.
-        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-        if rustix::fs::open(folder.as_c_str(), flags, Mode::from_raw_mode(0o600)).is_ok() {
-            return Err(Errno::NOTRECOVERABLE);
-        }
-    }
+    sealed.iter().try_for_each(|folder| is_sealed(folder))?;
     let leaves = match network {
-        Reached::Nothing => network::reaches_world(),
-        Reached::Inlets => !inlet::ends_here(),
+        Reached::Nothing => network::reaches_world()?,
+        Reached::Inlets => !inlet::ends_here()?,
         Reached::World => false,
     };
     if leaves {
         return Err(Errno::ISCONN);
     }
-    if nesting == Nesting::Off && restrict::new_user_namespace().is_ok() {
-        return Err(Errno::NOTRECOVERABLE);
+    if nesting == Nesting::Off {
+        // As the filter says; the kernel itself has other words for most reasons of its own.
+        refused_by(restrict::new_user_namespace(), &[Errno::PERM])?;
     }
     Ok(())
+}
+
+/// Tries to make a file in a folder in which nothing can be made.
+fn is_sealed(folder: &CStr) -> Result<()> {
+    // A mount that is read-only, Landlock, or a folder that is not shown at all.
+    let walls = [Errno::ROFS, Errno::ACCESS, Errno::NOENT];
+    // A file without a name: were it made, nothing of it would stay.
+    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    match rustix::fs::open(folder, flags, Mode::from_raw_mode(0o600)) {
+        // Some filesystems have none of those, and say so before they ask who may.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::NOSYS) => {}
+        tried => return refused_by(tried.map(drop), &walls),
+    }
+    let name = c".palisade-proof";
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let open = rustix::fs::open(folder, flags, Mode::empty())?;
+    let made = rustix::fs::mkdirat(&open, name, Mode::from_raw_mode(0o700));
+    if made.is_ok() {
+        rustix::fs::unlinkat(&open, name, AtFlags::REMOVEDIR)?;
+    }
+    refused_by(made, &walls)
+}
+
+/// Says that a wall has refused something, if one of its errors came back.
+fn refused_by(tried: Result<()>, walls: &[Errno]) -> Result<()> {
+    match tried {
+        Ok(()) => Err(Errno::NOTRECOVERABLE),
+        Err(errno) if walls.contains(&errno) => Ok(()),
+        Err(errno) => Err(errno),
+    }
 }
 
 /// Puts the standard descriptors in place; everything else closes when the command starts.
@@ -423,7 +449,15 @@ mod tests {
         let tried = |folder: CString| prove(&[folder], Reached::World, Nesting::UserNamespaces);
         assert_eq!(tried(path(&open)), Err(Errno::NOTRECOVERABLE));
         assert_eq!(std::fs::read_dir(open.root()).unwrap().count(), 0, "nothing stays");
-        assert_eq!(tried(c"/proc".into()), Ok(()), "where nothing can be made");
+        assert_eq!(tried(c"/no/such/folder".into()), Ok(()), "where nothing is shown");
+        // No wall says any of these.
+        assert_eq!(tried(c"/etc/passwd".into()), Err(Errno::NOTDIR));
+        let long = CString::new(vec![b'x'; 5000]).unwrap();
+        assert_eq!(tried(long), Err(Errno::NAMETOOLONG));
+        assert_eq!(refused_by(Err(Errno::MFILE), &[Errno::ROFS]), Err(Errno::MFILE));
+        // There are no nameless files here, and what stands in for them is refused or taken away.
+        let proc = tried(c"/proc".into());
+        assert!(matches!(proc, Ok(()) | Err(Errno::NOENT)), "{proc:?}");
         if rustix::process::geteuid().is_root() {
             let _done =
                 ordinary_user("run::enter::tests::e056_a_wall_that_does_not_hold_is_found_out");

@@ -6,13 +6,19 @@
 //! command writes into a file while that is done is put back; what it wrote before anybody looked
 //! stays, what it read was read, and the note says that too.
 //!
+//! Hidden names that were not there and come meanwhile are hidden then, and placeholders that are
+//! removed are laid again, by the thread alone.
+//!
 //! A command that goes on for longer, or that nobody waits for yet, is guarded by a thread that the
 //! kernel tells. Short ones are not: to stop being told takes longer than many of them do. That is
 //! why the janitor, where there is one, has the descriptor too: who lets go last waits.
 
 mod again;
+mod come;
 mod events;
+mod folders;
 mod look;
+mod vacated;
 
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -22,11 +28,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
-use palisade_plan::{Access, Note, Plan, Step};
+use palisade_plan::{Coming, Layer, Note, Plan, Step, Strength};
 use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 
 use super::error::{CannotStart, before};
+use super::outcome::Outcome;
+use super::reserve::Names;
 use events::Told;
 use look::{Identity, Looks};
 
@@ -44,6 +52,7 @@ pub(super) enum Watcher {
 pub(super) struct Watched {
     names: Vec<Guarded>,
     seen: Vec<Option<Identity>>,
+    coming: Option<Arc<Coming>>,
     /// Where the kernel will tell; none if it has no more of them.
     events: Option<OwnedFd>,
 }
@@ -69,6 +78,9 @@ enum Against {
 #[derive(Debug)]
 struct Watch {
     names: Vec<Guarded>,
+    /// Names that placeholders keep, if any do.
+    kept: Option<Arc<Names>>,
+    coming: Option<Arc<Coming>>,
     inside: Inside,
 }
 
@@ -90,8 +102,24 @@ pub(super) struct Guard {
     notes: Vec<Note>,
 }
 
+/// What was seen during a watch.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    notes: Vec<Note>,
+    /// Whether hidden names may have come where nobody looked.
+    missed: bool,
+}
+
+impl Guarded {
+    fn new(path: &Path, against: Against) -> Option<Self> {
+        let text = CString::new(path.as_os_str().as_bytes()).ok()?;
+        Some(Self { path: path.into(), text, against })
+    }
+}
+
 impl Watched {
-    /// Looks at what a plan protects, and hides in writable trees; `None` if there is none of it.
+    /// Looks at what a plan protects, and covers in what it attaches; `None` if there is none of it,
+    /// nor anything that may come to be hidden.
     pub(super) fn new(plan: &Plan) -> Result<Option<Self>, CannotStart> {
         let steps = plan.steps();
         let reserved = steps.iter().filter_map(|step| {
@@ -99,32 +127,32 @@ impl Watched {
             Some(paths.iter().map(|path| path.as_os_str()))
         });
         let reserved: BTreeSet<&OsStr> = reserved.flatten().collect();
-        let is_written = |path: &Path| {
-            steps.iter().any(|step| {
-                matches!(step, Step::Keep(keep)
-                    if keep.access == Access::Write && path.starts_with(&keep.path))
-            })
+        let is_attached = |path: &Path| {
+            let holds =
+                |step: &Step| matches!(step, Step::Attach { at, .. } if path.starts_with(at));
+            steps.iter().any(holds)
         };
         let guarded = steps.iter().filter_map(|step| {
             if let Step::Protect(path) = step {
-                // What is absent is nothing to be replaced.
+                // What is absent is nothing to be replaced: placeholders are looked after by who laid them.
                 let is_there = !reserved.contains(path.as_os_str());
                 is_there.then(|| Some((path, Against::Change, Identity::at(path)?))).flatten()
             } else if let Step::Cover { at, .. } = step {
                 // Elsewhere names are hidden, whatever has them.
-                is_written(at).then(|| Some((at, Against::Sight, Identity::at(at)?))).flatten()
+                is_attached(at).then(|| Some((at, Against::Sight, Identity::at(at)?))).flatten()
             } else {
                 None
             }
         });
         let (mut names, mut seen) = (Vec::new(), Vec::new());
         for (path, against, identity) in guarded {
-            let text = CString::new(path.as_os_str().as_bytes())
-                .map_err(|_| CannotStart::ZeroByte(path.display().to_string()))?;
-            names.push(Guarded { path: path.clone(), text, against });
+            let name = Guarded::new(path, against);
+            names.push(name.ok_or_else(|| CannotStart::ZeroByte(path.display().to_string()))?);
             seen.push(Some(identity));
         }
-        Ok((!names.is_empty()).then(|| Self { names, seen, events: events::open().ok() }))
+        let coming = plan.coming().cloned();
+        let some = !names.is_empty() || !reserved.is_empty() || coming.is_some();
+        Ok(some.then(|| Self { names, seen, coming, events: events::open().ok() }))
     }
 
     /// Returns where the kernel will tell.
@@ -133,7 +161,12 @@ impl Watched {
     }
 
     /// Guards them for the sandbox whose first process this is.
-    pub(super) fn guard(self, first: Pid, watcher: Watcher) -> Result<Guard, CannotStart> {
+    pub(super) fn guard(
+        self,
+        first: Pid,
+        watcher: Watcher,
+        kept: Option<Arc<Names>>,
+    ) -> Result<Guard, CannotStart> {
         let failed = before("guard protected files");
         let namespace = |name: &str| {
             let path = format!("/proc/{}/ns/{name}", first.as_raw_nonzero());
@@ -144,7 +177,7 @@ impl Watched {
             users: (!is_own(&users)).then_some(users),
             mounts: namespace("mnt").map_err(&failed)?,
         };
-        let watch = Arc::new(Watch { names: self.names, inside });
+        let watch = Arc::new(Watch { names: self.names, kept, coming: self.coming, inside });
         let looks = Looks::new(self.seen);
         let events = self.events.map(Arc::new);
         let mut guard = Guard { watch, looks, events, told: None, notes: Vec::new() };
@@ -192,12 +225,29 @@ impl Guard {
     }
 
     /// Ends the watch, and returns what was seen.
-    pub(super) fn finish(mut self) -> Vec<Note> {
-        let mut notes = std::mem::take(&mut self.notes);
-        notes.extend(match &mut self.told {
+    pub(super) fn finish(mut self) -> Seen {
+        let mut seen = match &mut self.told {
             Some(told) => told.end(),
-            None => self.looks.look(&self.watch),
-        });
-        notes
+            None => Seen { notes: self.looks.look(&self.watch), missed: false },
+        };
+        seen.notes.splice(..0, std::mem::take(&mut self.notes));
+        seen
+    }
+}
+
+impl Seen {
+    /// Says it in an outcome.
+    pub(super) fn tell(self, outcome: &mut Outcome) {
+        outcome.notes.extend(self.notes);
+        if !self.missed {
+            return;
+        }
+        for layer in outcome.enforced.iter_mut().filter(|it| it.layer == Layer::Hide) {
+            if let Strength::Window(told) | Strength::Partial(told) = &mut layer.strength {
+                let mut told = std::mem::take(told);
+                told.push("not all folders were watched for what comes to match a pattern".into());
+                layer.strength = Strength::Partial(told);
+            }
+        }
     }
 }

@@ -297,7 +297,9 @@ impl Host {
         // Who holds them last waits for their end: not we, where there is a janitor.
         let is_held = ours.reserved.as_ref().is_some_and(Reserved::has_janitor);
         let mounts = mounts.map(|mounts| self.leftovers.take(Some(mounts).filter(|_| !is_held)));
-        let guard = match ours.watched.map(|watched| watched.guard(pid, watcher)).transpose() {
+        let names = ours.reserved.as_ref().map(Reserved::names);
+        let guard = ours.watched.map(|watched| watched.guard(pid, watcher, names));
+        let guard = match guard.transpose() {
             // One that has failed meanwhile says why itself.
             Err(_) if has_ended(sandbox.pidfd()) => None,
             guard => guard?,

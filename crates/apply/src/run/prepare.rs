@@ -302,8 +302,8 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
             ours.scratch = Some(Scratch::make(path)?);
             Act::Done
         }
-        Step::Seccomp { arch, nesting, sockets } => {
-            Act::Filter(instructions(seccomp::compile(*arch, *nesting, *sockets)))
+        Step::Seccomp { arch, nesting, sockets, groups } => {
+            Act::Filter(instructions(seccomp::compile(*arch, *nesting, *sockets, *groups)))
         }
         Step::TraceWrites(arch) => Act::Trace(instructions(seccomp::trace(*arch))),
         Step::Adopt => Act::Adopt,

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::fd::AsFd as _;
 
-use palisade_plan::seccomp::{Arch, Nesting, Sockets, compile};
+use palisade_plan::seccomp::{Arch, Groups, Nesting, Sockets, compile};
 use palisade_plan::{Idmap, Kernel, Privilege, Trial};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::{Errno, Result};
@@ -120,7 +120,8 @@ fn second_wall(kernel: &Kernel) -> Probe {
 }
 
 fn filter(kernel: &Kernel) -> Probe {
-    let program = kernel.arch.map(|arch: Arch| compile(arch, Nesting::Off, Sockets::Own));
+    let program =
+        kernel.arch.map(|arch: Arch| compile(arch, Nesting::Off, Sockets::Own, Groups::Own));
     let done = program.map(instructions).map_or(Err(Errno::NOSYS), |program| {
         in_child(&|| {
             restrict::no_new_privileges()?;

@@ -11,7 +11,7 @@ use super::family::Family;
 use super::maker;
 use super::message::{Message, receive, send, send_with};
 use crate::sys::descriptor::known;
-use crate::sys::process::reap;
+use crate::sys::process::{reap, untrace};
 use crate::sys::{idle, signal};
 
 /// Runs until the command or the supervisor has ended, and takes the whole family along.
@@ -112,9 +112,12 @@ fn asked_to_end() -> bool {
 
 fn reap_all(command: Pid, control: BorrowedFd<'_>, family: Family) {
     while let Ok(Some((pid, status))) = reap() {
-        // One that asked to be traced by its parent, which we are, stops here and goes on.
-        let has_stopped = status & 0xff == 0x7f;
-        if pid == command.as_raw_nonzero().get() && !has_stopped {
+        // One that asked to be traced by its parent, which we are now, would wait for us for ever.
+        if status & 0xff == 0x7f {
+            untrace(pid, status);
+            continue;
+        }
+        if pid == command.as_raw_nonzero().get() {
             // What was left in /tmp is gone with us, unless somebody has it open.
             let told = send_with(control, Message::Ended(status), known(TMP));
             // The command may have as many descriptors on their way as its user may have.

@@ -9,7 +9,7 @@
 //! Where the user has a folder for spares, a placeholder is moved there instead of removed, and from
 //! there instead of made: filesystems move folders much faster than they make and free them.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,7 @@ use super::error::{CannotStart, before};
 use super::free::Free;
 use super::janitor::Janitor;
 use super::journal;
+use super::laid::{Laid, Standing};
 use super::lent::{Lent, can_be_entered};
 use super::spare::{self, Pool, Spares};
 use crate::sys::descriptor::{close, lift};
@@ -57,8 +58,15 @@ pub(super) struct Names {
 struct Folder {
     path: PathBuf,
     open: OwnedFd,
-    names: Vec<CString>,
+    names: Vec<Kept>,
     device: u64,
+}
+
+/// A name, and what stands there for it.
+#[derive(Debug)]
+struct Kept {
+    name: CString,
+    laid: Laid,
 }
 
 impl Reserved {
@@ -74,6 +82,7 @@ impl Reserved {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let name = CString::new(name.as_bytes())
                 .map_err(|_| CannotStart::ZeroByte(path.display().to_string()))?;
+            let name = Kept { name, laid: Laid::default() };
             if let Some(known) = folders.iter_mut().find(|folder| folder.path == above) {
                 known.names.push(name);
                 continue;
@@ -159,7 +168,11 @@ impl Reserved {
             let kept = lock::take_turn(folder.open.as_fd()).and_then(|()| {
                 let opened = open_up(folder.open.as_fd());
                 let mut names = folder.names.iter();
-                let kept = names.try_for_each(|name| folder.put(name, spares.as_deref_mut()));
+                let kept = names.try_for_each(|kept| {
+                    folder.put(&kept.name, spares.as_deref_mut())?;
+                    kept.laid.note(folder.open.as_fd(), &kept.name);
+                    Ok(())
+                });
                 shut_again(folder.open.as_fd(), opened);
                 lock::end_turn(folder.open.as_fd());
                 kept
@@ -204,14 +217,57 @@ impl Names {
         self.free.iter().for_each(Free::set_aside);
     }
 
-    /// Returns whether a path is one of them.
+    /// Returns the folders that they are in.
+    pub(super) fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.folders.iter().map(|folder| &*folder.path)
+    }
+
+    /// Returns where they are.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.all().map(|(folder, kept)| folder.at(kept)).collect()
+    }
+
+    /// Returns whether a path is one of them, and nothing else was found there in the end.
     pub(super) fn keep(&self, path: &Path) -> bool {
-        let Some((above, name)) = path.parent().zip(path.file_name()) else { return false };
-        let mut folders = self.folders.iter();
-        folders.any(|folder| {
-            folder.path.as_os_str() == above.as_os_str()
-                && folder.names.iter().any(|kept| kept.as_bytes() == name.as_bytes())
-        })
+        self.find(path).is_some_and(|(_, kept)| !kept.laid.is_taken())
+    }
+
+    /// Returns at which of them something else was found in the end, which may have been made inside.
+    pub(super) fn taken(&self) -> Vec<PathBuf> {
+        let taken = self.all().filter(|(_, kept)| kept.laid.is_taken());
+        taken.map(|(folder, kept)| folder.at(kept)).collect()
+    }
+
+    /// Returns what stands at one of them.
+    pub(super) fn standing(&self, path: &Path) -> Standing {
+        let standing =
+            |(folder, kept): (&Folder, &Kept)| kept.laid.standing(folder.open.as_fd(), &kept.name);
+        self.find(path).map_or(Standing::Laid, standing)
+    }
+
+    /// Puts a folder at one of them where it is gone.
+    pub(super) fn lay_again(&self, path: &Path) -> Result<()> {
+        let (folder, kept) = self.find(path).ok_or(Errno::NOENT)?;
+        let has_spares = self.spares.as_ref().is_some_and(|pool| pool.device == folder.device);
+        lock::take_turn(folder.open.as_fd())?;
+        let opened = open_up(folder.open.as_fd());
+        let put = folder.make(&kept.name, has_spares);
+        kept.laid.note(folder.open.as_fd(), &kept.name);
+        shut_again(folder.open.as_fd(), opened);
+        lock::end_turn(folder.open.as_fd());
+        put
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&Folder, &Kept)> {
+        let folders = self.folders.iter();
+        folders.flat_map(|folder| folder.names.iter().map(move |kept| (folder, kept)))
+    }
+
+    fn find(&self, path: &Path) -> Option<(&Folder, &Kept)> {
+        let (above, name) = path.parent().zip(path.file_name())?;
+        let folder = self.folders.iter().find(|it| it.path.as_os_str() == above.as_os_str())?;
+        let kept = folder.names.iter().find(|kept| kept.name.as_bytes() == name.as_bytes())?;
+        Some((folder, kept))
     }
 
     /// Gives them back. It allocates nothing, and does without the C library.
@@ -244,12 +300,18 @@ impl Folder {
             lock::share(folder, inode).ok();
             return Ok(());
         }
-        match rustix::fs::mkdirat(folder, name.as_c_str(), Mode::from_raw_mode(MODE)) {
+        self.make(name, keeps_spares)
+    }
+
+    /// Makes a folder at a name, one that can become a spare if there are any.
+    fn make(&self, name: &CStr, keeps_spares: bool) -> Result<()> {
+        let folder = self.open.as_fd();
+        match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(MODE)) {
             Ok(()) if keeps_spares => spare::mark(folder, name),
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno),
         }
-        let stat = rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
         // Something else that came to be meanwhile is protected as it is.
         if is_placeholder(&stat) {
             // Where a filesystem has no such locks, runs do not know of each other.
@@ -277,7 +339,8 @@ impl Folder {
         let alone = lock::is_any_shared(folder) != Ok(true);
         lock::unshare_all(folder).ok();
         let mut outcome = Ok(());
-        for name in &self.names {
+        for Kept { name, laid } in &self.names {
+            let is_laid = || laid.standing(folder, name) == Standing::Laid;
             let stat = match rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)
             {
                 Ok(stat) => stat,
@@ -287,15 +350,25 @@ impl Folder {
                     continue;
                 }
             };
-            if !is_placeholder(&stat)
-                || (!alone && lock::is_shared(folder, stat.st_ino) == Ok(true))
+            if !is_placeholder(&stat) {
+                if !is_laid() {
+                    laid.take();
+                }
+                continue;
+            }
+            if (!alone && lock::is_shared(folder, stat.st_ino) == Ok(true))
                 || spares.is_some_and(|spares| spares.take_back(folder, name, &stat))
             {
                 continue;
             }
             let removed = rustix::fs::unlinkat(folder, name.as_c_str(), AtFlags::REMOVEDIR);
             match removed {
-                Err(Errno::NOTEMPTY) => drop(unmark(folder, name, &stat)),
+                Err(Errno::NOTEMPTY) => {
+                    if !is_laid() {
+                        laid.take();
+                    }
+                    unmark(folder, name, &stat).ok();
+                }
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(errno) => outcome = Err(errno),
             }
@@ -306,16 +379,20 @@ impl Folder {
     /// Returns the placeholders that nobody else keeps, though they should be gone.
     fn stays(&self) -> Vec<PathBuf> {
         let folder = self.open.as_fd();
-        let stays = |name: &&CString| match rustix::fs::statat(
+        let stays = |kept: &&Kept| match rustix::fs::statat(
             folder,
-            name.as_c_str(),
+            kept.name.as_c_str(),
             AtFlags::SYMLINK_NOFOLLOW,
         ) {
             Ok(stat) => is_placeholder(&stat) && lock::is_shared(folder, stat.st_ino) != Ok(true),
             Err(errno) => errno != Errno::NOENT,
         };
         let names = self.names.iter().filter(stays);
-        names.map(|name| self.path.join(OsStr::from_bytes(name.as_bytes()))).collect()
+        names.map(|kept| self.at(kept)).collect()
+    }
+
+    fn at(&self, kept: &Kept) -> PathBuf {
+        self.path.join(OsStr::from_bytes(kept.name.as_bytes()))
     }
 }
 

@@ -15,6 +15,7 @@ use super::attend::{Signals, Told};
 use super::bounds::{due, ended_by, met_memory};
 use super::error::CannotStart;
 use super::family::Family;
+use super::full;
 use super::group::Group;
 use super::guard::Guard;
 use super::inlet::Inlets;
@@ -276,7 +277,7 @@ impl Running {
         let set_aside = self.plan.after().map(look).unwrap_or_default();
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
-        outcome.notes.extend(seen);
+        seen.tell(&mut outcome);
         outcome.notes.extend(set_aside);
         outcome.notes.extend(names.and_then(|names| names.stayed()));
         // Awaited last: it ends while we look around.
@@ -396,7 +397,9 @@ impl Running {
         if bounds.tmp.is_some() && tmp.as_ref().is_some_and(|tmp| touched::is_full(tmp.as_fd())) {
             reached.push(Bound::Tmp);
         }
-        let limit = said.limit.or_else(|| ended_by(end, &bounds, usage));
+        let is_full =
+            |most| full::has_one(&self.plan, self.clock, tmp.as_ref().map(OwnedFd::as_fd), most);
+        let limit = said.limit.or_else(|| ended_by(end, &bounds, usage, is_full));
         reached.retain(|bound| Some(*bound) != limit);
         Ok(Outcome {
             limit,

@@ -169,7 +169,7 @@ fn names(folder: &OwnedFd) -> Option<Vec<std::ffi::OsString>> {
     Some(names)
 }
 
-fn is_since(stat: &Stat, since: Timespec) -> bool {
+pub(super) fn is_since(stat: &Stat, since: Timespec) -> bool {
     let nanos = i64::try_from(stat.st_ctime_nsec).unwrap_or(0);
     (stat.st_ctime, nanos) >= (since.tv_sec, since.tv_nsec)
 }

@@ -5,7 +5,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -92,7 +92,8 @@ fn attend(listener: &OwnedFd, arch: Arch, known: &Known) -> Vec<Violation> {
         // Whoever asked may have been killed in the meantime.
         let Ok(pending) = notify::receive(listener.as_fd()) else { continue };
         let calls = TRACED.iter().filter(|call| call.number(arch) == Some(pending.number));
-        let predicted: Vec<_> = calls.filter_map(|call| predict(call, &pending, known)).collect();
+        let asked = Asked { listener: listener.as_fd(), pending: &pending };
+        let predicted: Vec<_> = calls.filter_map(|call| asked.predicted(call, known)).collect();
         notify::go_on(listener.as_fd(), &pending).ok();
         predicted.into_iter().for_each(|one| note(&mut found, one));
     }
@@ -108,9 +109,29 @@ fn note(found: &mut Vec<Violation>, one: Violation) {
     }
 }
 
+/// A call, and where it was told.
+struct Asked<'a> {
+    listener: BorrowedFd<'a>,
+    pending: &'a Pending,
+}
+
+impl Asked<'_> {
+    /// Says what will be refused about the call, if whoever makes it waits until that is known: all of
+    /// it is looked up by the number of a thread, which is used again.
+    fn predicted(&self, call: &Traced, known: &Known) -> Option<Violation> {
+        self.while_waiting(|memory| predict(call, self.pending, memory, known))
+    }
+
+    fn while_waiting<T>(&self, look: impl FnOnce(&File) -> Option<T>) -> Option<T> {
+        let is_waiting = || notify::is_waiting(self.listener, self.pending);
+        let memory = File::open(format!("/proc/{}/mem", self.pending.thread)).ok()?;
+        is_waiting().then(|| look(&memory))?.filter(|_| is_waiting())
+    }
+}
+
 /// Says what will be refused about a call, if anything.
-fn predict(call: &Traced, pending: &Pending, known: &Known) -> Option<Violation> {
-    let named = path_of(call, pending)?;
+fn predict(call: &Traced, pending: &Pending, memory: &File, known: &Known) -> Option<Violation> {
+    let named = path_of(call, pending, memory)?;
     let violation = |path: PathBuf, rule, remedy| {
         Some(Violation { operation: call.operation, path, rule, remedy, times: 1 })
     };
@@ -155,11 +176,11 @@ fn remedy(path: &Path, known: &Known) -> String {
 }
 
 /// Returns the path that a call names, absolute and free of dots.
-fn path_of(call: &Traced, pending: &Pending) -> Option<PathBuf> {
+fn path_of(call: &Traced, pending: &Pending, memory: &File) -> Option<PathBuf> {
     let thread = pending.thread;
     let address = *pending.arguments.get(call.path)?;
     let mut text = vec![0; 4096];
-    let read = File::open(format!("/proc/{thread}/mem")).ok()?.read_at(&mut text, address).ok()?;
+    let read = memory.read_at(&mut text, address).ok()?;
     text.truncate(read);
     let end = text.iter().position(|byte| *byte == 0)?;
     let path = Path::new(OsStr::from_bytes(text.get(..end)?));
@@ -205,4 +226,54 @@ fn place(thread: u32, path: &Path, last: Last) -> Option<(PathBuf, Seal)> {
     let mut real = fs::read_link(format!("/proc/self/fd/{number}")).unwrap_or_else(|_| path.into());
     real.extend(name);
     Some((real, seal))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use palisade_plan::seccomp::{Instruction, trace};
+
+    use super::*;
+    use crate::sys::restrict;
+
+    #[test]
+    fn a_call_whose_maker_waits_no_longer_is_not_told_of() {
+        // Only of this thread: filters are not shared with others.
+        let (to, from) = channel();
+        let maker = thread::spawn(move || {
+            let arch = if cfg!(target_arch = "x86_64") { Arch::X86_64 } else { Arch::Aarch64 };
+            let program: Vec<_> = trace(arch).iter().map(instruction).collect();
+            restrict::no_new_privileges().unwrap();
+            to.send((notify::listen(&program).unwrap(), arch)).unwrap();
+            fs::create_dir("/proc/none").unwrap_err();
+            // It is there as before, and its memory is, too.
+            thread::park();
+        });
+        let (listener, arch) = from.recv().unwrap();
+        let pending = notify::receive(listener.as_fd()).unwrap();
+        let known = Known { protected: Vec::new(), hidden: vec!["/proc/none".into()], home: None };
+        let asked = Asked { listener: listener.as_fd(), pending: &pending };
+        let call = TRACED.iter().find(|call| call.number(arch) == Some(pending.number)).unwrap();
+        // Where /proc can be written, as here, nothing would be refused; a memory that was read is
+        // what matters.
+        let memory = || File::open(format!("/proc/{}/mem", pending.thread)).unwrap();
+        assert_eq!(path_of(call, &pending, &memory()), Some("/proc/none".into()));
+        assert!(notify::is_waiting(listener.as_fd(), &pending));
+        let waiting = asked.while_waiting(|memory| path_of(call, &pending, memory));
+        assert_eq!(waiting, Some("/proc/none".into()));
+        notify::go_on(listener.as_fd(), &pending).unwrap();
+        assert!(!notify::is_waiting(listener.as_fd(), &pending));
+        assert_eq!(asked.while_waiting(|memory| path_of(call, &pending, memory)), None);
+        assert_eq!(asked.predicted(call, &known), None);
+        // It may make other such calls until it parks.
+        drop(listener);
+        maker.thread().unpark();
+        maker.join().unwrap();
+    }
+
+    fn instruction(&(code, jt, jf, k): &Instruction) -> restrict::Instruction {
+        restrict::Instruction { code, jt, jf, k }
+    }
 }

@@ -98,7 +98,7 @@ pub(super) fn walk(
             }
             let is_folder = kind == FileType::Directory;
             let name = OsStr::from_bytes(name.to_bytes());
-            let is_skipped = is_folder && SKIPPED.iter().any(|skipped| name == *skipped);
+            let is_skipped = is_folder && is_skipped(name);
             let seen = Seen { folder: &folder, name, kind, is_skipped };
             let is_entered = visit(seen) == Walk::Into && is_folder && !is_skipped;
             if is_entered && !(name == OBJECTS && is_repository(&folder, &open)) {
@@ -111,6 +111,11 @@ pub(super) fn walk(
         }
     }
     Extent::Whole
+}
+
+/// Returns whether nobody looks into folders of this name.
+pub(super) fn is_skipped(name: &OsStr) -> bool {
+    SKIPPED.iter().any(|skipped| name == *skipped)
 }
 
 /// Returns whether a folder is a repository of git, by its name too: the rest is quickly made.

@@ -155,17 +155,18 @@ fn listening(socket: OwnedFd, kind: SocketType) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Returns whether an address of the world is the sandbox's own; nothing is sent.
-pub(crate) fn ends_here() -> bool {
+/// Returns whether an address of the world is the sandbox's own, or has no route; nothing is sent. What
+/// says nothing about routes is an error.
+pub(crate) fn ends_here() -> Result<bool> {
     let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
-    let Ok(socket) = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None) else {
-        return true;
-    };
+    let socket = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None)?;
     // An address for documentation (RFC 5737), and the port that discards.
     let address = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 9);
-    if rustix::net::connect(socket.as_fd(), &address).is_err() {
-        return true;
+    match rustix::net::connect(socket.as_fd(), &address) {
+        Ok(()) => {}
+        Err(Errno::NETUNREACH | Errno::HOSTUNREACH) => return Ok(true),
+        Err(errno) => return Err(errno),
     }
-    let own = rustix::net::getsockname(&socket);
-    own.and_then(SocketAddrV4::try_from).is_ok_and(|own| *own.ip() == OWN_V4)
+    let own = SocketAddrV4::try_from(rustix::net::getsockname(&socket)?)?;
+    Ok(*own.ip() == OWN_V4)
 }

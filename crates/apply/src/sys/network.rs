@@ -3,7 +3,7 @@
 use std::mem;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
-use rustix::io::Result;
+use rustix::io::{Errno, Result};
 use rustix::ioctl::{Opcode, Setter};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 
@@ -13,15 +13,24 @@ const UP: i16 = 0x41;
 /// `SIOCSIFFLAGS`.
 const SET_FLAGS: Opcode = 0x8914;
 
-/// Returns whether an address of the world has a route; nothing is sent.
-pub(crate) fn reaches_world() -> bool {
+/// Returns whether an address of the world has a route; nothing is sent. What says nothing about routes
+/// is an error.
+pub(crate) fn reaches_world() -> Result<bool> {
     let (family, kind) = (AddressFamily::INET, SocketType::DGRAM);
-    let Ok(socket) = rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None) else {
-        return false;
+    let socket = match rustix::net::socket_with(family, kind, SocketFlags::CLOEXEC, None) {
+        // Our filter, or somebody else's: what cannot be had leads nowhere.
+        Err(Errno::AFNOSUPPORT | Errno::PROTONOSUPPORT | Errno::PERM | Errno::ACCESS) => {
+            return Ok(false);
+        }
+        socket => socket?,
     };
     // An address for documentation (RFC 5737), and the port that discards.
     let address = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 1), 9);
-    rustix::net::connect(&socket, &address).is_ok()
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) => Ok(true),
+        Err(Errno::NETUNREACH | Errno::HOSTUNREACH) => Ok(false),
+        Err(errno) => Err(errno),
+    }
 }
 
 /// Brings the loopback interface up.

@@ -13,9 +13,10 @@ use super::restrict::Instruction;
 const LISTEN: libc::c_ulong = 1 << 3;
 const UNDISTURBED: libc::c_ulong = 1 << 5;
 
-/// `SECCOMP_IOCTL_NOTIF_RECV`, `_SEND` and `_SET_FLAGS`, the same on every processor we know.
+/// `SECCOMP_IOCTL_NOTIF_RECV`, `_SEND`, `_ID_VALID` and `_SET_FLAGS`, the same on every processor we know.
 const RECEIVE: u32 = 0xc050_2100;
 const SEND: u32 = 0xc018_2101;
+const IS_VALID: u32 = 0x4008_2102;
 const SET_FLAGS: u32 = 0x4008_2104;
 
 /// A call that somebody is about to make, and waits.
@@ -76,6 +77,17 @@ pub(crate) fn receive(listener: BorrowedFd<'_>) -> Result<Pending> {
         number: u32::try_from(told.data.nr).unwrap_or(u32::MAX),
         arguments: told.data.args,
     })
+}
+
+/// Returns whether whoever makes a call still waits. Then what was looked up by the number of the thread
+/// since the call was told is that thread's; else the number may be somebody else's by now.
+pub(crate) fn is_waiting(listener: BorrowedFd<'_>, pending: &Pending) -> bool {
+    let id = pending.id;
+    // SAFETY: the kernel reads one number of 64 bits on this stack; one of a call that is gone is an
+    // error.
+    let returned =
+        unsafe { libc::syscall(libc::SYS_ioctl, listener.as_raw_fd(), IS_VALID, &raw const id) };
+    check(returned).is_ok()
 }
 
 /// Lets a call go on as if nobody had asked.

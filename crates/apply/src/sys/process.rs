@@ -356,6 +356,20 @@ pub(crate) fn reap() -> Result<Option<(i32, i32)>> {
     Ok(i32::try_from(pid).ok().filter(|pid| *pid > 0).map(|pid| (pid, status)))
 }
 
+/// Lets a child that has stopped because we trace it go on, untraced, with the signal that it stopped
+/// for: but for the one that only tells a tracer of it, and would end it.
+pub(crate) fn untrace(child: i32, status: i32) {
+    let signal = match (status >> 8) & 0xff {
+        libc::SIGTRAP => 0,
+        signal => signal,
+    };
+    let [child, signal] = [child, signal].map(|number| number.unsigned_abs() as usize);
+    let detach = 17; // PTRACE_DETACH
+    // SAFETY: this request takes two numbers, and touches no memory of ours. One that is no child, or is
+    // not traced by us, comes back as an error.
+    unsafe { raw::call(libc::SYS_ptrace, [detach, child, 0, signal, 0]) }.ok();
+}
+
 /// Sends a signal to the process behind `pidfd`.
 pub(crate) fn signal(pidfd: BorrowedFd<'_>, signal: i32) -> Result<()> {
     let [pidfd, signal] = [pidfd.as_raw_fd(), signal].map(|number| number.unsigned_abs() as usize);

@@ -55,7 +55,7 @@ fn e031_a_protected_name_that_is_absent_cannot_be_made_in_any_way() {
         assert_eq!(codes(&outcome), Vec::<&str>::new());
         let protect = outcome.enforced.iter().find(|one| one.layer == Layer::Protect).unwrap();
         assert_eq!(protect.strength.word(), "kernel+window");
-        assert!(matches!(&protect.strength, Strength::Window(list) if list.len() == 1));
+        assert!(matches!(&protect.strength, Strength::Window(list) if list.len() == 2));
     });
 }
 

@@ -58,11 +58,35 @@ print(told(90, b'f', 0o4755), told(91, f, 0o4755), told(268, -100, b'f', 0o4755)
       told(259, -100, b'h', 0o104755, 0), told(2, b'i', os.O_CREAT, 0o4755),
       told(257, -100, b'i', os.O_CREAT, 0o4755), told(437, -100, b'i', None, 24))
 print(told(90, b'f', 0o700), told(257, -100, b'f', 0, 0o4755), told(257, -100, b'j', os.O_CREAT, 0o755))
-os.mkdir('d'); os.chmod('d', 0o2755)
 "#;
         let outcome = place.run(&["/usr/bin/python3", "-c", script]);
         let refused = format!("{} ENOSYS\n", ["EPERM"; 9].join(" "));
         assert_eq!(out(&outcome), format!("{refused}done done done\n"), "{}", all(&outcome));
+    });
+}
+
+/// A user's own group may be handed on by folders, and no filter sees what is a folder.
+#[test]
+fn no_file_is_left_that_runs_as_roots_group() {
+    as_both("launch::no_file_is_left_that_runs_as_roots_group", || {
+        let place = Place::new();
+        let script = r#"
+import ctypes, os, errno
+libc = ctypes.CDLL(None, use_errno=True)
+def told(number, *args):
+    return errno.errorcode.get(ctypes.get_errno(), '0') if libc.syscall(number, *args) < 0 else 'done'
+f = os.open('f', os.O_CREAT | os.O_RDWR, 0o755); os.mkdir('d', 0o2755)
+print(told(85, b'g', 0o2755), told(133, b'h', 0o102755, 0), told(259, -100, b'h', 0o102755, 0),
+      told(2, b'i', os.O_CREAT, 0o2755), told(257, -100, b'i', os.O_CREAT, 0o2755))
+print(told(90, b'd', 0o2755), told(91, f, 0o2755), told(268, -100, b'f', 0o2755),
+      told(452, -100, b'f', 0o2755, 0))
+print(told(90, b'd', 0o755), told(91, f, 0o755))
+"#;
+        let outcome = place.run(&["/usr/bin/python3", "-c", script]);
+        let is_root = rustix::process::geteuid().is_root();
+        let marked = [if is_root { "EPERM" } else { "done" }; 4].join(" ");
+        let made = ["EPERM"; 5].join(" ");
+        assert_eq!(out(&outcome), format!("{made}\n{marked}\ndone done\n"), "{}", all(&outcome));
     });
 }
 

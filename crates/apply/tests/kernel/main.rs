@@ -10,6 +10,7 @@
 mod absent;
 mod ahead;
 mod calls;
+mod come;
 mod disks;
 mod executed;
 mod fallback;
@@ -37,6 +38,7 @@ mod terminal;
 mod threads;
 mod unaided;
 mod unconfined;
+mod vacated;
 mod work;
 
 use std::fs;

@@ -211,6 +211,20 @@ fn a176_the_limit_that_ended_a_command_is_named() {
             "{}",
             all(&outcome)
         );
+        // The number that a shell makes of it, with and without such a file; and a program's own.
+        let kept = "dd if=/dev/zero of=big2 bs=1M count=3 status=none; exit $?";
+        let gone = "dd if=/dev/zero of=/tmp/big bs=1M count=3 status=none; exit $?";
+        for (script, limit) in [("exit 153", None), (kept, Some(Bound::FileSize))] {
+            fs::remove_file(place.project.path("big")).ok();
+            let outcome = place.sh(script);
+            assert_eq!((outcome.limit, outcome.end), (limit, End::Exited(153)), "{script}");
+        }
+        place.order.bounds.tmp = None;
+        let outcome = place.sh(gone);
+        assert_eq!((outcome.limit, outcome.end), (Some(Bound::FileSize), End::Exited(153)));
+        let outcome = place.sh(&gone.replace("exit $?", "c=$?; rm /tmp/big; exit $c"));
+        assert_eq!((outcome.limit, outcome.end), (None, End::Exited(153)), "nobody can tell");
+        place.order.bounds.tmp = Some(1 << 20);
         let outcome = place.python(
             "import time\n\
              x = []\n\
@@ -244,17 +258,20 @@ fn a176_the_limit_that_ended_a_command_is_named() {
 fn a_command_that_has_itself_traced_has_not_ended() {
     as_both("outcome::a_command_that_has_itself_traced_has_not_ended", || {
         let place = Place::new();
-        // Its parent, the first process, is told of each of its stops, and lets it be: somebody
-        // else wakes it.
-        let outcome = place.python(
-            "import ctypes, os, signal, time\n\
-             me = os.getpid()\n\
-             if os.fork() == 0:\n\
-             \x20   time.sleep(0.3); os.kill(me, signal.SIGKILL); os._exit(0)\n\
-             ctypes.CDLL(None).ptrace(0, 0, 0, 0)\n\
-             os.kill(me, signal.SIGTRAP)\n",
-        );
-        assert_eq!(outcome.end, End::Signalled(9), "{}", all(&outcome));
+        // Its parent, the first process, is told of each of its stops, and lets it go on.
+        let traced = "import ctypes, os, signal\nctypes.CDLL(None).ptrace(0, 0, 0, 0)\n";
+        let ends = [
+            ("os.kill(os.getpid(), signal.SIGTRAP); print('on')", End::Exited(0)),
+            ("os.execlp('echo', 'echo', 'on')", End::Exited(0)),
+            ("os.kill(os.getpid(), signal.SIGTERM); print('never')", End::Signalled(15)),
+            ("signal.signal(15, lambda *_: print('on')); os.kill(os.getpid(), 15)", End::Exited(0)),
+        ];
+        for (then, end) in ends {
+            let outcome = place.python(&format!("{traced}{then}\n"));
+            assert_eq!(outcome.end, end, "{then}: {}", all(&outcome));
+            let is_on = out(&outcome) == "on\n";
+            assert_eq!(is_on, end == End::Exited(0), "{then}: {}", all(&outcome));
+        }
     });
 }
 

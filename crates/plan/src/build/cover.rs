@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::files::Files;
 use super::is_folder;
 use super::opened::Opened;
+use crate::coming::{Coming, MATCHED, REPLACED, SINGLE};
 use crate::facts::{Facts, Kind, Place};
 use crate::paths::Lies as _;
 use crate::step::{Shape, Step};
@@ -29,8 +30,21 @@ impl Files {
             }
         }
         if !done.is_empty() {
-            self.hide.watches("what the host replaces is hidden again once it is seen".into());
+            self.hide.watches(REPLACED.into());
         }
+    }
+
+    /// Says of what may come under a hidden name that it is hidden then.
+    pub(super) fn await_hidden(&mut self, coming: Option<Coming>) {
+        if let Some(coming) = &coming {
+            if !coming.paths.is_empty() {
+                self.hide.watches(SINGLE.into());
+            }
+            if !coming.trees.is_empty() {
+                self.hide.watches(MATCHED.into());
+            }
+        }
+        self.coming = coming;
     }
 
     /// Covers the host's sockets in writable trees, which would be doors.

@@ -10,6 +10,7 @@ use super::opened::Opened;
 use super::planted::{Ground, refused};
 use super::{CannotPlan, Owners, caches, doors, inside, is_folder, loader};
 use crate::after::After;
+use crate::coming::{Coming, REPLACED};
 use crate::facts::{Facts, Kind, Place};
 use crate::names::Exactly;
 use crate::order::{Order, TOOLCHAINS};
@@ -39,6 +40,7 @@ pub(super) struct Files {
     pub(super) sealed: Vec<PathBuf>,
     pub(super) cwd: PathBuf,
     pub(super) after: Option<After>,
+    pub(super) coming: Option<Coming>,
     /// Says to tools where their caches are.
     pub(super) environment: Vec<(String, String)>,
 }
@@ -56,6 +58,7 @@ impl Files {
             sealed: vec!["/".into()],
             cwd: cwd(order, facts)?,
             after: None,
+            coming: None,
             environment: Vec::new(),
         })
     }
@@ -200,6 +203,7 @@ impl Files {
         made.cover_sockets(&trees, facts, &opened);
         made.steps.extend(doors);
         made.after = made.protect(order, facts, &trees, &hidden);
+        made.await_hidden(Coming::new(order, facts, &trees, &hidden, &is_hidden));
         if !around {
             // Empty, where the project itself is not shown.
             made.steps.push(Step::MakeFolder(made.cwd.clone()));
@@ -401,6 +405,9 @@ impl Files {
             self.note("masked", format!("`{}` is masked, not absent", path.display()));
             covers.push(Step::Cover { at: path.clone(), shape });
             done.push(path);
+        }
+        if !covers.is_empty() {
+            self.hide.watches(REPLACED.into());
         }
         covers
     }

@@ -18,6 +18,7 @@ use super::level::Around;
 use super::protect::{missing, paths_of, protected};
 use super::{CannotPlan, Files, Unkept, caches, group, limits, loader, reached, second};
 use crate::after::After;
+use crate::coming::{Coming, READ};
 use crate::facts::{Facts, Kind, Place, Privilege, Searched};
 use crate::names::{Exactly, Names};
 use crate::order::{Order, Trace};
@@ -52,7 +53,7 @@ pub(super) fn plan(
     steps.extend(group.map(|(step, _)| step));
     steps.extend(facts.scratch.clone().map(Step::Scratch));
     steps.extend([Step::Undumpable, Step::NoCapabilities, Step::NoNewPrivileges]);
-    steps.push(Step::Seccomp { arch, nesting: Nesting::Off, sockets });
+    steps.push(Step::Seccomp { arch, nesting: Nesting::Off, sockets, groups: facts.groups_made() });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
     steps.extend(limits.into_iter().map(Step::Limit));
     steps.push(Step::Enter(cwd));
@@ -83,7 +84,7 @@ pub(super) fn plan(
         Around::Nothing => Level::Landlock,
     };
     let (steps, after) = (steps.into(), after.map(Arc::new));
-    Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
+    Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after, coming: None })
 }
 
 /// Returns the folders that are private where there are mounts, which here nothing can be read in, and
@@ -131,6 +132,9 @@ impl Files {
         let is_hidden = |path: &Path| below_any(&hidden, path);
         let trees = self.writable_trees(order, facts, &is_hidden)?;
         let mut without = self.without(&hidden, facts);
+        if Coming::new(order, facts, &trees, &hidden, &is_hidden).is_some() {
+            self.hide.lacks(READ.into());
+        }
         if let Privilege::Root { .. } = facts.privilege {
             // What only root can read stays root's, but for what has rules of its own.
             let files = ROOTS_OWN.iter().map(PathBuf::from);

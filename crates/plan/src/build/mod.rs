@@ -161,7 +161,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     if !matches!(landlock, Strength::Absent(_)) {
         steps.push(Step::Landlock { version: facts.kernel.landlock, write: files.writable });
     }
-    steps.push(Step::Seccomp { arch, nesting: order.nesting, sockets: Sockets::Own });
+    let (nesting, sockets) = (order.nesting, Sockets::Own);
+    steps.push(Step::Seccomp { arch, nesting, sockets, groups: facts.groups_made() });
     steps.extend([Step::Reaper, Step::Session, Step::Descriptors]);
     let (limits, limited) = own_limits(order, owners, facts);
     steps.extend(limits.into_iter().map(Step::Limit));
@@ -191,15 +192,14 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    let after = files.after;
     let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).chain(uncovered);
     let notes = notes.chain(published.notes).collect();
     let level = match facts.kernel.landlock {
         0 if order.nesting == Nesting::Off => Level::Landlock,
         _ => Level::Full,
     };
-    let (steps, after) = (steps.into(), after.map(Arc::new));
-    Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after })
+    let (after, coming) = (files.after.map(Arc::new), files.coming.map(Arc::new));
+    Ok(Plan { level, steps: steps.into(), enforced, notes, bounds: order.bounds, after, coming })
 }
 
 /// Something is always mounted. Where that is not known, nobody knows under which other paths lies

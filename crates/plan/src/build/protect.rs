@@ -58,6 +58,8 @@ impl Files {
             }
         }
         if !absent.is_empty() {
+            let what = "what somebody puts in the place of a placeholder is set aside at the end";
+            self.protect.watches(what.into());
             self.steps.push(Step::Reserve(absent));
         }
         self.steps.append(&mut held.steps);

@@ -45,7 +45,7 @@ pub(super) fn plan(order: &Order, why: &Why) -> Result<Plan, CannotPlan> {
     });
     let notes = order.notes.iter().cloned().chain([note]).chain(untraced).collect();
     let (steps, enforced) = (steps.into(), enforced.into());
-    Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after: None })
+    Ok(Plan { level, steps, enforced, notes, bounds: order.bounds, after: None, coming: None })
 }
 
 impl Why {

@@ -49,9 +49,9 @@ pub(super) fn export(
         made.mount(mount)?;
     }
     made.line.option("--chdir", &[scene.cwd])?;
-    if let Some((arch, nesting)) = scene.filter {
+    if let Some((arch, nesting, groups)) = scene.filter {
         made.line.raw("--seccomp 9");
-        let content = bytes(&seccomp::compile(arch, nesting, seccomp::Sockets::Own));
+        let content = bytes(&seccomp::compile(arch, nesting, seccomp::Sockets::Own, groups));
         made.files.push(File { name: FILTER, content });
     }
     made.line.raw("--");

@@ -6,12 +6,12 @@
 
 use serde_json::{Value, json};
 
-use crate::seccomp::{Arch, Check, Family, Nesting, Refusal, refused};
+use crate::seccomp::{Arch, Check, Family, Groups, Nesting, Refusal, refused};
 
 /// Returns the profile.
-pub(super) fn profile(arch: Arch, nesting: Nesting) -> Value {
+pub(super) fn profile(arch: Arch, nesting: Nesting, groups: Groups) -> Value {
     let mut calls = Vec::new();
-    for (_, rule) in refused(arch, nesting) {
+    for (_, rule) in refused(arch, nesting, groups) {
         for (arguments, refusal) in conditions(&rule.check) {
             let mut call = json!({
                 "names": [rule.call],
@@ -142,11 +142,13 @@ mod tests {
 
     #[test]
     fn the_profile_refuses_what_our_own_filter_refuses() {
-        let numbers = [0, 1, 2, 6, 10, 16, 17, 31, 64, 262, 0x1000_0000, 0x5412, 0o4000];
+        let numbers = [0, 1, 2, 6, 10, 16, 17, 31, 64, 262, 0x1000_0000, 0x5412, 0o4000, 0o2755];
         let high = 7 << 32;
-        for nesting in [Nesting::Off, Nesting::UserNamespaces] {
-            let (ours, theirs) =
-                (compile(Arch::X86_64, nesting, Sockets::Own), profile(Arch::X86_64, nesting));
+        let (on, off) = (Nesting::UserNamespaces, Nesting::Off);
+        let kinds = [(off, Groups::Own), (on, Groups::Own), (off, Groups::Roots)];
+        for (nesting, groups) in kinds {
+            let ours = compile(Arch::X86_64, nesting, Sockets::Own, groups);
+            let theirs = profile(Arch::X86_64, nesting, groups);
             for rule in RULES {
                 let Some(number) = rule.number(Arch::X86_64) else { continue };
                 let all = theirs["syscalls"].as_array().unwrap().iter();

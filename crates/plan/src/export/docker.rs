@@ -32,8 +32,8 @@ pub(super) fn export(
     line.raw(if has_own { "--network none" } else { "--network host" });
     line.raw("--ipc private --cgroupns private --cap-drop ALL --security-opt no-new-privileges");
     let mut files = Vec::new();
-    if let Some((arch, nesting)) = scene.filter {
-        let content = format!("{:#}\n", calls::profile(arch, nesting)).into_bytes();
+    if let Some((arch, nesting, groups)) = scene.filter {
+        let content = format!("{:#}\n", calls::profile(arch, nesting, groups)).into_bytes();
         files.push(File { name: FILTER, content });
         line.raw("--security-opt");
         line.word(&format!("seccomp={}", text(&folder.join(FILTER))?))?;

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::plan::{Plan, Strength};
+use crate::plan::{Enforced, Plan, Strength};
 
 /// Something that holds in a plan of ours and may not hold elsewhere. The words never change.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -69,8 +69,8 @@ pub enum Lack {
     Trace,
     /// Users inside are not those outside.
     UserNamespace,
-    /// Protected files that the host replaces are protected again, and names that slipped through
-    /// are set aside.
+    /// Protected files that the host replaces are protected again, names that slipped through are set
+    /// aside, and hidden names that come are hidden.
     Watch,
 }
 
@@ -188,13 +188,16 @@ impl Missed {
     /// Notes what only our own supervisor does.
     pub(super) fn of(plan: &Plan) -> Self {
         let mut missed = Self::default();
-        let watches = plan.enforced().iter().any(|it| matches!(it.strength, Strength::Window(_)));
-        if watches || plan.after().is_some() {
-            missed.add(
-                Lack::Watch,
-                "a protected file that the host replaces is open afterwards, and names made in \
-                 other letter cases and folders stay",
-            );
+        let is_window = |it: &Enforced| matches!(it.strength, Strength::Window(_));
+        let watches = plan.enforced().iter().any(is_window) || plan.after().is_some();
+        let left = watches.then_some(
+            "a protected file that the host replaces is open afterwards, and names made in other \
+             letter cases and folders stay",
+        );
+        let comes = plan.coming().map(|_| "what comes to have a hidden name can be read");
+        let what: Vec<&str> = left.into_iter().chain(comes).collect();
+        if !what.is_empty() {
+            missed.add(Lack::Watch, what.join("; "));
         }
         let bounds = plan.bounds();
         if bounds.idle.is_some() {

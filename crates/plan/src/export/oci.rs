@@ -136,8 +136,8 @@ fn config(
         linux["uidMappings"] = json!([{ "containerID": 0, "hostID": user, "size": 1 }]);
         linux["gidMappings"] = json!([{ "containerID": 0, "hostID": group, "size": 1 }]);
     }
-    if let Some((arch, nesting)) = scene.filter {
-        linux["seccomp"] = calls::profile(arch, nesting);
+    if let Some((arch, nesting, groups)) = scene.filter {
+        linux["seccomp"] = calls::profile(arch, nesting, groups);
     }
     if let Some((memory, processes)) = scene.group {
         linux["resources"] = json!({ "memory": { "limit": memory } });

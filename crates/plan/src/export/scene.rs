@@ -13,7 +13,7 @@ use super::lack::{Lack, Missed};
 use super::shell::text;
 use crate::build::ROOTS_OWN;
 use crate::plan::Plan;
-use crate::seccomp::{Arch, Nesting};
+use crate::seccomp::{Arch, Groups, Nesting};
 use crate::step::{Access, Identity, Limit, Namespace, Shape, Step, Tree};
 
 /// What stands in a plan, for engines.
@@ -26,7 +26,7 @@ pub(super) struct Scene<'p> {
     pub(super) trees: Vec<(PathBuf, Access)>,
     /// Bytes of memory of all processes, and how many of them, if a control group holds that.
     pub(super) group: Option<(u64, Option<u64>)>,
-    pub(super) filter: Option<(Arch, Nesting)>,
+    pub(super) filter: Option<(Arch, Nesting, Groups)>,
     pub(super) limits: Vec<Limit>,
     pub(super) cwd: &'p Path,
     pub(super) argv: &'p [String],
@@ -148,7 +148,9 @@ impl<'p> Scene<'p> {
             Step::Reserve(paths) => paths.iter().for_each(|path| self.add(path, What::Reserved)),
             Step::Pin(path) => self.add(path, What::Pin),
             Step::Protect(path) => self.seal(path, lookup),
-            Step::Seccomp { arch, nesting, .. } => self.filter = Some((*arch, *nesting)),
+            Step::Seccomp { arch, nesting, groups, .. } => {
+                self.filter = Some((*arch, *nesting, *groups));
+            }
             Step::Limit(limit) => self.limits.push(*limit),
             Step::Enter(cwd) => self.cwd = cwd,
             Step::Exec { argv, environment, .. } => {

@@ -8,7 +8,7 @@ use super::scene::{Mount, Scene, What};
 use super::shell::{Line, text};
 use super::{Around, CannotExport, Engine, Export, File, litter, values};
 use crate::plan::Plan;
-use crate::seccomp::{Arch, Check, Nesting, Refusal, refused};
+use crate::seccomp::{Arch, Check, Groups, Nesting, Refusal, refused};
 use crate::step::{Access, Limit, Namespace};
 
 /// The file with the names of hosts.
@@ -50,8 +50,8 @@ pub(super) fn export(
     if scene.namespaces.contains(&Namespace::Network) {
         made.set("PrivateNetwork", "yes");
     }
-    if let Some((arch, nesting)) = scene.filter {
-        made.filter(arch, nesting);
+    if let Some((arch, nesting, groups)) = scene.filter {
+        made.filter(arch, nesting, groups);
     }
     scene.mounts.iter().try_for_each(|mount| made.mount(mount))?;
     made.limits(&scene.limits, plan);
@@ -145,9 +145,9 @@ impl Made<'_> {
     }
 
     /// Refuses the same calls; what is refused by its arguments has settings of its own.
-    fn filter(&mut self, arch: Arch, nesting: Nesting) {
+    fn filter(&mut self, arch: Arch, nesting: Nesting, groups: Groups) {
         let mut calls = Vec::new();
-        for (_, rule) in refused(arch, nesting) {
+        for (_, rule) in refused(arch, nesting, groups) {
             if let Check::Always(refusal) = rule.check {
                 calls.push(format!("{}:{}", rule.call, word(refusal)));
             }

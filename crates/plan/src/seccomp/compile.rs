@@ -1,6 +1,8 @@
 //! From the table to a program for the kernel's filter machine.
 
-use super::{Arch, Check, Family, NEWEST, Nesting, RULES, Refusal, Rule, Sockets, UNSHARED};
+use super::{
+    Arch, Check, Family, Groups, NEWEST, Nesting, ROOTS, RULES, Refusal, Rule, Sockets, UNSHARED,
+};
 
 /// One instruction, as the kernel reads it: code, jump if true, jump if false, operand.
 pub type Instruction = (u16, u8, u8, u32);
@@ -44,10 +46,10 @@ const NESTED: [&str; 15] = [
 ///
 /// It asks for the processor first, then finds the call's number in a balanced tree: the kernel
 /// runs the program for every number it knows when a filter is installed, so depth is what costs.
-pub fn compile(arch: Arch, nesting: Nesting, sockets: Sockets) -> Vec<Instruction> {
+pub fn compile(arch: Arch, nesting: Nesting, sockets: Sockets, groups: Groups) -> Vec<Instruction> {
     let mut special: Vec<(u32, &Rule)> = match sockets {
-        Sockets::Own => refused(arch, nesting).collect(),
-        Sockets::Internet | Sockets::Pairs => unshared(arch, nesting, sockets).collect(),
+        Sockets::Own => refused(arch, nesting, groups).collect(),
+        Sockets::Internet | Sockets::Pairs => unshared(arch, nesting, sockets, groups).collect(),
     };
     special.sort_by_key(|(number, _)| *number);
 
@@ -79,9 +81,19 @@ pub fn compile(arch: Arch, nesting: Nesting, sockets: Sockets) -> Vec<Instructio
 }
 
 /// Returns the lines of the table that hold, with the numbers of their calls.
-pub(crate) fn refused(arch: Arch, nesting: Nesting) -> impl Iterator<Item = (u32, &'static Rule)> {
-    RULES
-        .iter()
+pub(crate) fn refused(
+    arch: Arch,
+    nesting: Nesting,
+    groups: Groups,
+) -> impl Iterator<Item = (u32, &'static Rule)> {
+    let roots = match groups {
+        Groups::Own => &[][..],
+        Groups::Roots => ROOTS,
+    };
+    let is_other = |rule: &&Rule| !roots.iter().any(|it| it.call == rule.call);
+    let rules: Vec<&Rule> = RULES.iter().filter(is_other).chain(roots).collect();
+    rules
+        .into_iter()
         .filter(move |rule| nesting == Nesting::Off || !NESTED.contains(&rule.call))
         .filter_map(move |rule| Some((rule.number(arch)?, rule)))
 }
@@ -91,10 +103,11 @@ fn unshared(
     arch: Arch,
     nesting: Nesting,
     sockets: Sockets,
+    groups: Groups,
 ) -> impl Iterator<Item = (u32, &'static Rule)> {
     let others = UNSHARED.iter().filter(move |(these, _)| these.is_none_or(|it| it == sockets));
     let others = others.filter_map(move |(_, rule)| Some((rule.number(arch)?, rule)));
-    refused(arch, nesting).filter(|(_, rule)| rule.call != "socket").chain(others)
+    refused(arch, nesting, groups).filter(|(_, rule)| rule.call != "socket").chain(others)
 }
 
 /// A program that is written from its end, where answers are that many places lead to: it is half as

@@ -11,7 +11,7 @@ mod trace;
 
 pub(crate) use compile::refused;
 pub use compile::{Instruction, compile};
-pub use table::{NEWEST, RULES, UNSHARED};
+pub use table::{NEWEST, ROOTS, RULES, UNSHARED};
 pub use trace::{Last, TRACED, Traced, trace};
 
 /// A processor whose system call numbers are known.
@@ -98,6 +98,16 @@ pub enum Sockets {
     Internet,
     /// Pairs that are connected from the start, and no others.
     Pairs,
+}
+
+/// Whose group the files have that are made inside.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Groups {
+    /// The starting user's. Folders may hand it on to what is made in them (`chmod g+s`), as shared
+    /// repositories do; no filter sees whether it is a folder.
+    Own,
+    /// Root's, or that of whom root starts it for: nothing may be made to run as it.
+    Roots,
 }
 
 impl Arch {

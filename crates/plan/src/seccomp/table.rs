@@ -36,6 +36,9 @@ const FAMILIES: [Family; 4] = [
 /// `S_ISUID`.
 const SET_USER: u32 = 0o4000;
 
+/// That and `S_ISGID`, for calls that make no folder.
+const SET_EITHER: u32 = 0o6000;
+
 /// `O_CREAT` and the bit of its own that `O_TMPFILE` has: only then is there a mode to look at.
 const CREATES: u32 = 0o100 | 0o20_000_000;
 
@@ -67,11 +70,11 @@ pub const RULES: &[Rule] = &[
     rule("fchmod",           Some(91),  Some(52),  Check::AnyBit(1, SET_USER, Refusal::NotPermitted), "the same by another way"),
     rule("fchmodat",         Some(268), Some(53),  Check::AnyBit(2, SET_USER, Refusal::NotPermitted), "the same by another way"),
     rule("fchmodat2",        Some(452), Some(452), Check::AnyBit(2, SET_USER, Refusal::NotPermitted), "the same by another way"),
-    rule("creat",            Some(85),  None,      Check::AnyBit(1, SET_USER, Refusal::NotPermitted), "the same by another way"),
-    rule("mknod",            Some(133), None,      Check::AnyBit(1, SET_USER, Refusal::NotPermitted), "the same by another way"),
-    rule("mknodat",          Some(259), Some(33),  Check::AnyBit(2, SET_USER, Refusal::NotPermitted), "the same by another way"),
-    rule("open",             Some(2),   None,      Check::BothBits((1, CREATES), (2, SET_USER), Refusal::NotPermitted), "the same by another way"),
-    rule("openat",           Some(257), Some(56),  Check::BothBits((2, CREATES), (3, SET_USER), Refusal::NotPermitted), "the same by another way"),
+    rule("creat",            Some(85),  None,      Check::AnyBit(1, SET_EITHER, Refusal::NotPermitted), "the same by another way"),
+    rule("mknod",            Some(133), None,      Check::AnyBit(1, SET_EITHER, Refusal::NotPermitted), "the same by another way"),
+    rule("mknodat",          Some(259), Some(33),  Check::AnyBit(2, SET_EITHER, Refusal::NotPermitted), "the same by another way"),
+    rule("open",             Some(2),   None,      Check::BothBits((1, CREATES), (2, SET_EITHER), Refusal::NotPermitted), "the same by another way"),
+    rule("openat",           Some(257), Some(56),  Check::BothBits((2, CREATES), (3, SET_EITHER), Refusal::NotPermitted), "the same by another way"),
     rule("openat2",          Some(437), Some(437), MISSING, "its mode lies in memory, where no filter sees it; callers fall back to openat"),
     rule("renameat2",        Some(316), Some(276), Check::AnyBit(4, WHITEOUT, Refusal::NotPermitted), "it leaves a device behind, where making one is refused"),
     rule("prlimit64",        Some(302), Some(261), Check::AnyBit(0, u32::MAX, Refusal::NotPermitted), "limits of other processes, of which the first one is ours"),
@@ -137,6 +140,15 @@ pub const RULES: &[Rule] = &[
     rule("lookup_dcookie",   Some(212), Some(18),  MISSING, "long gone"),
     rule("vhangup",          Some(153), Some(58),  PERM, "takes a terminal from others"),
     rule("lsm_set_self_attr",Some(460), Some(460), PERM, "security modules"),
+];
+
+/// What is refused instead where a file's group is root's.
+#[rustfmt::skip]
+pub const ROOTS: &[Rule] = &[
+    rule("chmod",            Some(90),  None,      Check::AnyBit(1, SET_EITHER, Refusal::NotPermitted), "a file that runs as root's group outlives the walls; folders that hand it on are not worth that"),
+    rule("fchmod",           Some(91),  Some(52),  Check::AnyBit(1, SET_EITHER, Refusal::NotPermitted), "the same by another way"),
+    rule("fchmodat",         Some(268), Some(53),  Check::AnyBit(2, SET_EITHER, Refusal::NotPermitted), "the same by another way"),
+    rule("fchmodat2",        Some(452), Some(452), Check::AnyBit(2, SET_EITHER, Refusal::NotPermitted), "the same by another way"),
 ];
 
 /// The families that reach no program of the host by a path.

@@ -44,7 +44,7 @@ fn errno(program: &[Instruction], number: u32, arguments: [u64; 6]) -> Option<u3
 #[test]
 fn every_rule_refuses_and_every_other_number_is_allowed() {
     for arch in [Arch::X86_64, Arch::Aarch64] {
-        let program = compile(arch, Nesting::Off, Sockets::Own);
+        let program = compile(arch, Nesting::Off, Sockets::Own, Groups::Own);
         for number in 0..=NEWEST {
             let rule = RULES.iter().find(|rule| rule.number(arch) == Some(number));
             let (answer, _) = run(&program, arch.audit(), number, [0; 6]);
@@ -62,7 +62,7 @@ fn every_rule_refuses_and_every_other_number_is_allowed() {
 
 #[test]
 fn other_processors_newer_numbers_and_x32_are_refused() {
-    let program = compile(X86, Nesting::Off, Sockets::Own);
+    let program = compile(X86, Nesting::Off, Sockets::Own, Groups::Own);
     assert_eq!(run(&program, 0x4000_0003, 1, [0; 6]).0, 0x8000_0000, "i386");
     for number in [NEWEST + 1, 1000, 0x4000_0000, 0x4000_0001, u32::MAX] {
         assert_eq!(errno(&program, number, [0; 6]), Some(38), "{number}");
@@ -71,7 +71,7 @@ fn other_processors_newer_numbers_and_x32_are_refused() {
 
 #[test]
 fn arguments_are_compared_on_their_low_half() {
-    let program = compile(X86, Nesting::Off, Sockets::Own);
+    let program = compile(X86, Nesting::Off, Sockets::Own, Groups::Own);
     let high = 0xdead_beef_0000_0000_u64;
     #[rustfmt::skip]
     let cases: [(u32, [u64; 6], Option<u32>, &str); 26] = [
@@ -111,8 +111,8 @@ fn arguments_are_compared_on_their_low_half() {
 #[test]
 fn nested_user_namespaces_open_namespaces_and_mounts_and_nothing_else() {
     let (off, on) = (
-        compile(X86, Nesting::Off, Sockets::Own),
-        compile(X86, Nesting::UserNamespaces, Sockets::Own),
+        compile(X86, Nesting::Off, Sockets::Own, Groups::Own),
+        compile(X86, Nesting::UserNamespaces, Sockets::Own, Groups::Own),
     );
     assert_eq!(errno(&on, 272, [0x1000_0000, 0, 0, 0, 0, 0]), None);
     assert_eq!(errno(&on, 165, [0; 6]), None);
@@ -122,7 +122,7 @@ fn nested_user_namespaces_open_namespaces_and_mounts_and_nothing_else() {
 
 #[test]
 fn the_tree_is_shallow() {
-    let program = compile(X86, Nesting::Off, Sockets::Own);
+    let program = compile(X86, Nesting::Off, Sockets::Own, Groups::Own);
     let deepest = (0..=NEWEST).map(|number| run(&program, X86.audit(), number, [0; 6]).1).max();
     assert!(deepest <= Some(16), "{deepest:?} of {}", program.len());
     assert!(program.len() < 256, "{}", program.len());

@@ -84,7 +84,7 @@ fn is_still(file: &File, before: &[u8]) -> bool {
 }
 
 /// Mounts over it, by a process that enters the sandbox for this alone.
-fn mount_again(name: &Guarded, inside: &Inside) -> Result<(), Errno> {
+pub(super) fn mount_again(name: &Guarded, inside: &Inside) -> Result<(), Errno> {
     let made = {
         let _blocked = signal::block_all();
         match clone_into(0)? {

@@ -1,4 +1,5 @@
-//! A thread that the kernel tells when something in the folder of a guarded name is moved.
+//! A thread that the kernel tells when something in the folder of a guarded name is moved, or comes
+//! where a hidden name may come.
 //!
 //! A user has a hundred or so ways to be told, for all programs together. When there are no more,
 //! the thread looks by itself, often.
@@ -7,14 +8,16 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use palisade_plan::Note;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::fs::inotify::{self, CreateFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use super::come::Come;
+use super::folders::{Folders, Heard};
 use super::look::Looks;
-use super::{Guarded, Watch};
+use super::vacated::Vacated;
+use super::{Seen, Watch};
 use crate::sys::descriptor::lift;
 
 /// How often the thread looks that nobody tells.
@@ -24,7 +27,7 @@ const OFTEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 #[derive(Debug)]
 pub(super) struct Told {
     stop: Option<OwnedFd>,
-    thread: Option<JoinHandle<Vec<Note>>>,
+    thread: Option<JoinHandle<Seen>>,
 }
 
 impl Told {
@@ -34,22 +37,22 @@ impl Told {
         mut looks: Looks,
         events: Option<Arc<OwnedFd>>,
     ) -> std::io::Result<Self> {
-        let asked = events.map(|events| folders(&events, &watch.names).map(|()| events));
-        let events = match asked.transpose() {
-            Ok(events) => events,
+        let mut folders = Folders::new(events);
+        match above(&mut folders, watch) {
+            Ok(()) => {}
             // Too many are told already, here or elsewhere.
-            Err(Errno::MFILE | Errno::NOSPC | Errno::NOMEM) => None,
+            Err(Errno::MFILE | Errno::NOSPC | Errno::NOMEM) => folders = Folders::default(),
             Err(errno) => return Err(errno.into()),
-        };
+        }
         let watch = Arc::clone(watch);
         let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
-        let body = move || tell(&watch, events.as_deref(), &mut looks, stopped.as_fd());
+        let body = move || tell(&watch, folders, &mut looks, stopped.as_fd());
         let thread = thread::Builder::new().name("palisade-guard".into()).spawn(body)?;
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 
     /// Ends the thread, and returns what it saw.
-    pub(super) fn end(&mut self) -> Vec<Note> {
+    pub(super) fn end(&mut self) -> Seen {
         drop(self.stop.take());
         self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
     }
@@ -66,18 +69,14 @@ pub(super) fn open() -> Result<OwnedFd, Errno> {
     inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).and_then(lift)
 }
 
-/// Asks to be told of the folders that these names are in.
-fn folders(events: &OwnedFd, names: &[Guarded]) -> Result<(), Errno> {
-    let what = WatchFlags::MOVED_TO
-        | WatchFlags::MOVED_FROM
-        | WatchFlags::CREATE
-        | WatchFlags::DELETE
-        | WatchFlags::ONLYDIR;
-    for name in names {
-        let folder = name.path.parent().unwrap_or(&name.path);
-        match inotify::add_watch(events, folder, what) {
-            // One that is gone has no names either, and cannot come back: it is pinned.
-            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR) => {}
+/// Asks to be told of the folders that guarded names are in.
+fn above(folders: &mut Folders, watch: &Watch) -> Result<(), Errno> {
+    let kept = watch.kept.iter().flat_map(|kept| kept.folders());
+    let guarded = watch.names.iter().map(|name| name.path.parent().unwrap_or(&name.path));
+    for folder in guarded.chain(kept) {
+        match folders.watch(folder) {
+            // One that is gone has no names either.
+            Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => {}
             Err(errno) => return Err(errno),
         }
     }
@@ -86,29 +85,40 @@ fn folders(events: &OwnedFd, names: &[Guarded]) -> Result<(), Errno> {
 
 /// Looks whenever something happens, until it is stopped. What happens is of no interest, only
 /// which files are there afterwards.
-fn tell(
-    watch: &Watch,
-    events: Option<&OwnedFd>,
-    looks: &mut Looks,
-    stopped: BorrowedFd<'_>,
-) -> Vec<Note> {
-    let mut notes = Vec::new();
-    let mut room = [0; 4096];
-    let pause = events.is_none().then_some(&OFTEN);
+fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: BorrowedFd<'_>) -> Seen {
+    let mut seen = Seen::default();
+    let mut come = watch.coming.as_ref().map(Come::new);
+    let mut vacated = watch.kept.as_ref().map(Vacated::new);
+    let mut heard = Heard::anything();
     loop {
-        if let Some(events) = events {
-            while rustix::io::read(events, &mut room[..]).is_ok_and(|read| read > 0) {}
+        if heard.all || !heard.folders.is_empty() {
+            // A folder that has come back is another one.
+            above(&mut folders, watch).ok();
         }
-        notes.extend(looks.look(watch));
+        if watch.names.iter().any(|name| heard.is_about(&name.path)) {
+            seen.notes.extend(looks.look(watch));
+        }
+        if let Some(vacated) = &mut vacated {
+            seen.notes.extend(vacated.look(&heard, &watch.inside));
+        }
+        if let Some(come) = &mut come {
+            seen.notes.extend(come.look(&heard, &mut folders, &watch.inside));
+            seen.missed = come.has_missed();
+        }
+        let pause = come.as_ref().and_then(Come::pause).and_then(|it| Timespec::try_from(it).ok());
+        let events = folders.events();
+        let pause = if events.is_some() { pause } else { Some(OFTEN) };
         let mut ready = vec![PollFd::from_borrowed_fd(stopped, PollFlags::IN)];
-        ready.extend(events.map(|events| PollFd::from_borrowed_fd(events.as_fd(), PollFlags::IN)));
-        match poll(&mut ready, pause) {
+        ready.extend(events.map(|events| PollFd::from_borrowed_fd(events, PollFlags::IN)));
+        match poll(&mut ready, pause.as_ref()) {
             Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return notes,
+            Err(_) => return seen,
         }
         if ready.first().is_some_and(|stop| !stop.revents().is_empty()) {
-            notes.extend(looks.look(watch));
-            return notes;
+            // Nobody is left who could read what comes now.
+            seen.notes.extend(looks.look(watch));
+            return seen;
         }
+        heard = folders.hear();
     }
 }

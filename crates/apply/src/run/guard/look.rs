@@ -48,7 +48,9 @@ pub(super) struct Looks {
 impl Looks {
     /// Goes on from what was seen before the sandbox was made.
     pub(super) fn new(seen: Vec<Option<Identity>>) -> Self {
-        Self { seen, begun: Instant::now(), number: 0 }
+        // What only a thread looks for can wait until there is one.
+        let number = if seen.is_empty() { TIMES.len() } else { 0 };
+        Self { seen, begun: Instant::now(), number }
     }
 
     /// Returns when the next look is due; none if there is none.
@@ -131,7 +133,7 @@ mod tests {
 
     #[test]
     fn looks_come_ever_later_and_then_no_more() {
-        let mut looks = Looks::new(Vec::new());
+        let mut looks = Looks::new(vec![None]);
         let begun = looks.begun;
         let mut times = Vec::new();
         while let Some(due) = looks.due() {
@@ -140,7 +142,9 @@ mod tests {
             assert_eq!(last, looks.due().is_none());
         }
         assert_eq!(times, [1, 2, 4, 8, 16, 32, 50]);
-        let mut late = Looks::new(Vec::new());
+        let none = Looks::new(Vec::new());
+        assert_eq!(none.due(), Some(none.begun + END), "there is nothing to look at");
+        let mut late = Looks::new(vec![None]);
         assert!(!late.pass(late.begun + Duration::from_millis(20)));
         assert_eq!(late.due(), Some(late.begun + Duration::from_millis(32)), "none is made up for");
         assert!(late.pass(late.begun + Duration::from_secs(1)));

@@ -1,0 +1,102 @@
+//! A placeholder that somebody else removes while a command runs.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use palisade_apply::{Outcome, Streams};
+use palisade_plan::Layer;
+use palisade_testkit::Project;
+
+use crate::fallback::lacks;
+use crate::{Place, all, as_both, out, pattern, started, started_awaited};
+
+fn protecting(names: &[&str]) -> Place {
+    let mut place = Place::with(Project::new().dir(".git/objects").file("plain", "x"));
+    let patterns = names.iter().map(|name| pattern(place.project.root(), name));
+    place.order.protect = patterns.collect();
+    place
+}
+
+fn codes(outcome: &Outcome) -> Vec<&'static str> {
+    outcome.notes.iter().map(|note| note.code).collect()
+}
+
+/// As `git clean -fd` and `git stash -u` do, once a sandbox has begun.
+fn vacate(place: &Place, names: &[&str]) {
+    while !place.project.path("up").exists() {
+        thread::sleep(Duration::from_millis(1));
+    }
+    for name in names {
+        fs::remove_dir(place.project.path(name)).unwrap();
+    }
+    fs::write(place.project.path("gone"), "").unwrap();
+}
+
+#[test]
+fn a_name_whose_placeholder_is_removed_is_kept_again() {
+    as_both("vacated::a_name_whose_placeholder_is_removed_is_kept_again", || {
+        let mut place = protecting(&["**/.vscode", "**/.git/hooks", ".mcp.json"]);
+        let script = "touch up; until test -e gone; do sleep 0.01; done; sleep 1; \
+            for p in .vscode .git/hooks .mcp.json; do rmdir $p; mkdir $p; echo evil > $p; \
+            echo evil > $p/x; mv $p away; done; rm -rf away up gone; echo fine";
+        place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
+        let running = started(&place, Streams::default());
+        vacate(&place, &[".vscode", ".git/hooks", ".mcp.json"]);
+        let outcome = running.wait().unwrap();
+        assert_eq!(out(&outcome), "fine\n", "{}", all(&outcome));
+        assert_eq!(codes(&outcome), ["placeholder-again"; 3], "{:?}", outcome.notes);
+        for (folder, count) in [("", 2), (".git", 1)] {
+            let names: Vec<_> = fs::read_dir(place.project.path(folder)).unwrap().collect();
+            assert_eq!(names.len(), count, "{folder}: {names:?}, {}", all(&outcome));
+        }
+        let told = lacks(&outcome, Layer::Protect);
+        assert!(told.contains("in the place of a placeholder is set aside"), "{told}");
+    });
+}
+
+#[test]
+fn what_is_made_where_a_placeholder_was_is_set_aside() {
+    as_both("vacated::what_is_made_where_a_placeholder_was_is_set_aside", || {
+        let mut place = protecting(&["**/.vscode/tasks.json", "**/.git/hooks", ".mcp.json"]);
+        let script = "touch up; until test -e gone; do :; done; mkdir .vscode .git/hooks; \
+            echo evil > .vscode/tasks.json; echo fine > .vscode/other; echo evil > .mcp.json; \
+            echo evil > .git/hooks/pre-commit";
+        place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
+        // Nobody watches until it is waited for.
+        let running = started_awaited(&place, Streams::default());
+        vacate(&place, &[".vscode", ".git/hooks", ".mcp.json"]);
+        while !place.project.path(".git/hooks/pre-commit").exists() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let outcome = running.wait().unwrap();
+        for name in [".vscode/tasks.json", ".git/hooks", ".mcp.json"] {
+            assert!(!place.project.path(name).exists(), "{name}: {:?}", outcome.notes);
+            assert!(place.project.path(format!("{name}.set-aside")).exists(), "{name}");
+        }
+        assert!(place.project.path(".vscode/other").exists(), "only what is protected");
+        let aside = codes(&outcome).iter().filter(|code| **code == "set-aside").count();
+        assert_eq!(aside, 3, "{:?}", outcome.notes);
+    });
+}
+
+#[test]
+fn what_the_host_puts_into_a_placeholder_stays() {
+    as_both("vacated::what_the_host_puts_into_a_placeholder_stays", || {
+        let mut place = protecting(&["**/.vscode", "**/.git/hooks"]);
+        let script = "touch up; until test -e gone; do sleep 0.01; done; echo x > .vscode/evil; \
+            cat .vscode/tasks.json";
+        place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
+        let running = started(&place, Streams::default());
+        while !place.project.path("up").exists() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        fs::write(place.project.path(".vscode/tasks.json"), "host\n").unwrap();
+        fs::write(place.project.path("gone"), "").unwrap();
+        let outcome = running.wait().unwrap();
+        assert_eq!(out(&outcome), "host\n", "{}", all(&outcome));
+        assert!(place.project.path(".vscode/tasks.json").exists(), "{:?}", outcome.notes);
+        assert!(!place.project.path(".vscode/evil").exists());
+        assert!(outcome.notes.is_empty(), "{:?}", outcome.notes);
+    });
+}
