@@ -100,7 +100,10 @@ const TASKS: [Task; 12] = [
     },
     Task {
         name: "bench",
-        usage: &[("[--runs N]", "that binary beside no sandbox and others: docs/performance.md")],
+        usage: &[
+            ("[--runs N]", "that binary beside no sandbox and others: docs/performance.md"),
+            ("--network", "what it says of the network alone, printed"),
+        ],
         run: bench::run,
     },
     Task {

@@ -35,9 +35,14 @@ pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, F
             Ok(runs @ 1..) => outside(runs, out),
             Ok(_) | Err(_) => Err(Failure::new(format!("`--runs {number}` is not a count"))),
         },
+        [flag] if flag == "--network" => alone(out),
         // The second half of this command, as somebody else.
         [flag, folder, runs] if flag == "--inside" => {
             inside(Path::new(folder), runs.parse().unwrap_or(1), out)
+        }
+        [flag, folder] if flag == "--inside-network" => {
+            write!(out, "{}", network::table(Path::new(folder), 0)?)?;
+            Ok(Ending::Clean)
         }
         // What runs inside, to reach a server outside.
         [flag, words @ ..] if flag == "--client" => network::client::run(words, out),
@@ -54,19 +59,21 @@ fn outside(runs: usize, out: &mut dyn Write) -> Result<Ending, Failure> {
     }
     let library = library(&tree)?;
     let place = Place::make(&[("palisade", &binary), ("library", &library)])?;
-    let mut command = Command::new(place.0.join("xtask"));
-    command.args(["bench", "--inside"]).arg(&place.0).arg(runs.to_string());
-    command.current_dir(place.0.join("project")).env_clear();
-    command.env("HOME", place.0.join("home")).env("PATH", "/usr/local/bin:/usr/bin:/bin");
-    if is_root()? {
-        command.uid(NOBODY).gid(NOBODY);
-    }
-    let measured = program::capture(&mut command)?;
+    let mut command = place.command("--inside")?;
+    let measured = program::capture(command.arg(runs.to_string()))?;
     let memory = memory::table(&place.0)?;
     let page = page(&tree, runs, &format!("{measured}{memory}"))?;
     fs::write(tree.root().join(DOCUMENT), &page)
         .map_err(|error| Failure::io(format!("cannot write {DOCUMENT}"), &error))?;
     write!(out, "{page}")?;
+    Ok(Ending::Clean)
+}
+
+/// Measures the network alone, and prints its table.
+fn alone(out: &mut dyn Write) -> Result<Ending, Failure> {
+    let binary = Tree::open()?.root().join(dist::BINARY);
+    let place = Place::make(&[("palisade", &binary)])?;
+    out.write_all(program::capture(&mut place.command("--inside-network")?)?.as_bytes())?;
     Ok(Ending::Clean)
 }
 
@@ -153,7 +160,21 @@ impl Place {
             fs::create_dir(self.0.join(name))?;
             chown(self.0.join(name), Some(owner), None)?;
         }
+        // Whoever runs it would be asked about a program from elsewhere.
+        fs::copy(own, self.0.join(network::CLIENT))?;
         fs::set_permissions(&self.0, fs::Permissions::from_mode(0o755))
+    }
+
+    /// Returns the second half of this command, as an ordinary user.
+    fn command(&self, part: &str) -> Result<Command, Failure> {
+        let mut command = Command::new(self.0.join("xtask"));
+        command.args(["bench", part]).arg(&self.0);
+        command.current_dir(self.0.join("project")).env_clear();
+        command.env("HOME", self.0.join("home")).env("PATH", "/usr/local/bin:/usr/bin:/bin");
+        if is_root()? {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        Ok(command)
     }
 }
 

@@ -230,6 +230,16 @@ fn hosts_that_were_refused_are_named_at_the_end() {
             "warning: the network refused refused.test (name-not-listed)\nhint: `--suggest` prints \
              what network.allow in a policy of yours would have to list\n"
         );
+        world.write("deny.yaml", "network: { mode: allow-list, deny: [.test] }\n");
+        let ran = world.run(&[&["run", "--policy", "deny.yaml", "--"], &ask[..]].concat());
+        assert!(
+            ran.stderr.ends_with(
+                "warning: the network refused refused.test (name-denied by `.test`)\nhint: what \
+                 network.deny refuses stays refused, whatever network.allow lists\n"
+            ),
+            "{}",
+            ran.stderr
+        );
         let ran =
             world.run(&[&["run", "--policy", "net.yaml", "--suggest", "--"], &ask[..]].concat());
         assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);

@@ -30,6 +30,7 @@ mod mcp;
 mod needed_hosts;
 mod network;
 mod network_clients;
+mod network_faults;
 mod network_hosts;
 mod network_names;
 mod network_soak;

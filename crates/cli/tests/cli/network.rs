@@ -120,7 +120,8 @@ fn a125_a_refused_request_is_told_why_by_the_proxy() {
         let text = told["stdout"].as_str().unwrap_or_default();
         let said = "HTTP/1.1 403 Forbidden ['X-Proxy-Error: host-not-listed'] \
                     palisade: the policy does not allow elsewhere.test";
-        assert!(text.contains(&format!("{said}\n{said}:443\nsocks 2\n")), "{told:#}");
+        let why = ": network.allow does not list it\n";
+        assert!(text.contains(&format!("{said}{why}{said}:443{why}socks 2\n")), "{told:#}");
         assert!(text.ends_with("http://127.0.0.1:1023 socks5h://127.0.0.1:1023\n"), "{text}");
     });
 }

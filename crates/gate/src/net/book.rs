@@ -113,7 +113,7 @@ impl Book {
     }
 
     /// Notes a name that may not be reached, once.
-    pub(super) fn refused_name(&self, name: &str, code: &'static str) {
+    pub(super) fn refused_name(&self, name: &str, code: &'static str, rule: Option<String>) {
         {
             let mut pages = self.pages();
             if pages.names.contains(name) {
@@ -126,7 +126,7 @@ impl Book {
             pages.names.insert(name.to_owned());
         }
         let entry = self.begin(name.to_owned(), None, Via::Name);
-        self.note(Connection { verdict: Verdict::Refused(code), ..entry });
+        self.note(Connection { verdict: Verdict::Refused(code), rule, ..entry });
     }
 
     /// Notes what somebody said to a proxy that names nobody who can be reached.
@@ -297,13 +297,14 @@ mod tests {
     fn a_name_that_is_refused_is_told_once() {
         let book = book();
         for name in ["a.test", "b.test", "a.test"] {
-            book.refused_name(name, "name-not-listed");
+            book.refused_name(name, "name-not-listed", None);
         }
         let report = book.report();
         let told: Vec<_> = report.connections.iter().map(|it| (&*it.host, it.verdict)).collect();
         let refused = Verdict::Refused("name-not-listed");
         assert_eq!(told, [("a.test", refused), ("b.test", refused)]);
-        (0..2 * MOST).for_each(|it| book.refused_name(&format!("n{it}.test"), "name-not-listed"));
+        (0..2 * MOST)
+            .for_each(|it| book.refused_name(&format!("n{it}.test"), "name-not-listed", None));
         let report = book.report();
         assert_eq!((report.connections.len(), report.more), (MOST, 1002));
     }
@@ -311,7 +312,8 @@ mod tests {
     #[test]
     fn nothing_hides_behind_names_that_are_refused() {
         let book = book();
-        (0..2 * MOST).for_each(|it| book.refused_name(&format!("n{it}.test"), "name-not-listed"));
+        (0..2 * MOST)
+            .for_each(|it| book.refused_name(&format!("n{it}.test"), "name-not-listed", None));
         book.entry(&host("a.test"), 80, Via::Direct).judged(Verdict::Allowed);
         let last = book.report().connections.last().map(|one| one.host.clone());
         assert_eq!(last.as_deref(), Some("a.test"));
@@ -407,7 +409,7 @@ mod tests {
         let told: Told = Arc::new(move |it| ear.lock().unwrap().push(it.host.clone()));
         let book = Arc::new(Book::new(Instant::now(), Some(told)));
         drop(book.entry(&host("a.test"), 80, Via::Direct));
-        book.refused_name("b.test", "name-not-listed");
+        book.refused_name("b.test", "name-not-listed", None);
         assert_eq!(*heard.lock().unwrap(), ["a.test", "b.test"]);
     }
 }

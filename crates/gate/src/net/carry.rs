@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::Shutdown;
+use rustix::net::{Shutdown, sockopt};
 use rustix::pipe::{PipeFlags, SpliceFlags};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
@@ -71,17 +71,33 @@ impl Count<'_> {
             Self::Sent(entry, _) => entry.unsent(bytes),
             Self::Received(..) | Self::Nobody => {}
         }
-        Broken::Gone
+        Broken::Deaf
     }
 }
 
 /// Why one way has ended before its time.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Broken {
-    /// A side is gone.
+    /// Who speaks is gone.
     Gone,
+    /// Who is spoken to is gone.
+    Deaf,
     /// It may not go on; a name that never changes.
     Over(&'static str),
+}
+
+impl Broken {
+    /// Has whoever is left see that somebody is gone, when its connection is closed: half of
+    /// something must not look like all of it.
+    pub(super) fn tell(self, from: &TcpStream, to: &TcpStream) -> Self {
+        match self {
+            Self::Gone => cut(to),
+            Self::Deaf => cut(from),
+            // Who cuts it tells both.
+            Self::Over(_) => {}
+        }
+        self
+    }
 }
 
 /// Moves everything; an error is why it was cut.
@@ -92,13 +108,22 @@ pub(super) async fn carry(
     shared: &Shared,
 ) -> Result<(), &'static str> {
     entry.stands();
-    // One that breaks ends the other; one that ends well does not.
-    let ended = tokio::try_join!(
-        up(stream, upstream, entry, shared),
-        down(stream, upstream, entry, shared)
-    );
+    both(up(stream, upstream, entry, shared), down(stream, upstream, entry, shared)).await
+}
+
+/// Waits for both ways; an error is why they were cut. One that breaks ends the other; one that ends
+/// well does not. Nor does one that nobody hears any more: they may have spoken before.
+pub(super) async fn both(
+    one: impl Future<Output = Result<(), Broken>>,
+    other: impl Future<Output = Result<(), Broken>>,
+) -> Result<(), &'static str> {
+    let heard = |ended| match ended {
+        Ok(()) | Err(Broken::Deaf) => Ok(()),
+        Err(broken @ (Broken::Gone | Broken::Over(_))) => Err(broken),
+    };
+    let ended = tokio::try_join!(async { heard(one.await) }, async { heard(other.await) });
     match ended {
-        Ok(_) | Err(Broken::Gone) => Ok(()),
+        Ok(_) | Err(Broken::Gone | Broken::Deaf) => Ok(()),
         Err(Broken::Over(code)) => Err(code),
     }
 }
@@ -125,12 +150,20 @@ pub(super) async fn down(
 
 /// Moves everything, and counts nothing.
 pub(super) async fn uncounted(one: &TcpStream, other: &TcpStream, hands: &Hands) {
-    // Whichever way breaks ends the other.
     let (there, back) = (Count::Nobody, Count::Nobody);
-    tokio::try_join!(one_way(one, other, hands, there), one_way(other, one, hands, back)).ok();
+    both(one_way(one, other, hands, there), one_way(other, one, hands, back)).await.ok();
 }
 
 async fn one_way(
+    from: &TcpStream,
+    to: &TcpStream,
+    hands: &Hands,
+    count: Count<'_>,
+) -> Result<(), Broken> {
+    move_all(from, to, hands, count).await.map_err(|broken| broken.tell(from, to))
+}
+
+async fn move_all(
     from: &TcpStream,
     to: &TcpStream,
     hands: &Hands,
@@ -233,6 +266,10 @@ pub(super) async fn read_more(
 
 /// Says that nothing more comes.
 pub(super) fn finish(to: &TcpStream) {
+    // Where somebody is gone this is no good end, and closing it says so.
+    if sockopt::socket_linger(to) == Ok(Some(Duration::ZERO)) {
+        return;
+    }
     // One that is gone has heard enough.
     rustix::net::shutdown(to, Shutdown::Write).ok();
 }

@@ -51,7 +51,10 @@ pub(super) async fn exchange(
             let why = format!("{authority} did not answer");
             tell(stream, &refuse(Status::BadGateway, "no-answer", &why), shared).await;
         }
-        Err(Broken::Gone) => cut(stream),
+        Err(Broken::Gone | Broken::Deaf) => {
+            cut(upstream);
+            cut(stream);
+        }
         Err(Broken::Over(code)) => {
             entry.judged(Verdict::Cut(code));
             cut(upstream);
@@ -90,7 +93,7 @@ async fn send(
     loop {
         match pass(&piece, upstream, entry, shared).await {
             Ok(()) => {}
-            Err(Broken::Gone) => break,
+            Err(Broken::Gone | Broken::Deaf) => break,
             Err(over @ Broken::Over(_)) => return Err(over),
         }
         piece = incoming.take_body(&mut left).map_err(|fault| Broken::Over(fault.code()))?;
@@ -200,6 +203,6 @@ impl Down<'_> {
             return Ok(());
         }
         self.is_answered.store(true, Ordering::Relaxed);
-        write_all(self.stream, bytes).await.map_err(|_| Broken::Gone)
+        write_all(self.stream, bytes).await.map_err(|_| Broken::Deaf)
     }
 }

@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::book::Entry;
-use super::carry::{Broken, carry, down, finish, pass, read_more, tell, write_all};
+use super::carry::{Broken, both, carry, down, finish, pass, read_more, tell, write_all};
 use super::exchange::exchange;
 use super::incoming::{Incoming, Left, PATIENCE};
 use super::keep::Kept;
@@ -97,11 +97,11 @@ async fn requests(
     shared: &Shared,
 ) -> Result<(), Verdict> {
     let stream = incoming.stream;
-    let up = each(first, incoming, upstream, whom, entry, shared);
-    match tokio::try_join!(up, down(stream, upstream, entry, shared)) {
-        Ok(_) | Err(Broken::Gone) => Ok(()),
-        Err(Broken::Over(code)) => Err(Verdict::Cut(code)),
-    }
+    let up = async {
+        let ended = each(first, incoming, upstream, whom, entry, shared).await;
+        ended.map_err(|broken| broken.tell(stream, upstream))
+    };
+    both(up, down(stream, upstream, entry, shared)).await.map_err(Verdict::Cut)
 }
 
 async fn each(
@@ -164,22 +164,23 @@ async fn switch(
     entry: &Entry,
     shared: &Shared,
 ) -> Result<(), Verdict> {
+    let stream = incoming.stream;
     let cut = |broken| match broken {
-        Broken::Gone => Ok(()),
+        Broken::Gone | Broken::Deaf => Ok(()),
         Broken::Over(code) => Err(Verdict::Cut(code)),
     };
     if let Err(broken) = pass(&raw, upstream, entry, shared).await {
-        return cut(broken);
+        return cut(broken.tell(stream, upstream));
     }
     drop(raw);
-    let agreed = match timeout(SWITCHING, agrees(incoming.stream, upstream, entry, shared)).await {
+    let agreed = match timeout(SWITCHING, agrees(stream, upstream, entry, shared)).await {
         Ok(Ok(agreed)) => agreed,
-        Ok(Err(broken)) => return cut(broken),
+        Ok(Err(broken)) => return cut(broken.tell(upstream, stream)),
         Err(_) => return Err(Verdict::Cut("http-upgrade-late")),
     };
     // What came behind the wish was said before there was an answer to it.
     if agreed && incoming.is_empty() {
-        return carry(incoming.stream, upstream, entry, shared).await.map_err(Verdict::Cut);
+        return carry(stream, upstream, entry, shared).await.map_err(Verdict::Cut);
     }
     requests(None, incoming, upstream, whom, entry, shared).await
 }
@@ -199,7 +200,7 @@ async fn agrees(
         }
         entry.received(length, &shared.rules.budget).map_err(Broken::Over)?;
         let new = bytes.get(passed..).unwrap_or_default();
-        write_all(stream, new).await.map_err(|_| Broken::Gone)?;
+        write_all(stream, new).await.map_err(|_| Broken::Deaf)?;
         passed = bytes.len();
         loop {
             match read_reply(&bytes, false) {

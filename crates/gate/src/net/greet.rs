@@ -32,8 +32,19 @@ impl Both<'_> {
     /// Passes on what both say until the server has answered, and the client once more if it was
     /// asked. What follows needs not be looked at.
     pub(super) async fn greet(self, first: First) -> Result<(), Broken> {
+        let Both { stream, upstream, .. } = self;
         let (say, said) = watch::channel(Answer::NeedMore);
-        tokio::try_join!(self.ask(first, said), self.answer(say))?;
+        let ask = async {
+            let asked = self.ask(first, said).await;
+            match asked.map_err(|broken| broken.tell(stream, upstream)) {
+                // A server that hears nothing any more may have spoken before.
+                Err(Broken::Deaf) => Ok(()),
+                asked => asked,
+            }
+        };
+        let answer =
+            async { self.answer(say).await.map_err(|broken| broken.tell(upstream, stream)) };
+        tokio::try_join!(ask, answer)?;
         Ok(())
     }
 
@@ -88,7 +99,7 @@ impl Both<'_> {
             let answer = read_answer(&seen);
             // The client hears of it afterwards, so what it says then is read as it should be.
             say.send_replace(answer);
-            write_all(self.stream, &bytes).await.map_err(|_| Broken::Gone)?;
+            write_all(self.stream, &bytes).await.map_err(|_| Broken::Deaf)?;
             if answer != Answer::NeedMore {
                 return Ok(());
             }

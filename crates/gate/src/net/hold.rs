@@ -12,7 +12,7 @@ use tokio::net::UnixDatagram;
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::dial::{Failed, dial};
-use super::{Held, Pair, Ready, Shared};
+use super::{Held, Judged, Pair, Ready, Shared};
 use crate::packet::Packet;
 use crate::traffic::{Verdict as Became, Via};
 
@@ -100,8 +100,7 @@ pub(super) async fn attend(queue: Queue, shared: Arc<Shared>) {
             continue;
         }
         let Ok(permit) = Arc::clone(&shared.room).try_acquire_owned() else {
-            // It is sent again, and there may be room then.
-            queue.say(id, Verdict::Drop);
+            queue.say(id, without_room(&shared, pair));
             continue;
         };
         shared.held().insert(pair, Held::Dialling);
@@ -118,6 +117,22 @@ pub(super) fn again(held: &Held) -> Verdict {
         // There was no room to take it, or who sent it is gone, and another has its port. What was
         // dialled is for whoever asks for the same.
         Held::Ready(_) => Verdict::Pass(0),
+    }
+}
+
+/// Says what becomes of a packet for whose connection there is no room.
+pub(super) fn without_room(shared: &Shared, pair: Pair) -> Verdict {
+    let Some(whom) = shared.meant(pair.to) else { return Verdict::Pass(DENIED) };
+    match shared.rules.judge(&whom.host, whom.port) {
+        // That needs none.
+        Judged::Refused { code, rule } => {
+            let entry = shared.book.entry(&whom.host, whom.port, Via::Direct);
+            entry.with(|it| it.rule = rule);
+            entry.judged(Became::Refused(code));
+            Verdict::Pass(DENIED)
+        }
+        // It is sent again, and there may be room then.
+        Judged::Allowed(_) | Judged::Asked(_) => Verdict::Drop,
     }
 }
 

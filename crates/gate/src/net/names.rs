@@ -90,12 +90,12 @@ fn told(query: &Query, shared: &Shared) -> Answer {
         Asked::Address(_) | Asked::Other => return Answer::NoSuchName(KEPT),
     };
     if !shared.rules.knows(&Host::Name(host.clone())) {
-        let code = shared.rules.why_unknown(&Host::Name(host.clone()));
-        shared.book.refused_name(host.as_str(), code);
+        let (code, rule) = shared.rules.why_unknown(&Host::Name(host.clone()));
+        shared.book.refused_name(host.as_str(), code, rule);
         return Answer::NoSuchName(KEPT);
     }
     let Ok(local) = shared.names().give(host) else {
-        shared.book.refused_name(host.as_str(), "dns-names-full");
+        shared.book.refused_name(host.as_str(), "dns-names-full", None);
         return Answer::Failure;
     };
     match query.kind {

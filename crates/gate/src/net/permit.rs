@@ -72,15 +72,18 @@ pub(super) async fn check_rules(
     match said.action {
         Action::Allow => Ok(()),
         Action::Deny => {
-            let why = format!("the policy does not allow {asked} at {host}");
+            let rule = said.rule.as_deref().unwrap_or("http_rules: no rule allows it");
+            let why = format!("the policy does not allow {asked} at {host} (network.{rule})");
             Err(Refusal::new(Status::Forbidden, "request-refused", why))
         }
         Action::Ask => {
+            let rule = said.rule;
+            let why = rule.as_deref().unwrap_or("http_rules");
+            let why = format!("nobody agreed to {asked} at {host} (network.{why})");
             let request = Some(asked);
-            let wanted = Wanted { host: host.to_string(), port: *port, request, rule: said.rule };
-            shared.asking.ask(wanted).await.map_err(|code| {
-                Refusal::new(Status::Forbidden, code, "nobody agreed to this request")
-            })
+            let wanted = Wanted { host: host.to_string(), port: *port, request, rule };
+            let answered = shared.asking.ask(wanted).await;
+            answered.map_err(|code| Refusal::new(Status::Forbidden, code, why))
         }
     }
 }

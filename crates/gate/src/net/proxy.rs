@@ -6,6 +6,7 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
+use super::book::Entry;
 use super::carry::{read_more, tell, write_all};
 use super::dial::{Failed, dial};
 use super::exchange::exchange;
@@ -159,7 +160,7 @@ async fn connect(incoming: &Incoming<'_>, head: Box<Head>, shared: &Shared) {
                 through(stream, &upstream, &whom, &entry, shared).await;
             }
         }
-        Err(failed) => tell(stream, &refusal(&authority, failed), shared).await,
+        Err(failed) => tell(stream, &refusal(&authority, failed, &entry), shared).await,
     }
 }
 
@@ -172,7 +173,7 @@ async fn request(incoming: &mut Incoming<'_>, mut head: Box<Head>, shared: &Shar
         Ok(upstream) => upstream,
         Err(failed) => {
             entry.saw(&head.method, &head.target.path());
-            tell(stream, &refusal(&head.authority, failed), shared).await;
+            tell(stream, &refusal(&head.authority, failed, &entry), shared).await;
             return Follows::Nothing;
         }
     };
@@ -190,14 +191,13 @@ fn whom(head: &Head, usual: u16) -> Whom {
 }
 
 /// Returns what a client is told of a connection that there is not.
-fn refusal(whom: &Authority, failed: Failed) -> Vec<u8> {
+fn refusal(whom: &Authority, failed: Failed, entry: &Entry) -> Vec<u8> {
     let (status, why) = match failed {
         Failed::Refused(code) => {
-            let kind = code.strip_prefix("address-").filter(|kind| *kind != "denied");
-            let why =
-                kind.map(|kind| format!(": it leads to an address ({kind}) that is not listed"));
-            let why = why.unwrap_or_default();
-            (Status::Forbidden, format!("the policy does not allow {whom}{why}"))
+            let mut rule = None;
+            entry.with(|it| rule.clone_from(&it.rule));
+            let why = why(code, rule.as_deref());
+            (Status::Forbidden, format!("the policy does not allow {whom}: {why}"))
         }
         Failed::NoName => (Status::BadGateway, format!("{whom} has no address")),
         Failed::Closed => (Status::BadGateway, format!("{whom} refuses connections")),
@@ -205,4 +205,20 @@ fn refusal(whom: &Authority, failed: Failed) -> Vec<u8> {
         Failed::Late => (Status::GatewayTimeout, format!("{whom} does not answer")),
     };
     refuse(status, failed.code(), &why)
+}
+
+/// Says by which key a host is refused: there somebody outside could let it.
+fn why(code: &str, rule: Option<&str>) -> String {
+    let rule = rule.unwrap_or_default();
+    match code {
+        "host-not-listed" => "network.allow does not list it".to_owned(),
+        "host-port-not-listed" => "network.host_ports does not list the port".to_owned(),
+        "host-denied" => format!("network.deny has `{rule}`"),
+        "address-denied" => "it leads to an address in network.deny".to_owned(),
+        code if code.starts_with("ask-") => format!("nobody agreed to it (network.{rule})"),
+        code => {
+            let kind = code.strip_prefix("address-").unwrap_or(code);
+            format!("it leads to an address ({kind}) that network.allow does not list")
+        }
+    }
 }

@@ -102,7 +102,7 @@ async fn named(both: Both<'_>) -> Result<(), Verdict> {
     entry.stands();
     match both.greet(first).await {
         Ok(()) => carry(stream, upstream, entry, shared).await.map_err(Verdict::Cut),
-        Err(Broken::Gone) => Ok(()),
+        Err(Broken::Gone | Broken::Deaf) => Ok(()),
         Err(Broken::Over(code)) => Err(Verdict::Cut(code)),
     }
 }

@@ -117,13 +117,14 @@ impl Rules {
         may && !self.deny.has_every_port(host)
     }
 
-    /// Returns why a name does not exist; a name that never changes.
-    pub(super) fn why_unknown(&self, host: &Host) -> &'static str {
-        let is_denied = match is_host(host) {
-            true => !self.host_ports.is_empty(),
-            false => self.deny.has_every_port(host),
-        };
-        if is_denied { "name-denied" } else { "name-not-listed" }
+    /// Returns why a name does not exist: a name that never changes, and the rule if there is one.
+    pub(super) fn why_unknown(&self, host: &Host) -> (&'static str, Option<String>) {
+        // No port is zero: only a rule for every port is found there.
+        let ports = if is_host(host) { &*self.host_ports } else { &[0][..] };
+        match ports.iter().find_map(|port| self.deny.find(host, *port)) {
+            Some(place) => ("name-denied", self.deny_texts.get(place).cloned()),
+            None => ("name-not-listed", None),
+        }
     }
 }
 
@@ -216,7 +217,8 @@ mod tests {
             let rules = Rules::new(&network, Own::default());
             assert_eq!(word(&rules, HOST, 5432), expected, "{denied:?}");
             assert_eq!(rules.knows(&host), is_known, "{denied:?}");
-            assert!(is_known || rules.why_unknown(&host) == "name-denied", "{denied:?}");
+            let rule = denied.first().map(ToString::to_string);
+            assert!(is_known || rules.why_unknown(&host) == ("name-denied", rule), "{denied:?}");
         }
     }
 
@@ -226,6 +228,12 @@ mod tests {
         let known = |host: &str| list.knows(&host.parse().unwrap());
         assert!(known("a.test") && known("x.pkg.test") && known("q.test") && known(HOST));
         assert!(!known("pkg.test") && !known("bad.pkg.test") && !known("elsewhere.test"));
+        let why = |host: &str| list.why_unknown(&host.parse().unwrap());
+        assert_eq!(why("bad.pkg.test"), ("name-denied", Some("bad.pkg.test".into())));
+        assert_eq!(
+            (why("pkg.test"), why("b.test")),
+            (("name-not-listed", None), ("name-not-listed", None))
+        );
         let monitor = rules(NetworkMode::Monitor);
         let known = |host: &str| monitor.knows(&host.parse().unwrap());
         assert!(known("elsewhere.test") && known("b.test") && !known("bad.pkg.test"));

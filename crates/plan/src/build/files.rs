@@ -192,6 +192,10 @@ impl Files {
         made.steps.extend(cached.steps);
         made.steps.extend(above.into_iter().map(|(tree, at, _)| Step::Attach { tree, at }));
         made.steps.extend(revealed);
+        let is_shown = |place: &&Place| !is_hidden(&place.at) && !is_hidden(&place.real);
+        if let Some(place) = resolver.filter(is_shown).filter(|_| around) {
+            made.steps.extend(inside::resolver(order, place));
+        }
         made.writable.extend(cached.writable);
         made.environment = cached.environment;
         for at in masked {

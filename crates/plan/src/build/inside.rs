@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::policy::NetworkMode;
 
 use super::Owners;
-use crate::facts::{Facts, Kind, Privilege};
+use crate::facts::{Facts, Kind, Place, Privilege};
 use crate::order::Order;
 use crate::step::{Access, Depth, Keep, Owner, Step, Tree};
 
@@ -102,6 +102,16 @@ pub(super) fn hosts(order: &Order, facts: &Facts) -> Option<Step> {
     (has_own && is_file).then(|| Step::Show { at: at.into(), text })
 }
 
+/// Returns where the command asks for names, where some are answered: at any address, so that what
+/// the host's file says of others, of links and of search lists counts for nothing.
+pub(super) fn resolver(order: &Order, place: &Place) -> Option<Step> {
+    let text = match order.network {
+        NetworkMode::AllowList | NetworkMode::Monitor => "nameserver 127.0.0.1\n".to_owned(),
+        NetworkMode::DenyAll | NetworkMode::Disabled => return None,
+    };
+    Some(Step::Show { at: place.real.clone(), text })
+}
+
 /// Returns the command, and where its program is looked for.
 pub(super) fn exec(order: &Order, caches: Vec<(String, String)>) -> Step {
     let mut environment = order.environment.clone();
@@ -126,4 +136,36 @@ pub(super) fn program(argv: &[String], environment: Vec<(String, String)>) -> St
         folders.map(|folder| Path::new(folder).join(program)).collect()
     };
     Step::Exec { argv: argv.to_vec(), paths, environment }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::build;
+    use super::super::tests::{facts, order, pattern, permit};
+    use super::*;
+
+    #[test]
+    fn names_are_asked_for_at_the_sandboxs_own_server_where_one_answers() {
+        let mut facts = facts(Privilege::Ordinary);
+        let mut place = facts.place(Path::new("/etc/hosts")).unwrap().clone();
+        place.path = "/etc/resolv.conf".into();
+        // As it is where a service of the machine writes the file.
+        (place.at, place.real) = (place.path.clone(), "/run/resolve/stub.conf".into());
+        place.is = Kind::Link;
+        facts.places.push(place);
+        facts.places.sort_by(|a, b| a.path.as_os_str().cmp(b.path.as_os_str()));
+        let shown = |mode, hide: &[&str]| {
+            let mut order = Order { network: mode, ..order() };
+            order.hide.extend(hide.iter().map(|text| pattern(text)));
+            let plan = build(&permit(), &order, &facts).unwrap();
+            let at = Path::new("/run/resolve/stub.conf");
+            let steps = plan.steps().iter();
+            let mut steps =
+                steps.skip_while(|step| !matches!(step, Step::Attach { at: to, .. } if to == at));
+            steps.any(|step| matches!(step, Step::Show { at: to, .. } if to == at))
+        };
+        assert!(shown(NetworkMode::AllowList, &[]) && shown(NetworkMode::Monitor, &[]));
+        assert!(!shown(NetworkMode::DenyAll, &[]) && !shown(NetworkMode::Disabled, &[]));
+        assert!(!shown(NetworkMode::AllowList, &["/etc/resolv.conf"]));
+    }
 }

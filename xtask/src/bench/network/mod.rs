@@ -12,6 +12,9 @@ use std::time::Duration;
 use super::clock::{Spread, ms};
 use crate::failure::Failure;
 
+/// Who reaches the server: this program, as one of the project's own.
+pub(super) const CLIENT: &str = "project/client";
+
 /// Connections that are many.
 const MANY: u64 = 4000;
 
@@ -128,7 +131,7 @@ fn write(path: PathBuf, text: &str) -> Result<PathBuf, Failure> {
 
 impl Way {
     fn command(&self, folder: &Path, port: u16, kind: &str, count: u64) -> Command {
-        let client = folder.join("xtask").to_string_lossy().into_owned();
+        let client = folder.join(CLIENT).to_string_lossy().into_owned();
         let words = [client, "bench".into(), "--client".into(), self.host.into(), port.to_string()];
         let words = words.into_iter().chain([kind.to_owned(), count.to_string()]);
         let words: Vec<String> = self.words.iter().cloned().chain(words).collect();

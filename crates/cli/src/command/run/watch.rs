@@ -46,14 +46,16 @@ impl RunArgs {
     /// Names hosts that were refused: a program often says only that something is not there.
     pub(super) fn tell_refused(&self, ui: &Ui, outcome: &Outcome) {
         let connections = outcome.traffic.iter().flat_map(|traffic| &traffic.report.connections);
-        let mut hosts: Vec<String> = Vec::new();
+        let (mut hosts, mut hints): (Vec<String>, Vec<&str>) = Default::default();
         for one in connections.filter(|one| one.verdict.word() == "refused") {
             let port = one.port.map(|port| format!(":{port}")).unwrap_or_default();
             let code = one.verdict.code().unwrap_or_default();
-            let host = format!("{}{port} ({code})", visible(&one.host));
+            let rule = one.rule.as_ref().map(|rule| format!(" by `{}`", visible(rule)));
+            let host = format!("{}{port} ({code}{})", visible(&one.host), rule.unwrap_or_default());
             if !hosts.contains(&host) {
                 hosts.push(host);
             }
+            hints.extend(remedy(code).filter(|hint| !hints.contains(hint)));
         }
         // The list that --suggest prints tells the same.
         if hosts.is_empty() || self.suggest {
@@ -63,9 +65,9 @@ impl RunArgs {
         hosts.truncate(REFUSED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         ui.say(&format!("warning: the network refused {}{more}", hosts.join(", ")));
-        ui.say(
-            "hint: `--suggest` prints what network.allow in a policy of yours would have to list",
-        );
+        for hint in hints {
+            ui.say(&format!("hint: {hint}"));
+        }
     }
 
     /// Returns the outcome for programs, with that list in it.
@@ -75,5 +77,21 @@ impl RunArgs {
             told["network"]["suggest"] = suggestion.json();
         }
         told
+    }
+}
+
+/// Says what would let a host be reached, if anything that can be written would.
+fn remedy(code: &str) -> Option<&'static str> {
+    match code {
+        "host-denied" | "name-denied" | "address-denied" => {
+            Some("what network.deny refuses stays refused, whatever network.allow lists")
+        }
+        code if code.ends_with("-not-listed") => {
+            Some("`--suggest` prints what network.allow in a policy of yours would have to list")
+        }
+        code if code.starts_with("address-") => {
+            Some("an address that is not public is reached if network.allow lists it, too")
+        }
+        _ => None,
     }
 }

@@ -29,6 +29,8 @@ pub(crate) struct Town {
     pub(crate) dns: Json,
     /// For each name the addresses that the machine gets when it is asked for.
     pub(crate) gains: Json,
+    /// Names about which the resolver says nothing.
+    pub(crate) silent: Vec<&'static str>,
     /// Sockets in the file system.
     pub(crate) unix: Vec<String>,
     /// The supervisor is killed once this file of the project exists.
@@ -57,6 +59,7 @@ impl Default for Town {
             hosts: vec![ELSEWHERE.to_owned(), "93.184.216.41 other.test".to_owned()],
             dns: json!({}),
             gains: json!({}),
+            silent: vec![],
             unix: vec![],
             kill: None,
             env: vec![],
@@ -91,6 +94,8 @@ impl Town {
             "hosts": self.hosts,
             "dns": self.dns,
             "gains": self.gains,
+            "silent": self.silent,
+            "resets": [8081, 9001],
             "unix": self.unix,
             "kill": self.kill.map(|file| world.project.path(file)),
             "tcp": [22, 80, 443, 853, 6379, 8080, 9000, 9222],

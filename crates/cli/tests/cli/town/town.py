@@ -133,6 +133,22 @@ def attend(c, port):
     c.close()
 
 
+def broken(port):
+    """Answers a few bytes with a few, and resets the connection."""
+    s = listener(port)
+
+    def loop():
+        while True:
+            c, _ = s.accept()
+            c.recv(65536)
+            c.sendall(b"half")
+            time.sleep(0.2)
+            c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            c.close()
+
+    threading.Thread(target=loop, daemon=True).start()
+
+
 def sink(port):
     s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
     s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
@@ -143,7 +159,8 @@ def sink(port):
             data, at = s.recvfrom(65536)
             if port == 53:
                 answer = resolve(data)
-                s.sendto(answer, at)
+                if answer:
+                    s.sendto(answer, at)
             else:
                 tell(kind="udp", port=port, data=data.decode("latin-1"))
 
@@ -161,6 +178,8 @@ def resolve(data):
         at += 1 + data[at]
     name, kind = ".".join(labels), struct.unpack(">H", data[at + 1 : at + 3])[0]
     tell(kind="dns", name=name, type=kind)
+    if name in config.get("silent", []):
+        return None
     question, answers = data[12 : at + 5], b""
     known = config["dns"].get(name)
     for address in config.get("gains", {}).pop(name, []):
@@ -178,9 +197,12 @@ def resolve(data):
 up()
 hosts = "127.0.0.1 localhost\n::1 localhost\n" + "".join(line + "\n" for line in config["hosts"])
 cover("/etc/hosts", hosts)
-cover("/etc/resolv.conf", "nameserver 127.0.0.1\noptions timeout:10 attempts:1\n")
+patience = 30 if config.get("silent") else 10
+cover("/etc/resolv.conf", f"nameserver 127.0.0.1\noptions timeout:{patience} attempts:1\n")
 for port in config["tcp"]:
     serve(port)
+for port in config.get("resets", []):
+    broken(port)
 for port in config["udp"]:
     sink(port)
 if config["unix"]:

@@ -23,7 +23,7 @@ fn record(kind: u8, bytes: &[u8]) -> Vec<u8> {
 }
 
 /// A client's first message that names a host, with another extension.
-fn client(name: &str, extension: u16) -> Vec<u8> {
+pub(super) fn client(name: &str, extension: u16) -> Vec<u8> {
     let names = long(&[&[0][..], &long(name.as_bytes())].concat());
     let extensions = [&[0, 0][..], &long(&names), &extension.to_be_bytes(), &[0, 0]].concat();
     let start = [&[3, 3][..], &[7; 32], &[0], &long(&[19, 1]), &[1, 0]].concat();
@@ -31,7 +31,7 @@ fn client(name: &str, extension: u16) -> Vec<u8> {
     record(22, &[&[1, 0][..], &long(&body)].concat())
 }
 
-fn server(random: [u8; 32]) -> Vec<u8> {
+pub(super) fn server(random: [u8; 32]) -> Vec<u8> {
     record(22, &[&[2, 0, 0, 40, 3, 3][..], &random, &[0; 6]].concat())
 }
 

@@ -1,5 +1,6 @@
 //! The doors, against servers in this process.
 
+mod broken;
 mod carried;
 mod followed;
 mod greeted;

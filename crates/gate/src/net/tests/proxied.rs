@@ -51,7 +51,7 @@ async fn a_listed_name_that_leads_to_an_address_that_is_not_is_told_so() {
     let answer = door.say(&get("a.test", port, "/1")).await;
     assert!(answer.contains("\r\nX-Proxy-Error: address-loopback\r\n"), "{answer}");
     let why = format!(
-        "the policy does not allow a.test:{port}: it leads to an address (loopback) that is not listed"
+        "the policy does not allow a.test:{port}: it leads to an address (loopback) that network.allow does not list"
     );
     assert!(answer.contains(&why), "{answer}");
 }

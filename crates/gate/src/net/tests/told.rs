@@ -122,3 +122,21 @@ async fn a_packet_that_is_sent_again_goes_on_once_its_connection_is_dialled() {
     shared.held().insert(pair, Held::Ready(Box::new(ready)));
     assert_eq!(shared.held().get(&pair).map(again), Some(Packet::Pass(0)));
 }
+
+#[test]
+fn who_is_refused_is_told_so_where_there_is_no_room() {
+    use crate::net::DENIED;
+    use crate::net::hold::{Verdict as Packet, without_room};
+    let shared = shared(&network());
+    let name = shared.names().give(&"a.test".parse().unwrap()).unwrap();
+    let to = |address: IpAddr| Pair {
+        from: "10.0.0.1:1".parse().unwrap(),
+        to: SocketAddr::from((address, 80)),
+    };
+    assert_eq!(without_room(&shared, to(name.v4.into())), Packet::Drop);
+    assert!(shared.book.report().connections.is_empty());
+    assert_eq!(without_room(&shared, to("192.0.2.7".parse().unwrap())), Packet::Pass(DENIED));
+    let expected = [("direct", "192.0.2.7", Verdict::Refused("host-not-listed"))];
+    assert_eq!(told(&shared.book.report()), expected);
+    assert_eq!(without_room(&shared, to("198.18.0.99".parse().unwrap())), Packet::Pass(DENIED));
+}
