@@ -5,6 +5,7 @@
 
 mod candidate;
 mod clock;
+mod llm;
 mod memory;
 mod network;
 mod work;
@@ -38,6 +39,11 @@ pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, F
         // The second half of this command, as somebody else.
         [flag, folder, runs] if flag == "--inside" => {
             inside(Path::new(folder), runs.parse().unwrap_or(1), out)
+        }
+        // One table alone, in a folder that holds a binary and a project.
+        [flag, folder, runs] if flag == "--llm" => {
+            write!(out, "{}", llm::table(Path::new(folder), runs.parse().unwrap_or(1))?)?;
+            Ok(Ending::Clean)
         }
         // What runs inside, to reach a server outside.
         [flag, words @ ..] if flag == "--client" => network::client::run(words, out),
@@ -77,6 +83,7 @@ fn inside(folder: &Path, runs: usize, out: &mut dyn Write) -> Result<Ending, Fai
     write!(out, "{}", library_table(folder, runs)?)?;
     write!(out, "{}", work::table(folder, &candidates, runs.div_ceil(20))?)?;
     write!(out, "{}", network::table(folder, runs.div_ceil(40))?)?;
+    write!(out, "{}", llm::table(folder, runs.div_ceil(2))?)?;
     Ok(Ending::Clean)
 }
 
