@@ -5,6 +5,7 @@
 
 mod candidate;
 mod clock;
+mod llm;
 mod memory;
 mod network;
 mod work;
@@ -42,6 +43,11 @@ pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, F
         }
         [flag, folder] if flag == "--inside-network" => {
             write!(out, "{}", network::table(Path::new(folder), 0)?)?;
+            Ok(Ending::Clean)
+        }
+        // One table alone, in a folder that holds a binary and a project.
+        [flag, folder, runs] if flag == "--llm" => {
+            write!(out, "{}", llm::table(Path::new(folder), runs.parse().unwrap_or(1))?)?;
             Ok(Ending::Clean)
         }
         // What runs inside, to reach a server outside.
@@ -84,6 +90,7 @@ fn inside(folder: &Path, runs: usize, out: &mut dyn Write) -> Result<Ending, Fai
     write!(out, "{}", library_table(folder, runs)?)?;
     write!(out, "{}", work::table(folder, &candidates, runs.div_ceil(20))?)?;
     write!(out, "{}", network::table(folder, runs.div_ceil(40))?)?;
+    write!(out, "{}", llm::table(folder, runs.div_ceil(2))?)?;
     Ok(Ending::Clean)
 }
 

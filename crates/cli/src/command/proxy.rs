@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{ArgAction, ValueEnum};
 use palisade::policy::interception::{AccessPolicies, DefaultAccess};
 use palisade::proxy::{
-    CONFIG, CannotServe, Proxy, Upstreams, Wanted, prepare, read_access, read_token,
+    BadName, CONFIG, CannotServe, Names, Proxy, Upstreams, Wanted, prepare, read_access, read_token,
 };
 use palisade::{Request, Sandboxing, Session};
 use serde_json::{Value as Json, json};
@@ -55,6 +55,16 @@ pub(crate) struct ProxyArgs {
     /// File with a token that clients must show in the header `x-palisade-token`
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+
+    /// Another name under which clients reach it, with or without a port. May be repeated; its own
+    /// address and this machine's names are known
+    #[arg(long, value_name = "HOST[:PORT]")]
+    allow_host: Vec<String>,
+
+    /// Origin of pages that may use it, such as `http://localhost:3000`. May be repeated; pages in a
+    /// browser are refused otherwise
+    #[arg(long, value_name = "ORIGIN")]
+    allow_origin: Vec<String>,
 
     /// Certificates to show to clients, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -144,9 +154,18 @@ impl ProxyArgs {
                 Failure::new(error.code(), error.to_string()).caused_by(&error).file(path)
             })?),
         };
+        let mut names = Names::default();
+        let wrong = |error: BadName| Failure::new("name", error.to_string());
+        for host in &self.allow_host {
+            names.add_host(host).map_err(wrong)?;
+        }
+        for origin in &self.allow_origin {
+            names.add_origin(origin).map_err(wrong)?;
+        }
         Ok(Wanted {
             listen: self.listen,
             upstreams,
+            names,
             token,
             identity: self.tls_cert.clone().zip(self.tls_key.clone()),
             authorities: self.upstream_ca.clone(),

@@ -154,8 +154,15 @@ impl Chat {
 
     fn flush(&mut self, out: &mut Vec<Piece>) {
         if !self.held.is_empty() {
-            let calls = std::mem::take(&mut self.slots).calls();
-            out.push(Piece::Calls(Group { frames: std::mem::take(&mut self.held), calls }));
+            let (slots, mut frames) =
+                (std::mem::take(&mut self.slots), std::mem::take(&mut self.held));
+            let counts_anew = slots.skip();
+            let calls = slots.calls();
+            if counts_anew {
+                let all = vec![Ruling::Release; calls.len()];
+                frames = self.refuse(Group { frames, calls: calls.clone() }, &all);
+            }
+            out.push(Piece::Calls(Group { frames, calls }));
         }
         (self.held_bytes, self.open) = (0, BTreeSet::new());
     }

@@ -209,8 +209,7 @@ impl Frame {
         let raw = match self.form {
             Form::Events => {
                 // Those APIs that name their events name them as the object names itself.
-                let named = self.raw.starts_with(b"event:");
-                match value["type"].as_str().filter(|_| named) {
+                match value["type"].as_str().filter(|_| self.name.is_some()) {
                     Some(name) => format!("event: {name}\ndata: {text}\n\n").into_bytes(),
                     None => format!("data: {text}\n\n").into_bytes(),
                 }
@@ -218,7 +217,9 @@ impl Frame {
             Form::List => [self.lead.as_slice(), text.as_bytes()].concat(),
             Form::Whole => text.into_bytes(),
         };
-        Self { lead: self.lead.clone(), ..Self::new(raw, Data::Json(value), self.form) }
+        let name = value["type"].as_str().filter(|_| self.name.is_some());
+        let (name, lead) = (name.map(|name| name.as_bytes().to_vec()), self.lead.clone());
+        Self { name, lead, ..Self::new(raw, Data::Json(value), self.form) }
     }
 
     /// Returns the object that the message is, if it is one.

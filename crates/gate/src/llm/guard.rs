@@ -51,7 +51,6 @@ pub(super) fn check(api: Api, frame: &Frame) -> Result<(), Fault> {
     // Some clients go by the name of an event, others by what it says of itself.
     if matches!(api, Api::Messages | Api::Responses)
         && let Some(name) = frame.named()
-        && !matches!(name, b"" | b"message")
         && value["type"].as_str().map(str::as_bytes) != Some(name)
     {
         return Err(Fault::Unreadable);

@@ -41,6 +41,8 @@ pub mod sse;
 #[cfg(test)]
 mod tests;
 
+use serde_json::Value;
+
 pub use fault::{Fault, Problem};
 pub use path::OddPath;
 pub use reader::{Ending, OnRefusal, Reader, Refused, Told, calls};
@@ -79,8 +81,6 @@ pub struct Call {
     pub by: By,
     /// Why it is refused without being judged.
     pub flaw: Option<&'static str>,
-    /// Another name by which a client may read it.
-    pub also: Option<String>,
     /// The text that a tool is given which takes any.
     text: Option<String>,
     /// What its API calls such a call, where that has several kinds.
@@ -113,6 +113,28 @@ impl Call {
         if self.tool.is_empty() { &self.name } else { self.tool }
     }
 
+    /// Returns the calls that stand in the arguments of this one. Models ask for several at once as one
+    /// tool (`multi_tool_use.parallel`) that nobody offered, and there are clients that take it apart.
+    pub fn inner(&self) -> Vec<Self> {
+        let Some(Value::Object(arguments)) = json::read(self.arguments.as_bytes()) else {
+            return Vec::new();
+        };
+        let Some(uses) = arguments.get("tool_uses") else { return Vec::new() };
+        let call = |inner: &Value| {
+            let name = inner["recipient_name"].as_str().unwrap_or_default();
+            let name = name.strip_prefix("functions.").unwrap_or(name);
+            let arguments = &inner["parameters"];
+            let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
+            let mut call = Self::new(&self.id, name, arguments, self.place);
+            if name.is_empty() {
+                call.flaw = Some(NAMELESS);
+            }
+            call
+        };
+        let named = |inner: &&Value| !inner["recipient_name"].is_null();
+        uses.as_array().into_iter().flatten().filter(named).map(call).collect()
+    }
+
     /// Makes a call of a tool that takes any text. Text that is JSON is judged as arguments are.
     fn of_text(id: &str, name: &str, text: String, place: (u64, u64)) -> Self {
         let arguments = if json::is_object(&text) {
@@ -133,7 +155,6 @@ impl Call {
             arguments,
             by: By::Client,
             flaw,
-            also: None,
             text: None,
             kind: "",
             place,

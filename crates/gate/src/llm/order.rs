@@ -1,13 +1,16 @@
 //! What may follow what in a stream.
 //!
-//! Clients put blocks, items and choices together by their numbers. A piece whose number is missing
-//! or odd, or that belongs to something that has ended, is put together by some clients and by
-//! others not; so it ends the answer before anybody sees it.
+//! Clients put blocks, items and choices together by their numbers, or by the order in which they
+//! came. Both must lead to the same call. A piece whose number is missing or odd, that skips one, or
+//! that belongs to something that has ended, ends the answer before anybody sees it. So does a second
+//! message in the stream of a first: some clients add its blocks to those of the first, others begin
+//! anew, and no server of the API sends one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use super::frame::Frame;
 use super::{Api, Fault, messages, responses};
 
 /// The highest number of a block or an item. Real answers have a few.
@@ -20,16 +23,25 @@ pub(super) struct Order {
     live: BTreeMap<u64, bool>,
     /// What has ended.
     over: BTreeSet<u64>,
-    /// The number of the last block.
-    last: Option<u64>,
+    /// How many blocks or items have begun.
+    begun: u64,
+    /// Whether the stream began with its beginning, and not where another broke off.
+    counted: bool,
+    /// Whether the message has ended.
+    stopped: bool,
+    /// Whether events have names.
+    named: Option<bool>,
+    /// Choices, by where each came first.
+    choices: Vec<u64>,
 }
 
 impl Order {
     /// Takes the next message of a stream.
-    pub(super) fn take(&mut self, api: Api, value: &Value) -> Result<(), Fault> {
+    pub(super) fn take(&mut self, api: Api, frame: &Frame) -> Result<(), Fault> {
+        let Some(value) = frame.json() else { return Ok(()) };
         let fits = match api {
-            Api::Messages => self.block(value),
-            Api::Responses => self.item(value),
+            Api::Messages => self.name(frame, value).and_then(|()| self.block(value)),
+            Api::Responses => self.name(frame, value).and_then(|()| self.item(value)),
             Api::Chat => self.choices(value),
             Api::Gemini | Api::Other => Some(()),
         };
@@ -38,52 +50,72 @@ impl Order {
 
     /// How many bytes are held, roughly.
     pub(super) fn held(&self) -> usize {
-        (self.live.len() + self.over.len()) * 32
+        (self.live.len() + self.over.len() + self.choices.len()) * 32
+    }
+
+    /// Some clients pass over events without a name, so all have one or none has.
+    fn name(&mut self, frame: &Frame, value: &Value) -> Option<()> {
+        if matches!(value["type"].as_str(), Some("ping" | "error")) {
+            return Some(());
+        }
+        let named = frame.named().is_some();
+        (*self.named.get_or_insert(named) == named).then_some(())
     }
 
     fn block(&mut self, value: &Value) -> Option<()> {
-        match value["type"].as_str().unwrap_or_default() {
+        let kind = value["type"].as_str().unwrap_or_default();
+        if self.stopped && !matches!(kind, "ping" | "error") {
+            return None;
+        }
+        match kind {
+            // Some gateways say it twice, and then nothing has begun yet.
+            "message_start" if self.begun > 0 => return None,
             "message_start" => {
-                self.last = None;
-                self.live.is_empty().then_some(())
+                let content = &value["message"]["content"];
+                self.begun = content.as_array().map_or(0, Vec::len) as u64;
             }
-            "message_delta" => {
-                self.live.clear();
-                Some(())
-            }
+            "message_delta" => self.live.clear(),
+            "message_stop" => self.stopped = true,
             "content_block_start" => {
-                let index = number(&value["index"])?;
-                if self.last.is_some_and(|last| last >= index) {
-                    return None;
-                }
-                self.last = Some(index);
+                let index = number(&value["index"]).filter(|index| *index == self.begun)?;
+                self.begun += 1;
                 self.live.insert(index, messages::is_call(&value["content_block"]));
-                Some(())
             }
             "content_block_delta" => {
                 let is_call = *self.live.get(&number(&value["index"])?)?;
-                (is_call || value["delta"]["partial_json"].is_null()).then_some(())
+                let delta = &value["delta"];
+                let grows = is_call && delta["type"] == "input_json_delta";
+                return (grows || delta["partial_json"].is_null()).then_some(());
             }
-            "content_block_stop" => self.live.remove(&number(&value["index"])?).map(|_| ()),
-            _ => Some(()),
+            "content_block_stop" => drop(self.live.remove(&number(&value["index"])?)?),
+            _ => {}
         }
+        Some(())
     }
 
     fn item(&mut self, value: &Value) -> Option<()> {
-        let kind = value["type"].as_str().unwrap_or_default();
-        match kind {
-            // Another answer, whose items are counted anew.
-            "response.created" if self.live.is_empty() => self.over.clear(),
+        match value["type"].as_str().unwrap_or_default() {
+            "response.created" => {
+                if self.begun > 0 {
+                    return None;
+                }
+                let output = &value["response"]["output"];
+                self.begun = output.as_array().map_or(0, Vec::len) as u64;
+                self.counted = true;
+            }
             "response.output_item.added" => {
                 let index = number(&value["output_index"])?;
                 let again = self.live.insert(index, true).is_some();
-                if again || self.over.contains(&index) {
+                let skips = self.counted && index != self.begun;
+                if again || skips || self.over.contains(&index) {
                     return None;
                 }
+                self.begun = index + 1;
             }
             "response.output_item.done" => {
                 let index = number(&value["output_index"])?;
                 self.live.remove(&index);
+                self.begun = self.begun.max(index + 1);
                 if !self.over.insert(index) {
                     return None;
                 }
@@ -98,17 +130,25 @@ impl Order {
     }
 
     fn choices(&mut self, value: &Value) -> Option<()> {
+        let mut here = BTreeSet::new();
         for choice in value["choices"].as_array().into_iter().flatten() {
             let number = number_or_none(&choice["index"])?.unwrap_or(0);
+            let place = self.choices.iter().position(|known| *known == number);
+            let place = place.unwrap_or_else(|| {
+                self.choices.push(number);
+                self.choices.len() - 1
+            });
+            if !here.insert(number) {
+                return None;
+            }
             for key in ["delta", "message"] {
                 let entries = choice[key]["tool_calls"].as_array().into_iter().flatten();
+                let mut calls = choice[key]["function_call"].is_object();
                 for entry in entries {
                     number_or_none(&entry["index"])?;
-                    if self.over.contains(&number) {
-                        return None;
-                    }
+                    calls = true;
                 }
-                if choice[key]["function_call"].is_object() && self.over.contains(&number) {
+                if calls && (self.over.contains(&number) || place as u64 != number) {
                     return None;
                 }
             }

@@ -240,8 +240,8 @@ impl Reader {
         let mut out = Vec::new();
         for frame in frames {
             guard::check(self.api, &frame)?;
-            if let (false, Some(value)) = (frame.is_whole(), frame.json()) {
-                self.order.take(self.api, value)?;
+            if !frame.is_whole() {
+                self.order.take(self.api, &frame)?;
             }
             let mut pieces = Vec::new();
             self.assembler.take(frame, &mut pieces);

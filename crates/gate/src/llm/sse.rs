@@ -89,8 +89,11 @@ impl Splitter {
     fn take_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         let mut line = line.as_slice();
-        if !std::mem::replace(&mut self.begun, true) {
-            line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if !std::mem::replace(&mut self.begun, true)
+            && let Some(rest) = line.strip_prefix(b"\xef\xbb\xbf")
+        {
+            // Some clients leave the mark out, and others the line.
+            (line, self.event.odd) = (rest, true);
         }
         let colon = line.iter().position(|byte| *byte == b':');
         let (field, value) = line.split_at(colon.unwrap_or(line.len()));
@@ -104,7 +107,10 @@ impl Splitter {
                 }
                 None => self.event.data = Some(value.to_vec()),
             },
-            b"event" if !may_hold(value) => self.event.name = Some(value.to_vec()),
+            b"event" if !may_hold(value) => {
+                let before = self.event.name.replace(value.to_vec());
+                self.event.odd |= before.is_some_and(|before| before != value);
+            }
             b"" | b"id" | b"retry" if !may_hold(value) => {}
             _ => self.event.odd = true,
         }
@@ -139,6 +145,7 @@ mod tests {
         ] {
             let (events, left) = events(&[text.as_bytes()]);
             assert_eq!(left, None, "{text:?}");
+            assert_eq!(events[0].odd, text.starts_with('\u{feff}'), "{text:?}");
             let names: Vec<Option<&[u8]>> = events.iter().map(|e| e.name.as_deref()).collect();
             let data: Vec<Option<&[u8]>> = events.iter().map(|e| e.data.as_deref()).collect();
             assert_eq!(names, [Some(b"a".as_slice()), None], "{text:?}");

@@ -276,21 +276,20 @@ impl Line {
 }
 
 impl Shared {
-    /// Has a call judged, in every reading, and counts what was decided.
+    /// Has a call judged, and counts what was decided.
     fn rule(&self, call: &Call, who: &Who) -> Ruling {
         // Who judges looks at the disk: another thread takes over what else is to be done here.
         tokio::task::block_in_place(|| {
-            let mut judged = match call.flaw {
+            let judge = |call: &Call| match call.flaw {
                 Some(flaw) => Judged::Invalid(format!(
                     "Tool call blocked: {flaw}. Operation blocked for security."
                 )),
                 None => self.decides.judge(call, who),
             };
-            if let (Judged::Allowed, Some(also)) = (&judged, &call.also) {
-                let mut other = call.clone();
-                other.name.clone_from(also);
-                judged = self.decides.judge(&other, who);
-            }
+            let inner = call.inner();
+            let mut judged = std::iter::once(call).chain(&inner).map(judge);
+            let judged = judged.find(|judged| *judged != Judged::Allowed);
+            let judged = judged.unwrap_or(Judged::Allowed);
             match judged {
                 Judged::Allowed => {
                     count(&self.counters.allowed, 1);

@@ -16,6 +16,7 @@ use tokio::time::timeout;
 use super::body::Body;
 use super::counters::count;
 use super::exchange::{Exchange, Line};
+use super::failure::failed;
 use super::head::{ask_plainly, pass_on, text};
 use super::{AGENT_HEADER, REQUEST, ROOT_HEADER, Shared, TOKEN_HEADER, Who, decode};
 use crate::llm::{Api, Asked, Problem};
@@ -48,6 +49,7 @@ async fn answer(
     path: &str,
     api: Option<Api>,
 ) -> Result<Response<Body>, Problem> {
+    shared.door.admit(request.uri(), request.headers())?;
     if !is_known(shared, request.headers()) {
         let message = format!("this proxy wants its token in the header `{TOKEN_HEADER}`");
         return Err(Problem::new(401, message));
@@ -101,9 +103,7 @@ async fn by_shape(
     let request = Request::from_parts(parts, Body::Passed(body));
     let response = send(shared, request, Some(Api::Other)).await?;
     if !response.status().is_success() {
-        let (mut parts, body) = response.into_parts();
-        pass_on(&mut parts.headers);
-        return Ok(Response::from_parts(parts, Body::Passed(body)));
+        return failed(shared, Api::Other, response).await;
     }
     let exchange = Exchange::new(shared.clone(), Api::Other, line, None, Who::default());
     Ok(exchange.answer(response).await)
@@ -166,9 +166,7 @@ async fn judged(
     let request = request.ok_or_else(|| Problem::new(400, "the request cannot be passed on"))?;
     let response = send(shared, request, Some(api)).await?;
     if !response.status().is_success() {
-        let (mut parts, body) = response.into_parts();
-        pass_on(&mut parts.headers);
-        return Ok(Response::from_parts(parts, Body::Passed(body)));
+        return failed(shared, api, response).await;
     }
     Ok(Exchange::new(shared.clone(), api, line, asked, who).answer(response).await)
 }

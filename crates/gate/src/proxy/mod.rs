@@ -9,6 +9,8 @@
 //! | `handle` | one request: who asks, where does it go, is it judged? |
 //! | `exchange` | one answer: read, judge, pass on, ask again |
 //! | `upstream` | where requests go, and how they get there |
+//! | `door` | under which names it is reached, and which pages may use it |
+//! | `failure` | answers that are failures |
 //! | `head` | which headers are passed on |
 //! | `body` | bodies of both directions |
 //! | `decode` | bodies that are compressed |
@@ -18,7 +20,9 @@
 mod body;
 mod counters;
 mod decode;
+mod door;
 mod exchange;
+mod failure;
 mod handle;
 mod head;
 mod missing;
@@ -30,6 +34,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::llm::{Call, OnRefusal};
+pub use door::{BadName, Names};
 pub use open::{CannotOpen, Proxy};
 pub use upstream::{BadUpstream, Upstreams};
 
@@ -50,6 +55,8 @@ pub struct Settings {
     pub listener: TcpListener,
     /// Where requests go.
     pub upstreams: Upstreams,
+    /// Under which other names it is reached, and which pages may use it.
+    pub names: Names,
     /// What clients must show, if anything.
     pub token: Option<String>,
     /// The certificates and the key that clients are shown, as PEM.
@@ -107,6 +114,7 @@ pub trait Decides: std::fmt::Debug + Send + Sync {
 #[derive(Debug)]
 struct Shared {
     upstreams: upstream::Dialer,
+    door: door::Door,
     token: Option<String>,
     patience: Duration,
     on: OnRefusal,

@@ -20,6 +20,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 
+use super::door::Door;
 use super::handle::handle;
 use super::upstream::Dialer;
 use super::{Decides, Settings, Shared, counters, missing};
@@ -62,7 +63,8 @@ impl Proxy {
         decides: Arc<dyn Decides>,
         workers: usize,
     ) -> Result<Self, CannotOpen> {
-        let Settings { listener, upstreams, token, identity, authorities, patience, on } = settings;
+        let Settings { listener, upstreams, names, token, identity, authorities, patience, on } =
+            settings;
         let acceptor = identity.map(|(chain, key)| acceptor(&chain, &key)).transpose()?;
         let runtime = runtime::Builder::new_multi_thread()
             .worker_threads(workers.max(1))
@@ -71,11 +73,12 @@ impl Proxy {
             .build()?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
+        let door = Door::new(address, acceptor.is_some(), names);
         let shared = {
             let _entered = runtime.enter();
             let upstreams = Dialer::new(upstreams, &authorities).map_err(CannotOpen::Tls)?;
             let (counters, missing) = (counters::Counters::default(), missing::Missing::default());
-            Arc::new(Shared { upstreams, token, patience, on, decides, counters, missing })
+            Arc::new(Shared { upstreams, door, token, patience, on, decides, counters, missing })
         };
         let listener = {
             let _entered = runtime.enter();

@@ -22,7 +22,7 @@ use serde_json::{Value as Json, json};
 
 pub use access::read as read_access;
 use judge::Desk;
-pub use palisade_gate::proxy::{BadUpstream, Upstreams};
+pub use palisade_gate::proxy::{BadName, BadUpstream, Names, Upstreams};
 
 use crate::read::{Place, ReadError, read_policy_file};
 use crate::session::{OpenError, Request, Session};
@@ -36,6 +36,8 @@ pub struct Wanted {
     pub listen: SocketAddr,
     /// Where requests go.
     pub upstreams: Upstreams,
+    /// Under which other names clients reach it, and which pages may use it.
+    pub names: Names,
     /// What clients must show; demanded where others than this machine can connect.
     pub token: Option<String>,
     /// Files with a certificate and its key, for TLS to clients.
@@ -154,8 +156,17 @@ impl Proxy {
     ///
     /// Anything that would leave it open to more than was asked for, and anything unreadable.
     pub fn open(request: &Request, session: &Session, wanted: Wanted) -> Result<Self, CannotServe> {
-        let Wanted { listen, upstreams, token, identity, authorities, patience, access, tell } =
-            wanted;
+        let Wanted {
+            listen,
+            upstreams,
+            names,
+            token,
+            identity,
+            authorities,
+            patience,
+            access,
+            tell,
+        } = wanted;
         let visible =
             |token: &String| !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic());
         if token.as_ref().is_some_and(|token| !visible(token)) {
@@ -183,7 +194,8 @@ impl Proxy {
         desk.tell_start();
         let bound = TcpListener::bind(listen);
         let listener = bound.map_err(|source| CannotServe::Listen { listen, source })?;
-        let settings = Settings { listener, upstreams, token, identity, authorities, patience, on };
+        let settings =
+            Settings { listener, upstreams, names, token, identity, authorities, patience, on };
         let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         let open = palisade_gate::proxy::Proxy::open(settings, Arc::new(desk), workers)?;
         Ok(Self { open, scheme })

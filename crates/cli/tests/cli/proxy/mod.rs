@@ -1,7 +1,10 @@
 //! `palisade proxy` between clients and a model that does what it is told.
 
+mod agents;
 mod answers;
 mod clients;
+mod doors;
+mod recorded;
 mod rows;
 mod surface;
 
@@ -144,8 +147,10 @@ fn send(url: &str, method: &str, path: &str, headers: &[(&str, &str)], body: &[u
     let host = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
-    let mut head =
-        format!("{method} {path} HTTP/1.0\r\nhost: {host}\r\ncontent-length: {}\r\n", body.len());
+    let mut head = format!("{method} {path} HTTP/1.0\r\ncontent-length: {}\r\n", body.len());
+    if !headers.iter().any(|(name, _)| *name == "host") {
+        head.push_str(&format!("host: {host}\r\n"));
+    }
     for (name, value) in headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }

@@ -18,7 +18,6 @@ struct Slot {
     index: Option<u64>,
     id: String,
     name: String,
-    also: Option<String>,
     arguments: String,
     form: Form,
     flaw: Option<&'static str>,
@@ -39,13 +38,26 @@ impl Slots {
         let slots = self.0.entry(choice).or_default();
         let at = if apart { None } else { place(slots, entry) };
         let at = at.unwrap_or_else(|| {
-            slots.push(Slot { index: entry["index"].as_u64(), ..Slot::default() });
+            let mut slot = Slot { index: entry["index"].as_u64(), ..Slot::default() };
+            // Some are counted and some are not: which is which?
+            let mixed = slots.iter().any(|other| slot.index.is_some() != other.index.is_some());
+            slot.flaw = (mixed && !apart).then_some(TORN);
+            slots.push(slot);
             slots.len() - 1
         });
         if let Some(slot) = slots.get_mut(at) {
             slot.take(entry);
         }
         at as u64
+    }
+
+    /// Whether there are several calls whose numbers are not their places: clients that go by the one
+    /// and clients that go by the other would put different calls together.
+    pub(super) fn skip(&self) -> bool {
+        self.0.values().any(|slots| {
+            let numbers = slots.iter().filter_map(|slot| slot.index).filter(|it| *it != LEGACY);
+            slots.len() > 1 && numbers.enumerate().any(|(at, index)| at as u64 != index)
+        })
     }
 
     /// Returns the calls, complete or not.
@@ -64,7 +76,6 @@ impl Slots {
                     Form::Json => "function",
                     Form::Text => "custom",
                 };
-                call.also = slot.also;
                 let nameless = slot.name.is_empty().then_some(NAMELESS);
                 call.flaw = slot.flaw.or(nameless).or(call.flaw);
                 calls.push(call);
@@ -82,11 +93,9 @@ fn place(slots: &mut [Slot], entry: &Value) -> Option<usize> {
         // Without a number, a name or an id begins a call.
         None if text(&entry["id"]) || text(&entry["function"]["name"]) => return None,
         None => {
-            let numbered = slots.iter().any(|slot| slot.index.is_some());
-            let several = slots.len() > 1 && numbered;
             let last = slots.last_mut()?;
             // A client that counts from nought would add it to the first.
-            if several {
+            if last.index.is_some() {
                 last.flaw = Some(TORN);
             }
             slots.len() - 1
@@ -128,9 +137,9 @@ impl Slot {
                 if self.name.is_empty() {
                     name.clone_into(&mut self.name);
                 } else if name != self.name {
-                    // Some clients put pieces of a name together, others take the last.
-                    self.also = Some(name.to_owned());
+                    // Some clients put pieces of a name together, others take the first or the last.
                     self.name.push_str(name);
+                    self.flaw = Some(TORN);
                 }
             }
             match &body[input] {

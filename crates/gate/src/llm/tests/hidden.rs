@@ -6,7 +6,7 @@ use super::super::{Api, Call, Fault, OnRefusal, Reader, Ruling};
 use super::scripts::{APIS, stream};
 
 /// Returns what is passed on of an answer, and why no more is. Every call is allowed, and counted.
-fn passed(api: Api, answer: &[u8]) -> (String, Option<Fault>, usize) {
+pub(super) fn passed(api: Api, answer: &[u8]) -> (String, Option<Fault>, usize) {
     let mut judged = 0;
     let mut judge = |_: &Call| {
         judged += 1;
@@ -30,18 +30,18 @@ fn passed(api: Api, answer: &[u8]) -> (String, Option<Fault>, usize) {
     (String::from_utf8_lossy(&out).into_owned(), fault, judged)
 }
 
-fn ends(api: Api, answer: &str) {
+pub(super) fn ends(api: Api, answer: &str) {
     let (out, fault, _) = passed(api, answer.as_bytes());
     assert_eq!(fault, Some(Fault::Unreadable), "{api:?} {answer} -> {out}");
     assert!(!out.contains("/etc/passwd"), "{api:?} {answer} -> {out}");
 }
 
-fn events(values: &[Value]) -> String {
+pub(super) fn events(values: &[Value]) -> String {
     values.iter().map(|value| format!("data: {value}\n\n")).collect()
 }
 
 /// Sets a key, or takes it out.
-fn with(mut value: Value, key: &str, new: Option<Value>) -> Value {
+pub(super) fn with(mut value: Value, key: &str, new: Option<Value>) -> Value {
     match new {
         Some(new) => value[key] = new,
         None => drop(value.as_object_mut().unwrap().remove(key)),
@@ -65,12 +65,12 @@ fn start(index: u64, input: Value) -> Value {
         "content_block": {"type": "tool_use", "id": "t", "name": "write_file", "input": input}})
 }
 
-fn delta(index: u64) -> Value {
+pub(super) fn delta(index: u64) -> Value {
     json!({"type": "content_block_delta", "index": index,
         "delta": {"type": "input_json_delta", "partial_json": "{\"path\":\"/etc/passwd\"}"}})
 }
 
-fn stop(index: u64) -> Value {
+pub(super) fn stop(index: u64) -> Value {
     json!({"type": "content_block_stop", "index": index})
 }
 

@@ -5,9 +5,24 @@ use std::path::Path;
 use super::super::{Api, By, Call, OnRefusal, Reader, Ruling, calls};
 use serde_json::Value;
 
-/// Returns the recorded answers as a server would send them; none where they are not at hand.
+/// What nobody can read, and why.
+const REFUSED: [(&str, &str); 2] = [
+    ("tool:2acfb86fa549", "its first event lacks a bracket: it was written by hand"),
+    (
+        "tool:08f109c352a3",
+        "a second message begins inside of a call of the first: a gateway lost its upstream and asked \
+         again. Clients that read on join both, and a server takes no such conversation back; those \
+         of the API, and the one that recorded it, end with an error and ask again",
+    ),
+];
+
+/// A recording: whose it is, what was sent, and all that is known of it.
+type Recording = (Api, Vec<Vec<u8>>, Value);
+
+/// Returns the recorded answers as a server would send them, of a recording one or several; none
+/// where they are not at hand.
 #[expect(clippy::disallowed_methods, reason = "a test reads what was recorded")]
-fn recorded() -> Option<Vec<(Api, Vec<u8>, Value)>> {
+fn recorded() -> Option<Vec<Recording>> {
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpora/toolcalls.jsonl");
     let Ok(text) = std::fs::read_to_string(&file) else {
@@ -31,9 +46,24 @@ fn recorded() -> Option<Vec<(Api, Vec<u8>, Value)>> {
         } else {
             raw.to_owned()
         };
-        (api, sent.into_bytes(), row)
+        (api, answers(&sent), row)
     });
     Some(rows.collect())
+}
+
+/// Some recordings hold what several requests were answered: each ends with its own end.
+fn answers(sent: &str) -> Vec<Vec<u8>> {
+    let mut answers = vec![Vec::new()];
+    for event in sent.split_inclusive("\n\n") {
+        if let Some(last) = answers.last_mut() {
+            last.extend_from_slice(event.as_bytes());
+        }
+        if event.contains(r#""type":"message_stop""#) {
+            answers.push(Vec::new());
+        }
+    }
+    answers.retain(|answer| !answer.trim_ascii().is_empty());
+    answers
 }
 
 fn whole(api: Api, answer: &[u8], judge: &mut dyn FnMut(&Call) -> Ruling) -> Option<Vec<u8>> {
@@ -57,23 +87,27 @@ fn normal(text: &str) -> String {
 #[test]
 fn recorded_calls_are_put_together_and_pass_byte_for_byte() {
     let Some(rows) = recorded() else { return };
-    let mut unreadable = Vec::new();
-    for (api, sent, row) in rows {
+    let mut refused = Vec::new();
+    for (api, answers, row) in rows {
         let id = row["id"].as_str().unwrap();
         let mut seen = Vec::new();
         let mut judge = |call: &Call| {
             seen.push(call.clone());
             Ruling::Release
         };
-        let out = whole(api, &sent, &mut judge);
+        let sent = answers.concat();
+        let out: Option<Vec<_>> =
+            answers.iter().map(|answer| whole(api, answer, &mut judge)).collect();
         let listed = calls(api, &sent).unwrap();
-        let whole = out.is_some() && listed.iter().all(|call| call.flaw.is_none());
-        let out = out.unwrap_or_else(|| {
-            unreadable.push(id.to_owned());
-            Vec::new()
-        });
-        // Text and what keeps a connection alive overtake a call, and nothing else moves.
-        assert!(!whole || sorted(&out) == sorted(&sent), "{id}: the bytes differ");
+        if let Some(out) = &out {
+            // A model that ran out of words in the middle of a call: nobody can carry it out.
+            let cut = row["args_valid_json"] == false;
+            assert_eq!(listed.iter().any(|call| call.flaw.is_some()), cut, "{id}: {listed:?}");
+            // Text and what keeps a connection alive overtake a call, and nothing else moves.
+            assert!(cut || sorted(&out.concat()) == sorted(&sent), "{id}: the bytes differ");
+        } else {
+            refused.push(id.to_owned());
+        }
         let Some(expected) = row["tool_calls"].as_array() else { continue };
         let expected: Vec<(String, String)> = expected
             .iter()
@@ -86,17 +120,22 @@ fn recorded_calls_are_put_together_and_pass_byte_for_byte() {
         assert_eq!(found, expected, "{id}");
         for call in listed.iter().filter(|call| call.by == By::Client) {
             let times = seen.iter().filter(|seen| seen.id == call.id && seen.name == call.name);
-            assert!(!whole || times.count() >= 1, "{id}: {} is judged", call.name);
+            assert!(out.is_none() || times.count() >= 1, "{id}: {} is judged", call.name);
         }
     }
-    // One recording has events that are no JSON, and in one an answer begins inside of a call.
-    assert!(unreadable.len() <= 2, "{unreadable:?}");
+    refused.sort();
+    let mut expected = REFUSED.map(|(id, _)| id);
+    expected.sort_unstable();
+    assert_eq!(refused, expected);
 }
 
 #[test]
 fn a_recorded_answer_comes_out_the_same_however_it_is_cut() {
     let Some(rows) = recorded() else { return };
     let full = std::env::var_os("PALISADE_TEST_FULL").is_some();
+    let rows = rows.into_iter().flat_map(|(api, answers, row)| {
+        answers.into_iter().map(move |answer| (api, answer, row.clone()))
+    });
     for (api, sent, row) in rows {
         for refuse in [false, true] {
             let mut judge = |call: &Call| match refuse {
