@@ -337,6 +337,7 @@ for line in sys.stdin:
 #[test]
 fn a_gate_hides_judges_pins_and_confines() {
     as_both(|world| {
+        let world = world.user_policy("audit: { path: ~/log/events.jsonl }\n");
         world.write("server.py", SERVER);
         let words = ["gate", "--name", "x", "--", "/usr/bin/python3", "server.py"];
         let mut talk = Talk::new(&world, &words);
@@ -373,6 +374,27 @@ fn a_gate_hides_judges_pins_and_confines() {
         talk.result("initialize", json!({}));
         assert_eq!(talk.names(), ["read_file", "write_file"], "it was accepted");
         assert!(!Path::new("/var/palisade-gate").exists());
+        // Each call is an event, with the verdict that it got; lists are none.
+        let log = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+        let events = log.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        let calls = events.filter(|event| event["event"] == "tool-call");
+        let calls: Vec<(String, String, String)> = calls
+            .map(|call| {
+                let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+                (text(&call["tool"]), text(&call["verdict"]), text(&call["reasons"][0]["code"]))
+            })
+            .collect();
+        let found: Vec<(&str, &str)> =
+            calls.iter().map(|(tool, verdict, _)| (tool.as_str(), verdict.as_str())).collect();
+        let expected = [
+            ("mcp__x__read_file", "allow"),
+            ("mcp__x__write_file", "deny"),
+            ("mcp__x__launch_missiles", "deny"),
+            ("mcp__x__write_file", "allow"),
+            ("mcp__x__read_file", "deny"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(calls[4].2, "tool-changed");
     });
 }
 

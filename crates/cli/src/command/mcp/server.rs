@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use palisade::policy::name::Period;
+use palisade::policy::text::visible;
 use palisade::rpc::{self, Fault, Line, Message};
 use palisade::{Answered, Confirm, Guard, Question, Request, Sandbox, Stop};
 use serde_json::{Map, Value as Json, json};
@@ -41,6 +42,7 @@ thread_local! {
 pub(super) struct Server {
     pub(super) sandbox: Sandbox,
     pub(super) guard: Guard,
+    ui: Ui,
     state: Mutex<State>,
     out: Mutex<io::Stdout>,
 }
@@ -94,8 +96,8 @@ pub(super) fn serve(request: &Request, ui: &Ui) -> Result<Exit, Failure> {
     let sandbox = Sandbox::new(request)?.confirmer(Agreed);
     crate::command::warn_running(ui, sandbox.session());
     let guard = Guard::new(sandbox.session());
-    let server = Server { sandbox, guard, state: Mutex::default(), out: Mutex::new(io::stdout()) };
-    let server = Arc::new(server);
+    let (ui, state, out) = (ui.clone(), Mutex::default(), Mutex::new(io::stdout()));
+    let server = Arc::new(Server { sandbox, guard, ui, state, out });
     let mut from = io::stdin().lock();
     while let Ok(Some(line)) = rpc::next_line(&mut from, rpc::MAX_MESSAGE) {
         match line {
@@ -218,7 +220,11 @@ impl Server {
         if !tools::is_known(name) {
             return Err(Fault::params(format!("there is no tool `{name}`")));
         }
-        let asks = match tools::asks(self, name, arguments) {
+        let asks = tools::asks(self, name, key, arguments);
+        if let Some(trouble) = self.sandbox.not_recorded() {
+            self.ui.say(&format!("warning: {}", visible(&trouble)));
+        }
+        let asks = match asks {
             Asks::Nobody => false,
             Asks::Denied(why) => return Ok(finished(Told::error(why), is_stateless)),
             Asks::Somebody(why) => {
@@ -296,7 +302,6 @@ impl Server {
 
 /// What a person reads: exactly what would be done.
 fn question(name: &str, arguments: &Map<String, Json>, why: &str) -> Json {
-    use palisade::policy::text::visible;
     let shown = visible(&json!(arguments).to_string());
     json!({
         "message": format!("May {name} do this? {shown}\nBecause: {}", visible(why)),
