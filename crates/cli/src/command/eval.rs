@@ -43,6 +43,8 @@ use screen::Progress;
 ///
 /// Example: palisade eval --samples 3 --agent claude -- claude -p '{goal}' --output-format json
 #[derive(Debug, clap::Args)]
+#[command(override_usage = "palisade eval [OPTIONS] [DIR] -- AGENT...\n       \
+    palisade eval [OPTIONS] [DIR] <--reference|--no-op>\n       palisade eval --write <DIR>")]
 #[command(group = clap::ArgGroup::new("who").required(true).args(["command", "reference", "no_op", "write"]))]
 pub(crate) struct EvalArgs {
     /// Folder with a folder for each task

@@ -276,3 +276,18 @@ fn a_signal_ends_everything_and_leaves_nothing() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert_eq!(fs::read_dir(&room).unwrap().count(), 0);
 }
+
+#[test]
+fn an_agent_is_remembered_nowhere_that_is_gone() {
+    let world = World::new();
+    task(&world, "one", json!({ "name": "file_equals", "args": { "path": "file.txt" } }));
+    world.write("tasks/one/expected/file.txt", "wrong\n");
+    let words = ["tasks", "-k", "3", "--agent", "codex", "--json", "--", "true"];
+    let (ran, _) = eval(&world, &words);
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(told(&ran)["tasks"][0]["samples"][2]["notes"], json!([]));
+    let known = fs::read_dir(world.home.path(".local/state/palisade/workspaces")).unwrap();
+    let known = known.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let left: Vec<String> = known.filter(|name| name.ends_with(".workspace")).collect();
+    assert_eq!(left, [""; 0]);
+}

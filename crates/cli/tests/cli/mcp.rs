@@ -198,7 +198,8 @@ fn a180_no_tool_of_the_server_changes_a_policy_file() {
 
 #[test]
 fn who_can_ask_is_asked_and_silence_means_no() {
-    let policy = "version: 1\ncommands: { rules: [{ tool: run_command, action: ask }] }\n";
+    let policy = "version: 1\naudit: { path: ~/log/events.jsonl }\n\
+                  commands: { rules: [{ tool: run_command, action: ask }] }\n";
     let call = json!({ "name": "run_command", "arguments": { "command": "touch agreed" } });
     for (answer, runs) in [
         (json!({ "action": "accept", "content": { "run": true } }), true),
@@ -217,6 +218,14 @@ fn who_can_ask_is_asked_and_silence_means_no() {
         let done = talk.hear();
         assert_eq!(done["result"]["isError"], !runs, "{answer} {done}");
         assert_eq!(world.project.path("agreed").exists(), runs, "{answer}");
+        let log = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+        let events = log.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        let said: Vec<Json> = events.filter(|event| event["event"] == "confirmation").collect();
+        let word = if runs { "yes" } else { "no" };
+        assert_eq!(
+            (said.len(), &said[0]["answer"], &said[0]["by"]),
+            (1, &json!(word), &json!("mcp"))
+        );
     }
     let world = World::new().user_policy(policy);
     let mut talk = Talk::shaken(&world, &["serve"], json!({}));

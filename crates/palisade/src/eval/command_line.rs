@@ -90,6 +90,8 @@ impl CommandLine {
             running.insert(key.clone(), stop);
         }
         let outcome = run.wait();
+        sandbox.flush();
+        let left = self.forget(sample);
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         let outcome = outcome.map_err(|error| visible(&error.to_string()))?;
         if !outcome.executed() {
@@ -100,7 +102,18 @@ impl CommandLine {
         let tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
         let tail: Vec<u8> = tail.iter().copied().collect();
         let cost = cost(&String::from_utf8_lossy(&tail));
-        Ok(Attempt { cost, notes: notes(&outcome), ..Attempt::default() })
+        let notes = notes(&outcome).into_iter().chain(left).collect();
+        Ok(Attempt { cost, notes, ..Attempt::default() })
+    }
+
+    /// Forgets that an agent works in a folder that is about to go: others would hide it for good.
+    fn forget(&self, sample: &Sample<'_>) -> Option<String> {
+        let (agent, known) = (self.request.agent.as_deref()?, self.request.workspaces()?);
+        let error = known.forget_one(agent, sample.folder).err()?;
+        Some(format!(
+            "that the agent worked there is not forgotten: {}",
+            visible(&error.to_string())
+        ))
     }
 }
 

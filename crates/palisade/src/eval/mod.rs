@@ -152,6 +152,8 @@ impl Evaluation<'_> {
                 report.ran = false;
                 Verified { passed: false, detail: why }
             }
+            // It does not count any more.
+            None if !candidate.goes_on() => return report,
             None => self.verified(verifier, &sample),
         };
         (report.passed, report.detail) = (verified.passed, verified.detail);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use palisade_audit::{Because, Event, Judged, What};
+use palisade_audit::{Answered, Because, Event, Judged, What};
 use palisade_policy::decide::{Answer, Axis};
 use palisade_policy::interception::ToolVerdict;
 
@@ -49,6 +49,18 @@ impl Sandbox {
             let agent = session.agent();
             recorder.append(&[event(Judged { tool, call_id, verdict, reasons, agent })]);
         }
+    }
+
+    /// Remembers what a person said of a tool call, whom the caller asked itself. `call` is a hash of
+    /// what was shown, `by` who asked.
+    pub fn answered_tool(&self, answer: Answered, by: &str, call: &str) {
+        let what = What::Confirmation { answer, by, call };
+        self.0.recorder.append(&[Event { at: SystemTime::now(), run: "", what }]);
+    }
+
+    /// Waits until spans were sent, for a moment at most: for whoever ends after this.
+    pub fn flush(&self) {
+        self.0.telemetry.flush();
     }
 
     /// Returns what went wrong with recording, the first time it is asked for.

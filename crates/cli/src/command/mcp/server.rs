@@ -110,6 +110,7 @@ pub(super) fn serve(request: &Request, ui: &Ui) -> Result<Exit, Failure> {
     }
     // Nobody is left to hear of them.
     server.state().calls.values_mut().for_each(Ongoing::cancel);
+    server.sandbox.flush();
     Ok(Exit::Success)
 }
 
@@ -247,9 +248,18 @@ impl Server {
                     _ if is_stateless => None,
                     _ => self.elicited(question),
                 };
-                let is_yes = answer.is_some_and(|answer| {
-                    answer["action"] == "accept" && answer["content"]["run"] == true
-                });
+                let said =
+                    answer.map(|it| it["action"] == "accept" && it["content"]["run"] == true);
+                let is_yes = said == Some(true);
+                // Of a command that then runs, the sandbox records it.
+                if !is_yes || name != "run_command" {
+                    let said = match said {
+                        Some(true) => Answered::Yes,
+                        Some(false) => Answered::No,
+                        None => Answered::Nobody,
+                    };
+                    self.sandbox.answered_tool(said, "mcp", &hash);
+                }
                 if !is_yes {
                     let why = format!("{why}; nobody agreed to it");
                     return Ok(finished(Told::error(why), is_stateless));
