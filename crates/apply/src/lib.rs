@@ -34,6 +34,7 @@ pub use converse::converse;
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
 pub use listing::Listing;
 pub use lookup::HostLookup;
+pub use remove::folder as remove_folder;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use run::{
     Bound, CannotStart, End, Host, Input, Other, Outcome, Output, Probe, Running, Signals, Stop,

@@ -21,7 +21,11 @@ use crate::cache::names;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Removes the folder at a path, with all that is in it. What could not be removed in time stays.
-pub(crate) fn folder(path: &Path) -> Result<()> {
+///
+/// # Errors
+///
+/// When there is none, or something in it cannot be removed.
+pub fn folder(path: &Path) -> Result<()> {
     within(PATIENCE, path)
 }
 

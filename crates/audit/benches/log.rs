@@ -1,4 +1,5 @@
-//! How many events a second one thread records, and how long it takes to verify a million of them.
+//! How many events a second one thread records, beside bare writes of as many bytes in turn, and how
+//! long it takes to verify a million of them, beside reading them.
 //!
 //! `cargo bench -p palisade-audit --bench log [-- EVENTS]` prints a table in Markdown.
 #![expect(
@@ -7,12 +8,18 @@
     reason = "a measurement that cannot be set up must stop at once, and tells what it saw"
 )]
 
-use std::time::{Instant, SystemTime};
+use std::fs::File;
+use std::io::Write as _;
+use std::time::{Duration, Instant, SystemTime};
 
 use palisade_audit::{
     Asked, Call, Decided, Durable, Ended, Event, Key, Log, PolicyFile, Rotation, What, verify,
 };
 use palisade_testkit::Project;
+
+/// How many pairs of events are written in turn with bare lines, and how long those are at first.
+const BLOCK: u64 = 10_000;
+const LINE: usize = 600;
 
 #[expect(clippy::cast_precision_loss, reason = "a count of events")]
 fn main() {
@@ -23,14 +30,39 @@ fn main() {
     let rotation = Rotation { size: Some(64 << 20), age: None };
     let log = Log::open(&path, Some(key.clone()), rotation).unwrap();
     let argv = ["cargo", "test", "--workspace", "--token=abc"].map(str::to_owned);
-    let begun = Instant::now();
-    for number in 0..events / 2 {
-        let run = format!("{number:016x}");
-        let event = |what| Event { at: SystemTime::now(), run: &run, what };
-        log.append(&[event(decision(&argv))], Durable::No).unwrap();
-        log.append(&[event(end())], Durable::No).unwrap();
+    let mut bare = File::options().append(true).create(true).open(folder.path("bare")).unwrap();
+    let (mut written, mut plain) = (Duration::ZERO, Duration::ZERO);
+    let (mut number, mut length) = (0, LINE);
+    while number < events / 2 {
+        let block = BLOCK.min(events / 2 - number);
+        let begun = Instant::now();
+        for number in number..number + block {
+            let run = format!("{number:016x}");
+            let event = |what| Event { at: SystemTime::now(), run: &run, what };
+            log.append(&[event(decision(&argv))], Durable::No).unwrap();
+            log.append(&[event(end())], Durable::No).unwrap();
+        }
+        written += begun.elapsed();
+        number += block;
+        let size = path.metadata().unwrap().len();
+        if number == block {
+            length = usize::try_from(size / (2 * block)).unwrap_or(LINE);
+        }
+        let line = vec![b'x'; length];
+        let begun = Instant::now();
+        (0..2 * block).for_each(|_| bare.write_all(&line).unwrap());
+        plain += begun.elapsed();
+        // It only costs time, and no room.
+        bare.set_len(0).unwrap();
     }
-    let written = begun.elapsed();
+    std::fs::remove_file(folder.path("bare")).unwrap();
+    let begun = Instant::now();
+    let read: usize = std::fs::read_dir(folder.root())
+        .unwrap()
+        .map(|entry| std::fs::read(entry.unwrap().path()).unwrap().len())
+        .sum();
+    let reading = begun.elapsed();
+    assert!(read > 0);
     let begun = Instant::now();
     let seen = verify(&path, Some(&key), 1).unwrap();
     let verified = begun.elapsed();
@@ -46,12 +78,18 @@ fn main() {
         bytes >> 20,
         load.trim()
     );
-    println!("| What | |\n| --- | ---: |");
+    println!("| What | ours | bare |\n| --- | ---: | ---: |");
+    let rate = |time: Duration| events as f64 / time.as_secs_f64();
     println!(
-        "| events appended per second, one thread | {:.0} |",
-        events as f64 / written.as_secs_f64()
+        "| events appended per second, one thread; bare writes of as many bytes | {:.0} | {:.0} |",
+        rate(written),
+        rate(plain),
     );
-    println!("| all of them verified, s | {:.2} |\n", verified.as_secs_f64());
+    println!(
+        "| all of them verified, s; read | {:.2} | {:.2} |\n",
+        verified.as_secs_f64(),
+        reading.as_secs_f64(),
+    );
 }
 
 fn decision(argv: &[String]) -> What<'_> {

@@ -11,8 +11,8 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
-    acp, agents, audit, cache, check, completions, demo, doctor, explain, hook, man, mcp, plan,
-    policy, proxy, run, serve, trust,
+    acp, agents, audit, cache, check, completions, demo, doctor, eval, explain, hook, man, mcp,
+    plan, policy, proxy, run, serve, trust,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -63,6 +63,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Audit(audit::AuditCommand),
     Proxy(Box<proxy::ProxyArgs>),
+    Eval(Box<eval::EvalArgs>),
     Demo(demo::DemoArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
@@ -195,7 +196,7 @@ impl Cli {
 /// Whether the process runs commands for others until it is ended, in many threads.
 #[cfg(target_os = "linux")]
 pub(crate) fn serves_many() -> bool {
-    ["acp", "serve", "mcp", "proxy"].into_iter().any(first_word)
+    ["acp", "serve", "mcp", "proxy", "eval"].into_iter().any(first_word)
 }
 
 /// Whether an agent's hook is answered: whatever goes wrong then must refuse the call, and agents take

@@ -65,6 +65,13 @@ impl Failure {
         self
     }
 
+    /// Adds the line it is in, if one is known.
+    #[must_use]
+    pub(crate) fn line(mut self, line: Option<u64>) -> Self {
+        self.0.line = line;
+        self
+    }
+
     /// Returns the screen for a person, without a line end.
     pub(crate) fn screen(&self) -> String {
         if !self.0.diagnostics.is_empty() {

@@ -30,7 +30,7 @@ pub(crate) enum Format {
 }
 
 /// The terminal, or whatever stands in its place.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Ui {
     color: Color,
 }

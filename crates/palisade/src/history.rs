@@ -45,6 +45,19 @@ pub fn record_trust(
     log?.append(&[Event { at: SystemTime::now(), run: "", what }], Durable::Yes)
 }
 
+/// Remembers a tool call that was judged, where nothing else is done in this process. Nothing is done
+/// where the policy names no log.
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub(crate) fn record_tool(
+    session: &Session,
+    request: &Request,
+    judged: palisade_audit::Judged<'_>,
+) -> Result<(), CannotRecord> {
+    let Some(log) = opened(session, request) else { return Ok(()) };
+    let what = What::Tool(judged);
+    log?.append(&[Event { at: SystemTime::now(), run: "", what }], Durable::No)
+}
+
 /// Opens the log that the policy names, if it names one. A link in the project that leads to it may be
 /// a command's, which would choose what is written to.
 pub(crate) fn opened(session: &Session, request: &Request) -> Option<Result<Log, CannotRecord>> {

@@ -73,6 +73,8 @@ pub mod agentao;
 mod decision;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod doctor;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod eval;
 pub mod history;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod hook;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::finding::Finding;
 
 /// A crate, and the members it may depend on when it is built for users.
-const EDGES: [(&str, &[&str]); 10] = [
+const EDGES: [(&str, &[&str]); 11] = [
     ("palisade-policy", &[]),
     ("palisade-plan", &["palisade-policy"]),
     ("palisade-apply", &["palisade-plan"]),
@@ -17,6 +17,7 @@ const EDGES: [(&str, &[&str]); 10] = [
     ),
     ("palisade-cli", &["palisade"]),
     ("palisade-testkit", &[]),
+    ("palisade-example-agent", &["palisade"]),
     // It knows every engine by its command line only, ours too.
     ("palisade-conformance", &[]),
     ("xtask", &["palisade-policy"]),

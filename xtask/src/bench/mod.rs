@@ -8,6 +8,7 @@ mod clock;
 mod llm;
 mod memory;
 mod network;
+mod record;
 mod work;
 
 use std::fs;
@@ -63,8 +64,10 @@ fn outside(runs: usize, out: &mut dyn Write) -> Result<Ending, Failure> {
     if !binary.is_file() {
         return Err(Failure::new(format!("{} is missing; run `cargo xtask dist`", dist::BINARY)));
     }
-    let library = library(&tree)?;
-    let place = Place::make(&[("palisade", &binary), ("library", &library)])?;
+    let library = built(&tree, "palisade", "run")?;
+    let log = built(&tree, "palisade-audit", "log")?;
+    let programs = [("palisade", &*binary), ("library", &library), ("log", &log)];
+    let place = Place::make(&programs)?;
     let mut command = place.command("--inside")?;
     let measured = program::capture(command.arg(runs.to_string()))?;
     let memory = memory::table(&place.0)?;
@@ -88,6 +91,7 @@ fn inside(folder: &Path, runs: usize, out: &mut dyn Write) -> Result<Ending, Fai
     let candidates = candidate::found(folder);
     write!(out, "{}", candidate::starts(folder, &candidates, runs)?)?;
     write!(out, "{}", library_table(folder, runs)?)?;
+    write!(out, "{}", record::table(folder, runs.saturating_mul(10))?)?;
     write!(out, "{}", work::table(folder, &candidates, runs.div_ceil(20))?)?;
     write!(out, "{}", network::table(folder, runs.div_ceil(40))?)?;
     write!(out, "{}", llm::table(folder, runs.div_ceil(2))?)?;
@@ -100,18 +104,19 @@ fn library_table(folder: &Path, runs: usize) -> Result<String, Failure> {
     program::capture(bench.arg(runs.to_string()))
 }
 
-/// Builds the library's bench, and returns where it is.
-fn library(tree: &Tree) -> Result<PathBuf, Failure> {
+/// Builds a bench of a crate, and returns where it is.
+fn built(tree: &Tree, package: &str, bench: &str) -> Result<PathBuf, Failure> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["bench", "--no-run", "-p", "palisade", "--bench", "run"]);
+    cargo.args(["bench", "--no-run", "-p", package, "--bench", bench]);
     cargo.args(["--message-format", "json"]).current_dir(tree.root());
     let messages = program::capture(&mut cargo)?;
     let messages = messages.lines().filter_map(|line| serde_json::from_str(line).ok());
     let mut built = messages.filter_map(|message: serde_json::Value| {
-        let own = message["target"]["name"] == "run";
+        let own = message["target"]["name"] == bench;
         message["executable"].as_str().filter(|_| own).map(PathBuf::from)
     });
-    built.next().ok_or_else(|| Failure::new("cargo built no bench `run` of palisade"))
+    let missing = || Failure::new(format!("cargo built no bench `{bench}` of {package}"));
+    built.next().ok_or_else(missing)
 }
 
 fn page(tree: &Tree, runs: usize, tables: &str) -> Result<String, Failure> {

@@ -9,6 +9,7 @@ pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod doctor;
+pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod hook;
 pub(crate) mod man;
@@ -51,6 +52,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Mcp(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Audit(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Proxy(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Eval(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Demo(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Doctor(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Completions(args) => (Format::Human, apart(|| args.run(&ui))),

@@ -349,7 +349,7 @@ fn told(outcome: &Outcome, warnings: Json) -> Json {
 }
 
 /// Reads a time to run in; what is wrong says what to write instead.
-fn time(text: &str) -> Result<Period, String> {
+pub(super) fn time(text: &str) -> Result<Period, String> {
     match text.parse() {
         Ok(Period::ZERO) => Err("that leaves no time to run in".to_owned()),
         Ok(time) => Ok(time),

@@ -1,12 +1,14 @@
 //! The record of what happened: read again, verified, and on bad ground.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::Duration;
 
 use palisade_testkit::Project;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::kit::{PALISADE, World, as_both};
 use crate::schema::assert_fits;
@@ -188,4 +190,86 @@ fn runs_that_are_killed_leave_a_record_that_verifies() {
     let ran = world.run(&["audit", "verify"]);
     // It may have been killed each time before there was one.
     assert!(ran.code == Some(0) || !log(&world).exists(), "{}{}", ran.stdout, ran.stderr);
+}
+
+fn tool_calls(world: &World) -> Vec<Json> {
+    let events = lines(&fs::read_to_string(log(world)).unwrap());
+    events.into_iter().filter(|event| event["event"] == "tool-call").collect()
+}
+
+#[test]
+fn a_hooks_decision_is_one_event_of_the_record() {
+    as_both(|world| {
+        let world = world.user_policy(POLICY);
+        for (command, verdict) in [("ls", "allow"), ("rm -rf /etc", "deny")] {
+            let told = json!({
+                "hook_event_name": "PreToolUse", "cwd": world.project.root(), "tool_name": "Bash",
+                "tool_input": { "command": command }, "tool_use_id": "toolu_1",
+            });
+            world.run_with_input(told.to_string().as_bytes(), &["hook", "claude"]);
+            let calls = tool_calls(&world);
+            let last = calls.last().unwrap();
+            assert_fits(last, "event.json");
+            let found = (&last["tool"], &last["call_id"], &last["verdict"], &last["agent"]);
+            assert_eq!(
+                found,
+                (&"Bash".into(), &"toolu_1".into(), &verdict.into(), &"claude".into())
+            );
+            assert_eq!(last["reasons"].as_array().unwrap().is_empty(), verdict == "allow");
+        }
+        // A command that takes another's place is judged again, and both are one call.
+        let told = json!({
+            "hook_event_name": "PreToolUse", "cwd": world.project.root(), "tool_name": "Bash",
+            "tool_input": { "command": "ls" },
+        });
+        world.run_with_input(told.to_string().as_bytes(), &["hook", "claude", "--wrap"]);
+        assert_eq!(tool_calls(&world).len(), 3);
+        assert_eq!(world.json(&["audit", "verify", "--json"])["intact"], true);
+    });
+}
+
+#[test]
+fn a_hook_that_cannot_record_answers_all_the_same_and_says_so() {
+    let world = World::new().user_policy("audit: { path: /proc/no/events.jsonl }\n");
+    let told = json!({
+        "hook_event_name": "PreToolUse", "cwd": world.project.root(), "tool_name": "Bash",
+        "tool_input": { "command": "ls" },
+    });
+    let ran = world.run_with_input(told.to_string().as_bytes(), &["hook", "claude"]);
+    assert_eq!((ran.code, &*ran.stdout), (Some(0), ""));
+    assert!(ran.stderr.contains("/proc/no/events.jsonl"), "{}", ran.stderr);
+}
+
+#[test]
+fn calls_of_mcp_tools_are_events_of_the_record() {
+    as_both(|world| {
+        let world = world.user_policy(POLICY);
+        let call = |id: u64, name: &str, arguments: Json| {
+            let params = json!({ "name": name, "arguments": arguments });
+            json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+        };
+        let input = [
+            call(1, "list_directory", json!({})),
+            call(2, "write_file", json!({ "path": "/etc/x", "content": "" })),
+            call(3, "explain_decision", json!({ "command": "ls" })),
+        ];
+        let mut command = world.command(PALISADE);
+        command.args(["mcp", "serve"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let (mut to, from) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        input.iter().for_each(|line| writeln!(to, "{line}").unwrap());
+        // They go on side by side, and end with their input.
+        assert_eq!(BufReader::new(from).lines().take(3).count(), 3);
+        drop(to);
+        child.wait().unwrap();
+        let mut calls: Vec<(String, String)> = tool_calls(&world)
+            .iter()
+            .map(|call| (call["call_id"].to_string(), call["verdict"].to_string()))
+            .collect();
+        calls.sort();
+        // Asking what would happen is no call, and what a folder holds is not judged one by one.
+        let expected = [("\"1\"", "\"allow\""), ("\"2\"", "\"deny\"")];
+        assert_eq!(calls, expected.map(|(id, verdict)| (id.to_owned(), verdict.to_owned())));
+        assert_eq!(world.json(&["audit", "verify", "--json"])["intact"], true);
+    });
 }

@@ -369,15 +369,18 @@ fn e075_what_answers_questions_and_what_signs_records_is_out_of_reach_inside() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let service = format!("confirm: {{ backend: 'webhook:http://127.0.0.1:{port}/' }}\n");
-        let world = world.user_policy(&format!("audit: {{ path: ~/log/events.jsonl }}\n{service}"));
+        // Everything around it is open to the command.
+        let open = "audit: { path: ~/log/events.jsonl }\nfiles: { write: ['~/.local/state'] }\n";
+        let world = world.user_policy(&format!("{open}{service}"));
         let state = world.home.path(".local/state/palisade");
         fs::create_dir_all(state.join("audit")).unwrap();
         fs::write(state.join("audit/webhook-key"), "07".repeat(32)).unwrap();
         fs::write(state.join("audit/questions"), "{}").unwrap();
+        fs::write(state.with_file_name("beside"), "seen").unwrap();
         let script = format!(
             "import os, socket\n\
-             for name in ['webhook-key', 'questions', 'key']:\n\
-             \x20   try: print(open('{0}/audit/' + name).read())\n\
+             for name in ['../beside', 'audit/webhook-key', 'audit/questions', 'audit/key']:\n\
+             \x20   try: print(open('{0}/' + name).read())\n\
              \x20   except OSError as error: print(name, error.errno)\n\
              try: socket.create_connection(('127.0.0.1', {port}), 2); print('reached')\n\
              except OSError as error: print('connect', error.errno)\n",
@@ -386,7 +389,8 @@ fn e075_what_answers_questions_and_what_signs_records_is_out_of_reach_inside() {
         world.write("try.py", &script);
         let ran = world.run(&["run", "--", "/usr/bin/python3", "try.py"]);
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-        let expected = "webhook-key 2\nquestions 2\nkey 2\nconnect 111\n";
+        let expected =
+            "seen\naudit/webhook-key 13\naudit/questions 13\naudit/key 13\nconnect 111\n";
         assert_eq!(ran.stdout, expected, "{}", ran.stderr);
         assert!(state.join("audit/key").exists(), "it is there outside");
     });

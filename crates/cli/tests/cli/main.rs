@@ -18,6 +18,7 @@ mod documents;
 mod engine_lines;
 mod engines;
 mod entered;
+mod eval;
 mod hook;
 mod hook_agents;
 mod hook_install;

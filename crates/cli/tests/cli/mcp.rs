@@ -198,7 +198,8 @@ fn a180_no_tool_of_the_server_changes_a_policy_file() {
 
 #[test]
 fn who_can_ask_is_asked_and_silence_means_no() {
-    let policy = "version: 1\ncommands: { rules: [{ tool: run_command, action: ask }] }\n";
+    let policy = "version: 1\naudit: { path: ~/log/events.jsonl }\n\
+                  commands: { rules: [{ tool: run_command, action: ask }] }\n";
     let call = json!({ "name": "run_command", "arguments": { "command": "touch agreed" } });
     for (answer, runs) in [
         (json!({ "action": "accept", "content": { "run": true } }), true),
@@ -217,6 +218,14 @@ fn who_can_ask_is_asked_and_silence_means_no() {
         let done = talk.hear();
         assert_eq!(done["result"]["isError"], !runs, "{answer} {done}");
         assert_eq!(world.project.path("agreed").exists(), runs, "{answer}");
+        let log = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+        let events = log.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        let said: Vec<Json> = events.filter(|event| event["event"] == "confirmation").collect();
+        let word = if runs { "yes" } else { "no" };
+        assert_eq!(
+            (said.len(), &said[0]["answer"], &said[0]["by"]),
+            (1, &json!(word), &json!("mcp"))
+        );
     }
     let world = World::new().user_policy(policy);
     let mut talk = Talk::shaken(&world, &["serve"], json!({}));
@@ -337,6 +346,7 @@ for line in sys.stdin:
 #[test]
 fn a_gate_hides_judges_pins_and_confines() {
     as_both(|world| {
+        let world = world.user_policy("audit: { path: ~/log/events.jsonl }\n");
         world.write("server.py", SERVER);
         let words = ["gate", "--name", "x", "--", "/usr/bin/python3", "server.py"];
         let mut talk = Talk::new(&world, &words);
@@ -373,6 +383,27 @@ fn a_gate_hides_judges_pins_and_confines() {
         talk.result("initialize", json!({}));
         assert_eq!(talk.names(), ["read_file", "write_file"], "it was accepted");
         assert!(!Path::new("/var/palisade-gate").exists());
+        // Each call is an event, with the verdict that it got; lists are none.
+        let log = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+        let events = log.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+        let calls = events.filter(|event| event["event"] == "tool-call");
+        let calls: Vec<(String, String, String)> = calls
+            .map(|call| {
+                let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
+                (text(&call["tool"]), text(&call["verdict"]), text(&call["reasons"][0]["code"]))
+            })
+            .collect();
+        let found: Vec<(&str, &str)> =
+            calls.iter().map(|(tool, verdict, _)| (tool.as_str(), verdict.as_str())).collect();
+        let expected = [
+            ("mcp__x__read_file", "allow"),
+            ("mcp__x__write_file", "deny"),
+            ("mcp__x__launch_missiles", "deny"),
+            ("mcp__x__write_file", "allow"),
+            ("mcp__x__read_file", "deny"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(calls[4].2, "tool-changed");
     });
 }
 

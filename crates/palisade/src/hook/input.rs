@@ -37,6 +37,8 @@ pub(super) struct Call {
     pub(super) roots: Vec<PathBuf>,
     /// Whether the agent would run what nobody agreed to.
     pub(super) unasked: bool,
+    /// What the agent or its model calls it.
+    pub(super) call_id: Option<String>,
 }
 
 /// What cannot be read: the call it may be about must not happen.
@@ -98,7 +100,13 @@ fn call(
         cwd: told.get("cwd").and_then(path),
         roots: roots.into_iter().flatten().filter_map(path).collect(),
         unasked: mode == Some("bypassPermissions"),
+        call_id: first(told, &["tool_use_id", "callID"]).and_then(Json::as_str).map(cut),
     }))
+}
+
+/// Returns the start of a name that an agent made up: it is told, and never judged by.
+fn cut(name: &str) -> String {
+    name.chars().take(200).collect()
 }
 
 /// Returns the event, and what becomes of it. An event that nobody knows may be one that could have

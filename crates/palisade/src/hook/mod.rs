@@ -35,6 +35,7 @@ pub use answer::Reply;
 pub use input::MAX_INPUT;
 
 use crate::decision::Guard;
+use crate::sandbox::judged;
 use crate::session::{OpenError, Request, Session};
 use agent::Stage;
 use input::{Call, Heard, Unreadable};
@@ -69,11 +70,12 @@ impl Hook {
             Ok(Heard::Nothing) => return Ok(Reply::silent()),
             Err(Unreadable(why)) => return Err(why),
         };
-        let (session, cwd) = opened(agent, &call, request)?;
+        let (request, session, cwd) = opened(agent, &call, request)?;
         let guard = Guard::new(&session);
-        let verdict = guard.tool_call(&call.tool, &call.arguments, &cwd);
-        let (stage, event) = (call.stage, call.event.as_str());
-        Ok(match verdict.answer {
+        let mut verdict = guard.tool_call(&call.tool, &call.arguments, &cwd);
+        let (stage, event, tool) = (call.stage, call.event.clone(), call.tool.clone());
+        let (event, call_id) = (event.as_str(), call.call_id.clone());
+        let mut reply = match verdict.answer {
             Answer::Deny => Reply::refusal(agent, stage, event, &told_of(&verdict)),
             // The agent is about to ask.
             Answer::Ask if stage == Stage::Permission => Reply::silent(),
@@ -84,12 +86,27 @@ impl Hook {
                 let why = format!("{}; nobody can be asked here", told_of(&verdict));
                 Reply::refusal(agent, stage, event, &why)
             }
-            Answer::Allow => self.allowed(&guard, *call, &cwd)?,
-        })
+            Answer::Allow => {
+                let (reply, instead) = self.allowed(&guard, *call, &cwd)?;
+                verdict = instead.unwrap_or(verdict);
+                reply
+            }
+        };
+        let judged = judged(&tool, call_id.as_deref(), &verdict, Some(agent.name()));
+        if let Err(error) = crate::history::record_tool(&session, &request, judged) {
+            reply.stderr.push_str(&format!("palisade: {}\n", visible(&error.to_string())));
+        }
+        Ok(reply)
     }
 
-    /// Answers a call that may happen, perhaps with another command in its place.
-    fn allowed(&self, guard: &Guard, call: Call, cwd: &str) -> Result<Reply, String> {
+    /// Answers a call that may happen, perhaps with another command in its place; returns what was said
+    /// of that one, if it is refused.
+    fn allowed(
+        &self,
+        guard: &Guard,
+        call: Call,
+        cwd: &str,
+    ) -> Result<(Reply, Option<ToolVerdict>), String> {
         let Call { stage, event, tool, input, .. } = call;
         if let Some(program) = self.wrap.as_deref().filter(|_| stage == Stage::Before)
             && let Some(wrapped) = wrap::wrapped(self.agent, &tool, &input, program, guard.root())?
@@ -100,27 +117,33 @@ impl Hook {
             let input = wrapped.input;
             return match again.answer {
                 Answer::Allow => Reply::rewritten(self.agent, &event, input, self.auto_allow)
+                    .map(|reply| (reply, None))
                     .ok_or_else(|| "this agent heeds no other command".to_owned()),
                 Answer::Ask | Answer::Deny => {
                     let why = format!("what would run instead is refused: {}", told_of(&again));
-                    Ok(Reply::refusal(self.agent, stage, &event, &why))
+                    Ok((Reply::refusal(self.agent, stage, &event, &why), Some(again)))
                 }
             };
         }
         // Codex calls a hook that allows broken. Our plugin wants to hear it.
         let speaks = self.auto_allow && self.agent != Agent::Codex || self.agent == Agent::OpenCode;
-        Ok(match speaks {
+        let reply = match speaks {
             true => Reply::allowed(self.agent, stage, &event),
             false => Reply::silent(),
-        })
+        };
+        Ok((reply, None))
     }
 }
 
-/// Opens the project that the agent works in, and returns the folder of the call.
+/// Opens the project that the agent works in, and returns what was asked for and the call's folder.
 ///
 /// The project is the one around the folder that the agent was started in, as far as it tells that:
 /// a model goes where it likes, and must not choose its own project.
-fn opened(agent: Agent, call: &Call, mut request: Request) -> Result<(Session, String), String> {
+fn opened(
+    agent: Agent,
+    call: &Call,
+    mut request: Request,
+) -> Result<(Request, Session, String), String> {
     let variable =
         agent.facts().project.and_then(|name| request.env.get(name.as_ref() as &std::ffi::OsStr));
     let variable = variable.map(PathBuf::from).filter(|folder| folder.is_absolute());
@@ -137,7 +160,8 @@ fn opened(agent: Agent, call: &Call, mut request: Request) -> Result<(Session, S
     let session = Session::open_for(&request, agent.name());
     let session = session.map_err(|error| unusable(&error))?;
     let cwd = cwd.into_os_string().into_string();
-    Ok((session, cwd.map_err(|_| "the working folder's name is no text".to_owned())?))
+    let cwd = cwd.map_err(|_| "the working folder's name is no text".to_owned())?;
+    Ok((request, session, cwd))
 }
 
 /// Says what is wrong with a policy, and where.

@@ -69,11 +69,19 @@ impl Asking {
     }
 
     /// Puts a question, if it was not answered already and there were not too many.
-    pub(super) fn put(&self, hash: &str, ask: impl FnOnce() -> Answered) -> (Answered, Memory) {
+    pub(super) fn put(
+        &self,
+        hash: &str,
+        whom: &dyn Confirm,
+        ask: impl FnOnce() -> Answered,
+    ) -> (Answered, Memory) {
         // One at a time: who is asked two things at once answers the wrong one.
         let mut agreed = self.agreed.lock().unwrap_or_else(PoisonError::into_inner);
         if agreed.contains(hash) {
             return (Answered::ForRun, Memory::Known);
+        }
+        if !whom.is_person() {
+            return (ask(), Memory::New);
         }
         match self.patience.may_ask(hash, SystemTime::now()) {
             May::Ask => {}
@@ -133,7 +141,7 @@ impl Sandbox {
             Backend::Terminal => Always::of(call.asked, call.cwd, &asking.request),
             Backend::Deny | Backend::Program(_) | Backend::Web | Backend::Webhook(_) => None,
         };
-        let (answer, memory) = asking.put(call.hash, || {
+        let (answer, memory) = asking.put(call.hash, &*whom, || {
             whom.ask(&Question {
                 asked: call.asked,
                 cwd: call.cwd,

@@ -65,7 +65,7 @@ impl Beside {
             time: self.time,
         };
         let ask = || self.confirmer.ask_host(&question);
-        let (answer, memory) = self.asking.put(&question.hash(), ask);
+        let (answer, memory) = self.asking.put(&question.hash(), &*self.confirmer, ask);
         let by = memory.by(self.confirmer.name());
         self.recorder.host_confirmation(&self.run, wanted, answer, by);
         answer.is_yes()

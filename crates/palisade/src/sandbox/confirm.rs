@@ -20,6 +20,11 @@ pub trait Confirm: Send + Sync {
     /// Asks. Whatever is not a yes means no.
     fn ask(&self, question: &Question<'_>) -> Answered;
 
+    /// Whether that is a person. Others may be asked as often as there is something to ask.
+    fn is_person(&self) -> bool {
+        true
+    }
+
     /// Asks about a host that a command wants to reach, while that runs and waits. It is called from
     /// another thread. Who does not know what to do with it says that there is nobody.
     fn ask_host(&self, _: &HostQuestion<'_>) -> Answered {

@@ -85,7 +85,7 @@ impl Outcome {
 }
 
 /// Returns a time in milliseconds, to two decimals.
-pub(super) fn milliseconds(time: std::time::Duration) -> f64 {
+pub(crate) fn milliseconds(time: std::time::Duration) -> f64 {
     (time.as_secs_f64() * 100_000.0).round() / 100.0
 }
 

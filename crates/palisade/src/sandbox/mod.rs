@@ -51,6 +51,7 @@ pub use error::CannotRun;
 pub use export::{export_folder, write_export};
 pub use hint::Under;
 pub use job::{Each, Input, Job, Output, Signals};
+pub(crate) use json::milliseconds;
 pub use network::Traffic;
 pub use outcome::{Done, Outcome};
 pub use pending::Pending;
@@ -70,6 +71,7 @@ pub(crate) use planned::{LOWER, for_this_machine};
 use record::{Recorded, Recorder, call_hash, run_name};
 use run::{About, Awaited};
 use telemetry::{Telemetry, Watch};
+pub(crate) use tool::judged;
 
 /// A project, the policy in force for it, and a host to run commands on.
 ///

@@ -42,7 +42,7 @@ pub(super) fn place(server: &Server, tool: &str, path: &str) -> Result<PathBuf, 
         arguments.insert("pattern".into(), "x".into());
     }
     // What was agreed to is the path that was shown; where that leads may not be worse.
-    match judged(server, tool, &arguments) {
+    match judged(server, tool, None, &arguments) {
         Asks::Nobody | Asks::Somebody(_) => Ok(below),
         Asks::Denied(why) => Err(why),
     }
@@ -108,7 +108,7 @@ fn list(server: &Server, jail: &Jail, place: &Path) -> Result<String, String> {
         let path = Path::new(server.guard.root()).join(place).join(&entry.name);
         let mut arguments = Map::new();
         arguments.insert("path".into(), Json::from(path.to_string_lossy()));
-        let is_seen = !matches!(judged(server, "read_file", &arguments), Asks::Denied(_));
+        let is_seen = !matches!(judged(server, "read_file", None, &arguments), Asks::Denied(_));
         let sign = match entry.kind {
             Kind::Folder => "/",
             Kind::Link => "@",

@@ -36,7 +36,9 @@ impl Confirm for Named {
 const LISTS: usize = 64;
 
 struct Gate {
+    sandbox: Sandbox,
     guard: Guard,
+    ui: Ui,
     name: String,
     accept: bool,
     pins: Mutex<Pins>,
@@ -68,6 +70,8 @@ pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit,
     let stop = run.stop();
     let gate = Arc::new(Gate {
         guard: Guard::new(sandbox.session()),
+        sandbox: sandbox.clone(),
+        ui: ui.clone(),
         name: args.name.clone(),
         accept: args.accept_changes,
         pins: Mutex::new(pins),
@@ -139,7 +143,7 @@ impl Gate {
                 lists.insert(id.to_string(), ());
                 true
             }
-            "tools/call" => match self.denial(params) {
+            "tools/call" => match self.recorded(id, params) {
                 None => true,
                 Some(why) => {
                     let mut result =
@@ -156,21 +160,34 @@ impl Gate {
         }
     }
 
+    /// Says why a call must not be made, and tells whoever watches if it could not be recorded.
+    fn recorded(&self, id: &Json, params: &Map<String, Json>) -> Option<String> {
+        let denial = self.denial(&id.to_string(), params);
+        if let Some(trouble) = self.sandbox.not_recorded() {
+            self.ui.say(&format!("warning: {}", visible(&trouble)));
+        }
+        denial
+    }
+
     /// Says why a call must not be made; none if it may.
-    fn denial(&self, params: &Map<String, Json>) -> Option<String> {
+    fn denial(&self, id: &str, params: &Map<String, Json>) -> Option<String> {
         let Some(tool) = params.get("name").and_then(Json::as_str) else {
             return Some("palisade: the call names no tool".to_owned());
         };
+        let named = self.named(tool);
         if self.pins().is_changed(tool) {
-            return Some(format!(
-                "palisade: the tool `{}` says something else of itself than when it was first seen; its \
-                 user can accept that (`palisade mcp gate --accept-changes`)",
+            let why = format!(
+                "the tool `{}` says something else of itself than when it was first seen",
                 visible(tool)
+            );
+            self.sandbox.refuse_tool(&named, Some(id), "tool-changed", &why);
+            return Some(format!(
+                "palisade: {why}; its user can accept that (`palisade mcp gate --accept-changes`)"
             ));
         }
         let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
-        let verdict =
-            self.guard.tool_call(&self.named(tool), &arguments.to_string(), self.guard.root());
+        let (arguments, cwd) = (arguments.to_string(), self.guard.root());
+        let verdict = self.sandbox.judge_tool_in(&named, Some(id), &arguments, cwd);
         match verdict.answer {
             Answer::Allow => None,
             Answer::Ask => Some(format!("{}; nobody can be asked here", because(&verdict))),

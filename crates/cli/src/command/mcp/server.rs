@@ -10,6 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use palisade::policy::name::Period;
+use palisade::policy::text::visible;
 use palisade::rpc::{self, Fault, Line, Message};
 use palisade::{Answered, Confirm, Guard, Question, Request, Sandbox, Stop};
 use serde_json::{Map, Value as Json, json};
@@ -41,6 +42,7 @@ thread_local! {
 pub(super) struct Server {
     pub(super) sandbox: Sandbox,
     pub(super) guard: Guard,
+    ui: Ui,
     state: Mutex<State>,
     out: Mutex<io::Stdout>,
 }
@@ -94,8 +96,8 @@ pub(super) fn serve(request: &Request, ui: &Ui) -> Result<Exit, Failure> {
     let sandbox = Sandbox::new(request)?.confirmer(Agreed);
     crate::command::warn_running(ui, sandbox.session());
     let guard = Guard::new(sandbox.session());
-    let server = Server { sandbox, guard, state: Mutex::default(), out: Mutex::new(io::stdout()) };
-    let server = Arc::new(server);
+    let (ui, state, out) = (ui.clone(), Mutex::default(), Mutex::new(io::stdout()));
+    let server = Arc::new(Server { sandbox, guard, ui, state, out });
     let mut from = io::stdin().lock();
     while let Ok(Some(line)) = rpc::next_line(&mut from, rpc::MAX_MESSAGE) {
         match line {
@@ -108,6 +110,7 @@ pub(super) fn serve(request: &Request, ui: &Ui) -> Result<Exit, Failure> {
     }
     // Nobody is left to hear of them.
     server.state().calls.values_mut().for_each(Ongoing::cancel);
+    server.sandbox.flush();
     Ok(Exit::Success)
 }
 
@@ -218,7 +221,11 @@ impl Server {
         if !tools::is_known(name) {
             return Err(Fault::params(format!("there is no tool `{name}`")));
         }
-        let asks = match tools::asks(self, name, arguments) {
+        let asks = tools::asks(self, name, key, arguments);
+        if let Some(trouble) = self.sandbox.not_recorded() {
+            self.ui.say(&format!("warning: {}", visible(&trouble)));
+        }
+        let asks = match asks {
             Asks::Nobody => false,
             Asks::Denied(why) => return Ok(finished(Told::error(why), is_stateless)),
             Asks::Somebody(why) => {
@@ -241,9 +248,18 @@ impl Server {
                     _ if is_stateless => None,
                     _ => self.elicited(question),
                 };
-                let is_yes = answer.is_some_and(|answer| {
-                    answer["action"] == "accept" && answer["content"]["run"] == true
-                });
+                let said =
+                    answer.map(|it| it["action"] == "accept" && it["content"]["run"] == true);
+                let is_yes = said == Some(true);
+                // Of a command that then runs, the sandbox records it.
+                if !is_yes || name != "run_command" {
+                    let said = match said {
+                        Some(true) => Answered::Yes,
+                        Some(false) => Answered::No,
+                        None => Answered::Nobody,
+                    };
+                    self.sandbox.answered_tool(said, "mcp", &hash);
+                }
                 if !is_yes {
                     let why = format!("{why}; nobody agreed to it");
                     return Ok(finished(Told::error(why), is_stateless));
@@ -296,7 +312,6 @@ impl Server {
 
 /// What a person reads: exactly what would be done.
 fn question(name: &str, arguments: &Map<String, Json>, why: &str) -> Json {
-    use palisade::policy::text::visible;
     let shown = visible(&json!(arguments).to_string());
     json!({
         "message": format!("May {name} do this? {shown}\nBecause: {}", visible(why)),

@@ -140,7 +140,7 @@ pub(super) fn list() -> Json {
 }
 
 /// Decides about a call.
-pub(super) fn asks(server: &Server, name: &str, arguments: &Map<String, Json>) -> Asks {
+pub(super) fn asks(server: &Server, name: &str, id: &str, arguments: &Map<String, Json>) -> Asks {
     let Some(tool) = TOOLS.iter().find(|tool| tool.name == name) else {
         return Asks::Denied("there is no such tool".to_owned());
     };
@@ -164,18 +164,27 @@ pub(super) fn asks(server: &Server, name: &str, arguments: &Map<String, Json>) -
     if name == "explain_decision" {
         return Asks::Nobody;
     }
-    judged(server, name, arguments)
+    judged(server, name, Some(id), arguments)
 }
 
-pub(super) fn judged(server: &Server, name: &str, arguments: &Map<String, Json>) -> Asks {
+/// Judges a call. One that has an `id` is a client's own, and is recorded; others are parts of it.
+pub(super) fn judged(
+    server: &Server,
+    name: &str,
+    id: Option<&str>,
+    arguments: &Map<String, Json>,
+) -> Asks {
     let mut arguments = arguments.clone();
     if matches!(name, "list_directory" | "search") {
         arguments.entry("path").or_insert_with(|| ".".into());
     }
     // By the name that others give to what it does.
     let known = if name == "search" { "grep" } else { name };
-    let verdict =
-        server.guard.tool_call(known, &Json::from(arguments).to_string(), server.guard.root());
+    let (arguments, cwd) = (Json::from(arguments).to_string(), server.guard.root());
+    let verdict = match id {
+        Some(_) => server.sandbox.judge_tool_in(known, id, &arguments, cwd),
+        None => server.guard.tool_call(known, &arguments, cwd),
+    };
     match verdict.answer {
         Answer::Allow => Asks::Nobody,
         Answer::Ask => Asks::Somebody(because(&verdict)),
