@@ -53,6 +53,8 @@ pub(super) struct Watched {
     names: Vec<Guarded>,
     seen: Vec<Option<Identity>>,
     coming: Option<Arc<Coming>>,
+    /// Whether looking at one of them may take for ever.
+    slow: bool,
     /// Where the kernel will tell; none if it has no more of them.
     events: Option<OwnedFd>,
 }
@@ -152,7 +154,8 @@ impl Watched {
         }
         let coming = plan.coming().cloned();
         let some = !names.is_empty() || !reserved.is_empty() || coming.is_some();
-        Ok(some.then(|| Self { names, seen, coming, events: events::open().ok() }))
+        let slow = are_slow(&names, &seen);
+        Ok(some.then(|| Self { names, seen, coming, slow, events: events::open().ok() }))
     }
 
     /// Returns where the kernel will tell.
@@ -181,13 +184,42 @@ impl Watched {
         let looks = Looks::new(self.seen);
         let events = self.events.map(Arc::new);
         let mut guard = Guard { watch, looks, events, told: None, notes: Vec::new() };
-        if watcher == Watcher::Thread {
+        if watcher == Watcher::Thread || self.slow {
             let doing = "watch protected files";
             guard.told =
                 Some(guard.be_told().map_err(|errno| CannotStart::Before { doing, errno })?);
         }
         Ok(guard)
     }
+}
+
+/// Filesystems behind which there is another program or machine (statfs(2)): FUSE, NFS, SMB, CIFS, 9p,
+/// Ceph, AFS, Coda.
+const SLOW: [u64; 8] = [
+    0x6573_5546,
+    0x6969,
+    0xfe53_4d42,
+    0xff53_4d42,
+    0x0102_1997,
+    0x00c3_6400,
+    0x5346_414f,
+    0x7375_7245,
+];
+
+/// Returns whether one of the names lies on such a filesystem. Those on disks of this machine need not
+/// be asked about.
+fn are_slow(names: &[Guarded], seen: &[Option<Identity>]) -> bool {
+    let mut asked: Vec<(u32, u32)> = Vec::new();
+    let mut is_slow = |(name, seen): (&Guarded, &Option<Identity>)| {
+        let Some(device @ (0, _)) = seen.map(Identity::device) else { return false };
+        if asked.contains(&device) {
+            return false;
+        }
+        asked.push(device);
+        let kind = rustix::fs::statfs(&name.path).map(|found| found.f_type.cast_unsigned());
+        kind.is_ok_and(|kind| SLOW.contains(&(kind & 0xffff_ffff)))
+    };
+    names.iter().zip(seen).any(&mut is_slow)
 }
 
 /// Returns whether a namespace of users is the one that we are in, which nobody can enter again.
@@ -208,13 +240,16 @@ impl Guard {
         if self.due().is_none_or(|due| now < due) {
             return;
         }
-        let last = self.looks.pass(now);
-        self.notes.extend(self.looks.look(&self.watch));
-        if last {
+        // To guard something again takes as long as the host's filesystems like: whoever waits has
+        // signals and time to look after.
+        if self.looks.pass(now) || self.looks.differ(&self.watch) {
             match self.be_told() {
                 Ok(told) => self.told = Some(told),
                 // Looking goes on.
-                Err(_) => self.looks.begin_again(now),
+                Err(_) => {
+                    self.notes.extend(self.looks.look(&self.watch));
+                    self.looks.begin_again(now);
+                }
             }
         }
     }

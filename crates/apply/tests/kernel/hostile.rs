@@ -208,7 +208,8 @@ fn a114_where_the_kernel_refuses_namespaces_nothing_is_started() {
         let facts = host.facts(&place.order.questions());
         let error = build(&permit(), &place.order, &facts).unwrap_err();
         assert_eq!(error.code(), "missing-wall", "{error}");
-        let why = "making namespaces fails, the limit of namespaces is reached (ENOSPC)";
+        let why = "making namespaces fails, the limit of namespaces is reached, here or in what is \
+                   around this (ENOSPC)";
         assert!(error.to_string().contains(why), "{error}");
         assert!(!place.project.path("ran").exists());
     });

@@ -190,6 +190,12 @@ fn a_shortage_that_may_pass_never_makes_the_walls_weaker() {
                 assert!(ran.stderr.contains("hint: try again"), "{}", ran.stderr);
                 assert!(!world.project.path("in").exists() && !got_out(&world), "nothing ran");
             }
+            // Who asks what can be had here is told the same.
+            let told = json(&prepared(&world, &crowded("8", dropped), &["doctor", "--json"]));
+            let levels = told["levels"].as_array().unwrap();
+            let landlock = levels.iter().find(|it| it["level"] == "landlock").unwrap();
+            assert_eq!(landlock["works"], false, "{told:#}");
+            assert!(landlock.to_string().contains("at the moment"), "{landlock:#}");
         });
     }
 }

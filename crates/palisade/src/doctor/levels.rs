@@ -64,19 +64,26 @@ pub(super) fn tried(
 }
 
 fn hold(
-    (host, kernel): (&Host, &Kernel),
+    (host, probed): (&Host, &Kernel),
     request: &Request,
     sandbox: Option<&Sandbox>,
     level: Level,
 ) -> Result<Vec<Enforced>, CannotRun> {
     let (require, kernel) = match level {
-        Level::Full => (Require::Full, kernel.clone()),
-        Level::Landlock => (Require::Landlock, without_namespaces(kernel)),
-        Level::External => (Require::External, kernel.clone()),
+        Level::Full => (Require::Full, probed.clone()),
+        Level::Landlock => (Require::Landlock, without_namespaces(probed)),
+        Level::External => (Require::External, probed.clone()),
         // Nothing is needed for nothing.
         Level::None => return Ok(Vec::new()),
     };
     let (folder, order) = trial(request, require)?;
+    if level == Level::Landlock {
+        // As for a run: where something is missing that may be there again, nothing weaker is taken.
+        let plan = planned((host, probed), &order, &folder);
+        if let Err(short @ CannotRun::Plan(CannotPlan::Short { .. })) = plan {
+            return Err(short);
+        }
+    }
     let plan = planned((host, &kernel), &order, &folder)?;
     let outcome = host.start(&plan, Streams::default())?.wait()?;
     ended(&outcome.end)?;

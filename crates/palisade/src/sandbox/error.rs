@@ -166,7 +166,10 @@ fn hint(error: &CannotPlan) -> Option<&str> {
     if let CannotPlan::Missing { remedy, .. } = error {
         Some(remedy)
     } else if let CannotPlan::Short { .. } = error {
-        Some("try again, start fewer at once, or raise the limits of this user or container")
+        Some(
+            "try again, start fewer at once, or raise the limits of this user or container, and of \
+             what is around it",
+        )
     } else if let CannotPlan::Cwd { .. } = error {
         Some("name a folder of the project with --cwd")
     } else if let CannotPlan::Network(_) = error {

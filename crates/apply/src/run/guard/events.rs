@@ -6,8 +6,11 @@
 
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::Duration;
 
+use palisade_plan::Note;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags};
 use rustix::io::Errno;
@@ -23,11 +26,15 @@ use crate::sys::descriptor::lift;
 /// How often the thread looks that nobody tells.
 const OFTEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
+/// How long the thread is waited for in the end. It may be held up by a filesystem of the host, for
+/// ever, and then goes by itself.
+const PATIENCE: Duration = Duration::from_secs(2);
+
 /// The thread at work. Dropping this ends it.
 #[derive(Debug)]
 pub(super) struct Told {
     stop: Option<OwnedFd>,
-    thread: Option<JoinHandle<Seen>>,
+    seen: Receiver<Seen>,
 }
 
 impl Told {
@@ -37,24 +44,30 @@ impl Told {
         mut looks: Looks,
         events: Option<Arc<OwnedFd>>,
     ) -> std::io::Result<Self> {
-        let mut folders = Folders::new(events);
-        match above(&mut folders, watch) {
-            Ok(()) => {}
-            // Too many are told already, here or elsewhere.
-            Err(Errno::MFILE | Errno::NOSPC | Errno::NOMEM) => folders = Folders::default(),
-            Err(errno) => return Err(errno.into()),
-        }
         let watch = Arc::clone(watch);
         let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
-        let body = move || tell(&watch, folders, &mut looks, stopped.as_fd());
-        let thread = thread::Builder::new().name("palisade-guard".into()).spawn(body)?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+        let (to, seen) = channel();
+        let body = move || {
+            let all = tell(&watch, Folders::new(events), &mut looks, stopped.as_fd());
+            // Whoever hears of it goes on, and may end this process.
+            drop(watch);
+            to.send(all).ok();
+        };
+        thread::Builder::new().name("palisade-guard".into()).spawn(body)?;
+        Ok(Self { stop: Some(stop), seen })
     }
 
     /// Ends the thread, and returns what it saw.
     pub(super) fn end(&mut self) -> Seen {
-        drop(self.stop.take());
-        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+        if self.stop.take().is_none() {
+            return Seen::default();
+        }
+        self.seen.recv_timeout(PATIENCE).unwrap_or_else(|_| {
+            let message = "whoever watches protected and hidden names is held up by a filesystem; \
+                           what was replaced, and what came, is not told";
+            let note = Note { code: "guard-late", message: message.into() };
+            Seen { notes: vec![note], missed: true }
+        })
     }
 }
 
@@ -90,8 +103,12 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
     let mut come = watch.coming.as_ref().map(Come::new);
     let mut vacated = watch.kept.as_ref().map(Vacated::new);
     let mut heard = Heard::anything();
+    if above(&mut folders, watch).is_err() {
+        // Too many are told already, here or elsewhere, or a folder cannot be listed.
+        folders = Folders::default();
+    }
     loop {
-        if heard.all || !heard.folders.is_empty() {
+        if !heard.folders.is_empty() {
             // A folder that has come back is another one.
             above(&mut folders, watch).ok();
         }
@@ -120,5 +137,41 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
             return seen;
         }
         heard = folders.hear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+    use std::time::Instant;
+
+    use palisade_testkit::Project;
+
+    use super::super::look::Identity;
+    use super::super::{Against, Guard, Guarded, Inside};
+    use super::*;
+
+    /// As many as would take half a minute, each for as long as a mount is tried.
+    #[test]
+    fn whoever_waits_is_not_held_up_by_what_cannot_be_guarded_again() {
+        let project = Project::new().file("old", "x");
+        let mut names = Vec::new();
+        for number in 0..100 {
+            let path = project.path(format!("{number}"));
+            fs::write(&path, "x").unwrap();
+            names.push(Guarded::new(&path, Against::Sight).unwrap());
+        }
+        let seen = vec![Identity::at(&project.path("old")); names.len()];
+        // Nobody can enter that.
+        let inside = Inside { users: None, mounts: File::open("/dev/null").unwrap().into() };
+        let watch = Arc::new(Watch { names, kept: None, coming: None, inside });
+        let looks = Looks::new(seen);
+        let mut guard = Guard { watch, looks, events: None, told: None, notes: Vec::new() };
+        let begun = Instant::now();
+        guard.look(begun + Duration::from_millis(1));
+        let seen = guard.finish();
+        assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
+        let codes: Vec<_> = seen.notes.iter().map(|note| note.code).collect();
+        assert_eq!(codes, ["guard-late"]);
     }
 }

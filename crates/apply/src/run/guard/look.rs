@@ -25,6 +25,11 @@ pub(super) struct Identity {
 }
 
 impl Identity {
+    /// Returns the filesystem that it is on.
+    pub(super) fn device(self) -> (u32, u32) {
+        self.device
+    }
+
     /// Returns which one lies at a path; none if nothing does.
     pub(super) fn at(path: &Path) -> Option<Self> {
         let wanted = StatxFlags::INO | StatxFlags::BTIME;
@@ -74,6 +79,12 @@ impl Looks {
     /// Looks on at the last interval: looks are all there is.
     pub(super) fn begin_again(&mut self, now: Instant) {
         (self.begun, self.number) = (now, TIMES.len());
+    }
+
+    /// Looks, and returns whether something has come in the place of something else.
+    pub(super) fn differ(&self, watch: &Watch) -> bool {
+        let mut names = watch.names.iter().zip(&self.seen);
+        names.any(|(name, seen)| Identity::at(&name.path) != *seen)
     }
 
     /// Looks, and guards what has come in the place of something.
