@@ -174,8 +174,9 @@ impl Log {
         let own = |what| Event { at: now, run: "", what }.line();
         let amiss = (recovered != Recovered::default()).then(|| own(What::Recovered(recovered)));
         for line in amiss.iter().chain(lines) {
-            let next = head.sequence + 1;
-            if is_signed(next, head.first) {
+            // Behind the first record of a file, a thousandth may follow at once.
+            while is_signed(head.sequence + 1, head.first) {
+                let next = head.sequence + 1;
                 let mac = self.key.as_ref().map(|key| checkpoint(key, next, head.hash).to_string());
                 add(&mut head, &own(What::Checkpoint { mac }));
             }

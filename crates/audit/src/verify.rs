@@ -67,6 +67,7 @@ pub fn verify(log: &Path, key: Option<&Key>, from: u64) -> io::Result<Verified> 
     for (number, (segment, file)) in files.into_iter().enumerate() {
         // Behind what was there when we looked, others may be writing.
         let most = if number == last && segment.first.is_none() { size } else { u64::MAX };
+        let file = file.map_or_else(|| open(&segment.path), Ok)?;
         chain.file(&segment, file, most)?;
     }
     chain.end(log);
@@ -75,7 +76,7 @@ pub fn verify(log: &Path, key: Option<&Key>, from: u64) -> io::Result<Verified> 
 
 /// A log at one moment.
 struct Taken {
-    files: Vec<(Segment, File)>,
+    files: Vec<(Segment, Option<File>)>,
     head: Option<Found>,
     /// How long the file is that is written.
     size: u64,
@@ -102,13 +103,19 @@ fn take(log: &Path, key: Option<&Key>) -> io::Result<Taken> {
     // The lock goes with the head's descriptor, at the end of this function.
     let mut files = Vec::new();
     for segment in segments(log)? {
-        let file = open(&segment.path)?;
+        // What was put away keeps its name and is written no more: there may be more such files than
+        // can be open at once.
+        let file = match segment.first {
+            Some(_) => None,
+            None => Some(open(&segment.path)?),
+        };
         files.push((segment, file));
     }
     if files.is_empty() && head.is_none() {
         return Err(io::Error::new(io::ErrorKind::NotFound, "there is no log"));
     }
-    let size = files.last().map_or(Ok(0), |(_, file)| file.metadata().map(|it| it.len()))?;
+    let written = files.last().and_then(|(_, file)| file.as_ref());
+    let size = written.map_or(Ok(0), |file| file.metadata().map(|it| it.len()))?;
     let head = head.map(|head| Head::read(&head, key)).transpose()?;
     Ok(Taken { files, head, size })
 }

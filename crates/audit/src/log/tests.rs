@@ -164,6 +164,8 @@ fn a_log_that_is_written_meanwhile_is_verified_as_it_was_at_one_moment() {
     let log = Log::open(&path, Some(key()), rotation).unwrap();
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
+        // Who writes ends when a check fails, too.
+        let _ending = Ending(&done);
         scope.spawn(|| {
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
                 add(&log, 10);
@@ -173,8 +175,26 @@ fn a_log_that_is_written_meanwhile_is_verified_as_it_was_at_one_moment() {
             let seen = verify(&path, Some(&key()), 1).unwrap();
             assert!(seen.is_intact() && seen.notes.is_empty(), "{seen:?}");
         }
-        done.store(true, std::sync::atomic::Ordering::Relaxed);
     });
+}
+
+struct Ending<'a>(&'a std::sync::atomic::AtomicBool);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_log_of_more_files_than_can_be_open_is_verified() {
+    let folder = Project::new();
+    let path = folder.path("events.jsonl");
+    let log = Log::open(&path, Some(key()), Rotation { size: Some(1), age: None }).unwrap();
+    // Each file has two records: the thousandth stands right behind the first of one, and is signed too.
+    (0..1200).for_each(|_| add(&log, 1));
+    let seen = verify(&path, Some(&key()), 1).unwrap();
+    assert!(seen.is_intact() && seen.files > 1024, "{seen:?}");
 }
 
 #[test]
