@@ -6,11 +6,11 @@ use std::fmt::{Debug, Display};
 use std::str::FromStr;
 
 use libfuzzer_sys::fuzz_target;
-use palisade_policy::name::{DeniedHost, Host, HostName, HostPattern, HostSet};
+use palisade_policy::name::{WideHost, Host, HostName, HostPattern, HostSet};
 
 fuzz_target!(|text: &str| {
     let granted: Vec<HostPattern> = text.lines().filter_map(round_trip).collect();
-    let denied: Vec<DeniedHost> = text.lines().filter_map(round_trip).collect();
+    let denied: Vec<WideHost> = text.lines().filter_map(round_trip).collect();
     let hosts: Vec<Host> = text.lines().filter_map(round_trip).collect();
     for name in text.lines().filter_map(round_trip::<HostName>) {
         let is_spelt_once = name.as_str().bytes().all(|byte| {
@@ -21,9 +21,9 @@ fuzz_target!(|text: &str| {
     }
     for pattern in &granted {
         assert!(pattern.covers(pattern), "{pattern} does not cover itself");
-        assert!(DeniedHost::from(pattern.clone()).cancels(pattern), "{pattern} cannot be refused");
+        assert!(WideHost::from(pattern.clone()).cancels(pattern), "{pattern} cannot be refused");
     }
-    let (grants, refusals) = (HostSet::new(&granted), HostSet::of_denied(&denied));
+    let (grants, refusals) = (HostSet::new(&granted), HostSet::of_wide(&denied));
     for host in hosts.iter().take(16) {
         for port in [0, 22, 80, 443, 65535] {
             let first = granted.iter().position(|pattern| pattern.matches(host, port));

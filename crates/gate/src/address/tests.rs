@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use palisade_policy::name::{DeniedHost, Host, HostPattern, HostSet};
+use palisade_policy::name::{Host, HostPattern, HostSet, WideHost};
 use palisade_policy::url::is_public;
 use proptest::prelude::*;
 
@@ -114,8 +114,8 @@ fn what_the_policy_lists_is_dialled_at_its_port() {
 
 #[test]
 fn a_refusal_of_the_policy_goes_before_all_else() {
-    let denied: Vec<DeniedHost> = vec!["10.1.2.0/24".parse().unwrap(), "9.9.9.9".parse().unwrap()];
-    let addresses = Addresses { denied: HostSet::of_denied(&denied), ..allowed(&["10.1.0.0/16"]) };
+    let denied: Vec<WideHost> = vec!["10.1.2.0/24".parse().unwrap(), "9.9.9.9".parse().unwrap()];
+    let addresses = Addresses { denied: HostSet::of_wide(&denied), ..allowed(&["10.1.0.0/16"]) };
     assert_eq!(addresses.judge(address("10.1.2.3"), 80), Err(Refusal::Denied));
     assert_eq!(addresses.judge(address("::ffff:10.1.2.3"), 80), Err(Refusal::Denied));
     assert_eq!(addresses.judge(address("9.9.9.9"), 80), Err(Refusal::Denied));

@@ -1,7 +1,7 @@
 //! What a policy says of hosts.
 
 use palisade_policy::key::Setting;
-use palisade_policy::name::{ByteSize, Host, HostSet};
+use palisade_policy::name::{ByteSize, Host, HostPattern, HostSet, WideHost};
 use palisade_policy::policy::{Network, NetworkMode};
 
 use super::requests::RequestRules;
@@ -58,12 +58,15 @@ impl Rules {
     /// Makes a policy's rules ready; `own` knows the addresses of this machine.
     pub fn new(network: &Network, own: Own) -> Self {
         let allow = HostSet::new(network.allow.values());
-        let deny = HostSet::of_denied(network.deny.values());
+        let deny = HostSet::of_wide(network.deny.values());
         let bytes = |limit: &Setting<palisade_policy::key::Limit<ByteSize>>| {
             limit.value().0.map(ByteSize::bytes)
         };
         let budget = &network.budget;
-        let ask = HostSet::new(network.ask.values());
+        let ask = HostSet::of_wide(network.ask.values());
+        // A question about everything is one about names: addresses have to be listed.
+        let narrow: Vec<HostPattern> = network.ask.values().filter_map(WideHost::narrow).collect();
+        let asked_by_address = HostSet::new(&narrow);
         let addresses = Addresses { allowed: allow.clone(), denied: deny.clone(), own };
         Self {
             is_open: network.mode.value() == NetworkMode::Monitor,
@@ -73,7 +76,7 @@ impl Rules {
             requests: RequestRules::new(network),
             strict: network.strict.value().0,
             host_ports: network.host_ports.values().map(|port| port.number()).collect(),
-            asked_addresses: Addresses { allowed: ask.clone(), ..addresses.clone() },
+            asked_addresses: Addresses { allowed: asked_by_address, ..addresses.clone() },
             addresses,
             budget: Budget {
                 upload: bytes(&budget.upload),
@@ -101,7 +104,11 @@ impl Rules {
         if let Some(place) = self.allow.find(host, port) {
             return Judged::Allowed(self.allow_texts.get(place).cloned());
         }
-        match self.ask.find(host, port) {
+        let asked = match host {
+            Host::Ip(_) if self.asked_addresses.allowed.find(host, port).is_none() => None,
+            Host::Ip(_) | Host::Name(_) => self.ask.find(host, port),
+        };
+        match asked {
             Some(place) => Judged::Asked(self.ask_texts.get(place).cloned()),
             None if self.is_open => Judged::Allowed(None),
             None => Judged::Refused { code: "host-not-listed", rule: None },
@@ -190,6 +197,36 @@ mod tests {
             assert_eq!(word(&list, host, port), listed, "{host}:{port}");
             assert_eq!(word(&monitor, host, port), monitored, "{host}:{port}");
         }
+    }
+
+    #[test]
+    fn a_question_about_everything_is_about_names_and_opens_no_address() {
+        let network = Network {
+            mode: Setting::new(Sourced {
+                value: NetworkMode::AllowList,
+                origin: Origin::of(Layer::User),
+            }),
+            allow: Grants::new(sourced(&["a.test"])),
+            deny: Refusals::new(sourced(&["bad.test"])),
+            ask: Grants::new(sourced(&["*", "192.0.2.7"])),
+            ..Network::default()
+        };
+        let rules = Rules::new(&network, Own::default());
+        #[rustfmt::skip]
+        let cases = [
+            ("a.test",                 80, "allowed"),
+            ("bad.test",               80, "host-denied"),
+            ("unknown.test",           80, "asked"),
+            ("192.0.2.7",              80, "asked"),
+            ("192.0.2.8",              80, "host-not-listed"),
+            ("169.254.169.254",        80, "host-not-listed"),
+            ("host.palisade.internal", 22, "host-port-not-listed"),
+        ];
+        for (host, port, expected) in cases {
+            assert_eq!(word(&rules, host, port), expected, "{host}:{port}");
+        }
+        assert!(rules.knows(&"unknown.test".parse().unwrap()));
+        assert!(!rules.knows(&"bad.test".parse().unwrap()));
     }
 
     #[test]

@@ -30,8 +30,8 @@ impl Hosts {
         Self {
             mode: network.mode.value(),
             allow: HostSet::new(network.allow.values()),
-            deny: HostSet::of_denied(network.deny.values()),
-            ask: HostSet::new(network.ask.values()),
+            deny: HostSet::of_wide(network.deny.values()),
+            ask: HostSet::of_wide(network.ask.values()),
             ports: network.host_ports.values().map(|port| port.number()).collect(),
         }
     }

@@ -11,7 +11,7 @@ use super::{Layer, Origin, Scope};
 use crate::agent::AgentPreset;
 use crate::builtin::BuiltIn;
 use crate::key::{Field, Grants, Ignored, Setting, Sourced, Strictness};
-use crate::name::{Anchors, Folder, HostPattern, PathPattern};
+use crate::name::{Anchors, Folder, PathPattern, WideHost};
 use crate::policy::{Document, Policy, Preset, Profile, Require, Task};
 use crate::text::Diagnostic;
 use between::Statement;
@@ -400,11 +400,14 @@ impl Policy {
     /// opens, that is the part that narrows.
     fn ask_for_allowed(
         &mut self,
-        asked: &Grants<HostPattern>,
+        asked: &Grants<WideHost>,
         base: &Self,
         ignored: &mut Vec<Ignored>,
     ) {
-        let narrows = |entry: &&Sourced<HostPattern>| base.network.allow.cover(&entry.value);
+        let opened: Vec<WideHost> =
+            base.network.allow.values().cloned().map(WideHost::from).collect();
+        let narrows =
+            |entry: &&Sourced<WideHost>| opened.iter().any(|host| host.covers(&entry.value));
         let more: Vec<_> = asked.entries().iter().filter(narrows).cloned().collect();
         ignored.retain(|part| {
             part.key != "network.ask" || !more.iter().any(|entry| entry.origin == part.origin)

@@ -80,7 +80,8 @@ pub(super) fn leads_out(policy: &Policy, _context: &Context<'_>) -> Vec<Finding>
 
 pub(super) fn wildcard_without_name(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
     let network = &policy.network;
-    let allowed = |name: &HostPattern| network.allow.cover(name) || network.ask.cover(name);
+    let asked = |name: &HostPattern| network.ask.values().any(|host| host.cancels(name));
+    let allowed = |name: &HostPattern| network.allow.cover(name) || asked(name);
     let denied = |name: &HostPattern| network.deny.values().any(|host| host.cancels(name));
     let mut found = bare_wildcards("allow", network.allow.entries(), allowed);
     found.extend(bare_wildcards("deny", network.deny.entries(), denied));

@@ -37,8 +37,16 @@ impl FromStr for HostPattern {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let shape: Shape = text.parse()?;
+        shape.check_narrow(text)?;
+        Ok(Self(shape))
+    }
+}
+
+impl Shape {
+    /// Says what makes this too wide to be let through without a question.
+    fn check_narrow(&self, text: &str) -> Result<(), Invalid> {
         let shown = quote(text);
-        match &shape.target {
+        match &self.target {
             Target::Any => Err(Invalid::new("host-everything", format!("{shown} is every host"))
                 .with_hint("name the hosts, like `example.com` or `*.example.com`")),
             Target::Name(scope, base) if *scope != Scope::Exact && !base.as_str().contains('.') => {
@@ -51,7 +59,7 @@ impl FromStr for HostPattern {
                 Err(Invalid::new("host-network-wide", problem)
                     .with_hint("name smaller networks: at least `/8` for IPv4, `/16` for IPv6"))
             }
-            Target::Name(..) | Target::Net(_) => Ok(Self(shape)),
+            Target::Name(..) | Target::Net(_) => Ok(()),
         }
     }
 }
@@ -62,12 +70,12 @@ impl fmt::Display for HostPattern {
     }
 }
 
-/// A host that a rule refuses: what [`HostPattern`] knows, and also `*`, `*:22`, `*.tld`, `.tld`
-/// and networks of any size, since a refusal cannot be too wide.
+/// A host that a rule refuses or asks about: what [`HostPattern`] knows, and also `*`, `*:22`, `*.tld`,
+/// `.tld` and networks of any size, since neither a refusal nor a question can be too wide.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub struct DeniedHost(pub(super) Shape);
+pub struct WideHost(pub(super) Shape);
 
-impl DeniedHost {
+impl WideHost {
     /// Returns whether a connection to `host` at `port` falls under this pattern.
     pub fn matches(&self, host: &Host, port: u16) -> bool {
         self.0.matches(host, port)
@@ -76,6 +84,11 @@ impl DeniedHost {
     /// Returns whether everything that `other` matches is matched by this pattern too.
     pub fn covers(&self, other: &Self) -> bool {
         self.0.covers(&other.0)
+    }
+
+    /// Returns the same as a pattern that could be let through, if it is none that is too wide.
+    pub fn narrow(&self) -> Option<HostPattern> {
+        self.0.check_narrow("").is_ok().then(|| HostPattern(self.0.clone()))
     }
 
     /// Returns whether nothing of what `pattern` lets through is left by this refusal.
@@ -89,13 +102,13 @@ impl DeniedHost {
     }
 }
 
-impl From<HostPattern> for DeniedHost {
+impl From<HostPattern> for WideHost {
     fn from(pattern: HostPattern) -> Self {
         Self(pattern.0)
     }
 }
 
-impl FromStr for DeniedHost {
+impl FromStr for WideHost {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
@@ -103,7 +116,7 @@ impl FromStr for DeniedHost {
     }
 }
 
-impl fmt::Display for DeniedHost {
+impl fmt::Display for WideHost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }

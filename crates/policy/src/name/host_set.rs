@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::host_pattern::{Net, Scope, Shape, Target};
-use super::{DeniedHost, Host, HostName, HostPattern, Port};
+use super::{Host, HostName, HostPattern, Port, WideHost};
 
 /// An index over a list of patterns that answers which of them is the first to match.
 ///
@@ -37,8 +37,8 @@ impl HostSet {
         Self::of_shapes(patterns.into_iter().map(|pattern| &pattern.0))
     }
 
-    /// Builds the index of `patterns`, a list that refuses.
-    pub fn of_denied<'a>(patterns: impl IntoIterator<Item = &'a DeniedHost>) -> Self {
+    /// Builds the index of `patterns`, a list that refuses or asks.
+    pub fn of_wide<'a>(patterns: impl IntoIterator<Item = &'a WideHost>) -> Self {
         Self::of_shapes(patterns.into_iter().map(|pattern| &pattern.0))
     }
 

@@ -34,7 +34,7 @@ use std::fmt;
 pub use command::CommandName;
 pub use env::{EnvName, EnvPattern, looks_secret};
 pub use host::{Host, HostName};
-pub use host_pattern::{DeniedHost, HostPattern};
+pub use host_pattern::{HostPattern, WideHost};
 pub use host_set::HostSet;
 pub(crate) use path::{Anchorage, Reach, Step};
 pub use path::{Anchors, Folder, PathPattern};
@@ -139,7 +139,7 @@ macro_rules! serde_as_text {
 serde_as_text!(
     ByteSize,
     CommandName,
-    DeniedHost,
+    WideHost,
     EnvName,
     EnvPattern,
     Folder,

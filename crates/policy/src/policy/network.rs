@@ -8,7 +8,7 @@ use crate::key::{
     Covers, Grants, Guard, Item, Limit, Opening, Reader, Refusals, RuleItem, RuleLists, Setting,
     section, text_item,
 };
-use crate::name::{ByteSize, DeniedHost, HostPattern, PathPattern, Pattern, Port};
+use crate::name::{ByteSize, HostPattern, PathPattern, Pattern, Port, WideHost};
 use crate::text::{Node, Value};
 
 section! {
@@ -21,10 +21,11 @@ section! {
         allow: Grants<HostPattern>,
         /// Hosts that may never be reached; wins over everything. Commands that name them are denied;
         /// in mode `disabled` nothing else holds it.
-        deny: Refusals<DeniedHost>,
-        /// Hosts for which a person is asked when a program wants to reach them, which waits. The
-        /// answer holds for the run. What `allow` lists needs no answer.
-        ask: Grants<HostPattern>,
+        deny: Refusals<WideHost>,
+        /// Hosts for which a person is asked when a program wants to reach them, which waits; `*` means
+        /// every name that no list knows. The answer holds for the run. What `allow` lists needs no
+        /// answer.
+        ask: Grants<WideHost>,
         /// Also refuse TLS connections that hide the name they ask for.
         strict: Setting<Guard>,
         /// Ports of the host's loopback that `host.palisade.internal` reaches, in the modes
@@ -68,7 +69,7 @@ text_item!(
     HostPattern,
     "a host: `name`, `*.name`, `.name`, an address or a CIDR, with an optional `:port`"
 );
-text_item!(DeniedHost, "a host as in `network.allow`, or `*`");
+text_item!(WideHost, "a host as in `network.allow`, or `*`");
 
 impl Item for Port {
     fn read(node: &Node, cx: &mut Reader<'_>) -> Option<Self> {
@@ -92,6 +93,12 @@ impl Item for Port {
 }
 
 impl Covers for HostPattern {
+    fn covers(&self, other: &Self) -> bool {
+        Self::covers(self, other)
+    }
+}
+
+impl Covers for WideHost {
     fn covers(&self, other: &Self) -> bool {
         Self::covers(self, other)
     }

@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 use super::{text_of, unknown_key};
 use crate::key::Reader;
-use crate::name::{DeniedHost, HostPattern, Invalid, Pattern};
+use crate::name::{HostPattern, Invalid, Pattern, WideHost};
 use crate::policy::Action;
 use crate::text::{Node, Value, visible};
 
@@ -136,7 +136,7 @@ fn top_level(
         cx.report(cx.complaint("host-top-level", message, node.span).warning());
         return Ok(Entry::Nothing);
     }
-    let base = text.parse::<DeniedHost>()?.to_string();
+    let base = text.parse::<WideHost>()?.to_string();
     let base = base.trim_start_matches('*').trim_start_matches('.');
     let base = fancy_regex::escape(base);
     // Scheme, slashes and user may be absent; the host ends at a port, a path or the end.

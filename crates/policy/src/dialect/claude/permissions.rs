@@ -8,7 +8,7 @@ use super::command::Specifier;
 use super::{Asks, Managed, path, sandbox};
 use crate::dialect::glob;
 use crate::key::{Field as _, Reader, Refusals, RuleLists, Setting, Sourced};
-use crate::name::{DeniedHost, PathPattern};
+use crate::name::{PathPattern, WideHost};
 use crate::policy::{Action, Policy, Profile};
 use crate::text::{Entry, Node, Span, Value, visible};
 
@@ -159,7 +159,7 @@ impl List<'_, '_, '_> {
                 if action == Action::Deny {
                     let mut deny = self.policy.network.deny.entries().to_vec();
                     let origin = self.cx.origin(item.span);
-                    deny.push(Sourced { value: DeniedHost::from(pattern), origin });
+                    deny.push(Sourced { value: WideHost::from(pattern), origin });
                     self.policy.network.deny = Refusals::new(deny);
                 }
             }

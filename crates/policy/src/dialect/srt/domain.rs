@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::name::{DeniedHost, HostPattern, Invalid};
+use crate::name::{HostPattern, Invalid, WideHost};
 use crate::text::visible;
 
 /// Reads an entry of `allowedDomains`.
@@ -12,7 +12,7 @@ pub(in crate::dialect) fn granted(text: &str) -> Result<HostPattern, Invalid> {
 }
 
 /// Reads an entry of `deniedDomains`, where `*` and `*:port` are welcome too.
-pub(in crate::dialect) fn denied(text: &str) -> Result<DeniedHost, Invalid> {
+pub(in crate::dialect) fn denied(text: &str) -> Result<WideHost, Invalid> {
     if text != "*" && !text.starts_with("*:") {
         check(text)?;
     }
@@ -20,7 +20,7 @@ pub(in crate::dialect) fn denied(text: &str) -> Result<DeniedHost, Invalid> {
 }
 
 /// Reads an entry of `deniedResolvedAddresses`: an address or a network, IPv6 without brackets.
-pub(super) fn address(text: &str) -> Result<DeniedHost, Invalid> {
+pub(super) fn address(text: &str) -> Result<WideHost, Invalid> {
     let (address, bits) = text.split_once('/').unwrap_or((text, "0"));
     match address.parse() {
         Ok(IpAddr::V4(_)) if is_number(bits) => text.parse(),
@@ -45,13 +45,13 @@ pub(super) fn spell_granted(pattern: &HostPattern) -> Option<Vec<String>> {
 }
 
 /// Spells a host that is refused for `deniedDomains`; none if srt has no words for it.
-pub(super) fn spell_denied(pattern: &DeniedHost) -> Option<Vec<String>> {
+pub(super) fn spell_denied(pattern: &WideHost) -> Option<Vec<String>> {
     let spellings = spellings(&pattern.to_string());
     spellings.iter().all(|text| denied(text).is_ok()).then_some(spellings)
 }
 
 /// Spells a network that is refused for `deniedResolvedAddresses`.
-pub(super) fn spell_address(pattern: &DeniedHost) -> Option<String> {
+pub(super) fn spell_address(pattern: &WideHost) -> Option<String> {
     let text = pattern.to_string();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(&text);
     address(bare).is_ok_and(|again| again == *pattern).then(|| bare.to_owned())

@@ -9,7 +9,7 @@ use super::domain::{spell_address, spell_denied, spell_granted};
 use super::path::{SettingsPath, spell};
 use crate::dialect::{Lost, Surroundings, Written, brought, left_out, shared_temp};
 use crate::key::Sourced;
-use crate::name::{DeniedHost, Folder, HostPattern, PathPattern};
+use crate::name::{Folder, HostPattern, PathPattern, WideHost};
 use crate::policy::{NetworkMode, Policy};
 
 /// Writes the settings.
@@ -29,11 +29,12 @@ fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
     let said = &policy.network;
     let (mut denied, mut addresses, mut by_address) = (Vec::new(), Vec::new(), Vec::new());
     let listed = said.mode.value() == NetworkMode::AllowList;
+    let asks = |host: &HostPattern| said.ask.values().any(|asked| asked.cancels(host));
     let granted: Vec<&HostPattern> =
-        said.allow.values().filter(|host| listed && !said.ask.cover(host)).collect();
+        said.allow.values().filter(|host| listed && !asks(host)).collect();
     // srt asks nobody, so what a wider pattern allows must not let through what is asked about.
     let asked = said.ask.values().filter(|_| !granted.is_empty());
-    let asked = asked.map(|host| ("network.ask", DeniedHost::from(host.clone())));
+    let asked = asked.map(|host| ("network.ask", host.clone()));
     let refused = said.deny.values().map(|host| ("network.deny", host.clone()));
     for (key, host) in refused.chain(asked) {
         match (spell_denied(&host), spell_address(&host)) {
@@ -53,7 +54,7 @@ fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
     for host in granted {
         // For srt an address that is allowed by name of itself is reached in spite of
         // `deniedResolvedAddresses`; for us the refusal wins.
-        if by_address.iter().any(|network: &DeniedHost| network.cancels(host)) {
+        if by_address.iter().any(|network: &WideHost| network.cancels(host)) {
             continue;
         }
         match spell_granted(host) {

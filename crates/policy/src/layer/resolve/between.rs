@@ -2,9 +2,9 @@
 
 use super::{CannotResolve, Stack};
 use crate::dialect::{DIALECTS, Dialect, FilesOf, Lists};
-use crate::key::{Field as _, Grants, Setting, Silence, Strictness as _};
+use crate::key::{Field as _, Grants, Setting, Silence, Sourced, Strictness as _};
 use crate::layer::Layer;
-use crate::name::{HostPattern, PathPattern};
+use crate::name::{HostPattern, PathPattern, WideHost};
 use crate::policy::{NetworkMode, Policy, Profile};
 
 /// What one text says for everyone, an agent or a task.
@@ -186,10 +186,13 @@ impl Policy {
     /// Asks where one of the two asks and the other does not refuse.
     fn keep_asking(&mut self, allowed: &Grants<HostPattern>, other: &Self) {
         let (own, theirs) = (&self.network, &other.network);
-        let opened = |asked: &Grants<HostPattern>, allowed: &Grants<HostPattern>| {
-            let entries = asked.entries().iter().chain(allowed.entries());
-            (asked.is_stated() || allowed.is_stated())
-                .then(|| Grants::new(entries.cloned().collect()))
+        let opened = |asked: &Grants<WideHost>, allowed: &Grants<HostPattern>| {
+            let allowed_too = allowed.entries().iter().map(|Sourced { value, origin }| Sourced {
+                value: WideHost::from(value.clone()),
+                origin: origin.clone(),
+            });
+            let entries = asked.entries().iter().cloned().chain(allowed_too);
+            (asked.is_stated() || allowed.is_stated()).then(|| Grants::new(entries.collect()))
         };
         let (Some(by_us), Some(by_them)) =
             (opened(&own.ask, allowed), opened(&theirs.ask, &theirs.allow))
@@ -203,7 +206,7 @@ impl Policy {
             }
         }
         // What somebody asks about and cannot be named exactly is not let through unasked.
-        let questions: Vec<&HostPattern> = own.ask.values().chain(theirs.ask.values()).collect();
+        let questions: Vec<&WideHost> = own.ask.values().chain(theirs.ask.values()).collect();
         let settled = |host: &HostPattern| {
             let mut near = questions.iter().filter(|question| question.meets(host));
             near.all(|question| asked.iter().any(|entry| entry.value.covers(question)))

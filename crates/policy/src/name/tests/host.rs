@@ -10,7 +10,7 @@ fn pattern(text: &str) -> HostPattern {
     text.parse().unwrap()
 }
 
-fn denied(text: &str) -> DeniedHost {
+fn denied(text: &str) -> WideHost {
     text.parse().unwrap()
 }
 
@@ -60,14 +60,14 @@ fn a098_only_a_leading_wildcard_is_a_pattern_and_none_that_grants_everything() {
         "10.0.0.0/8",
     ] {
         assert!(text.parse::<HostPattern>().is_ok(), "{text}");
-        assert!(text.parse::<DeniedHost>().is_ok(), "{text}");
+        assert!(text.parse::<WideHost>().is_ok(), "{text}");
     }
 
     for text in ["*", "*:22", "*.com", ".com", "*.com:443", "0.0.0.0/0", "8.0.0.0/7", "[::/0]"] {
         let code = text.parse::<HostPattern>().unwrap_err().code();
         let wide = ["host-everything", "host-top-level", "host-network-wide"];
         assert!(wide.contains(&code), "{text} must not grant: {code}");
-        assert!(text.parse::<DeniedHost>().is_ok(), "{text} may refuse");
+        assert!(text.parse::<WideHost>().is_ok(), "{text} may refuse");
     }
 
     #[rustfmt::skip]
@@ -86,7 +86,7 @@ fn a098_only_a_leading_wildcard_is_a_pattern_and_none_that_grants_everything() {
     ];
     for (text, code) in cases {
         assert_eq!(text.parse::<HostPattern>().unwrap_err().code(), code, "{text}");
-        assert_eq!(text.parse::<DeniedHost>().unwrap_err().code(), code, "{text}");
+        assert_eq!(text.parse::<WideHost>().unwrap_err().code(), code, "{text}");
     }
 }
 
@@ -291,7 +291,7 @@ fn a_set_finds_the_first_of_its_patterns() {
         assert_eq!(set.find(&host(name), port), expected, "{name}:{port}");
     }
     assert_eq!(HostSet::new([]).find(&host("a.test"), 443), None);
-    let refusals = HostSet::of_denied(&[denied("*.com"), denied("*:22")]).find(&host("[::1]"), 22);
+    let refusals = HostSet::of_wide(&[denied("*.com"), denied("*:22")]).find(&host("[::1]"), 22);
     assert_eq!(refusals, Some(1));
 }
 
@@ -315,10 +315,6 @@ fn a_network_that_is_everything_under_another_name_cannot_be_granted() {
     ];
     for (text, granted, because) in cases {
         assert_eq!(text.parse::<HostPattern>().is_ok(), granted, "{text}: {because}");
-        assert_eq!(
-            text.parse::<DeniedHost>().is_ok(),
-            text != "10.0.0.0/08",
-            "{text} is refusable"
-        );
+        assert_eq!(text.parse::<WideHost>().is_ok(), text != "10.0.0.0/08", "{text} is refusable");
     }
 }

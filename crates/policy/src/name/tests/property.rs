@@ -104,7 +104,7 @@ proptest! {
     #[test]
     fn printing_and_parsing_changes_nothing(text in "[-aB1.*?:/\\[\\]~\\\\!^ xn√ü%]{0,8}") {
         round_trip::<CommandName>(&text)?;
-        round_trip::<DeniedHost>(&text)?;
+        round_trip::<WideHost>(&text)?;
         round_trip::<EnvPattern>(&text)?;
         round_trip::<Folder>(&text)?;
         round_trip::<Host>(&text)?;
@@ -118,7 +118,7 @@ proptest! {
     #[test]
     fn no_text_at_all_makes_a_parser_panic(text in any::<String>()) {
         round_trip::<ByteSize>(&text)?;
-        round_trip::<DeniedHost>(&text)?;
+        round_trip::<WideHost>(&text)?;
         round_trip::<EnvName>(&text)?;
         round_trip::<Host>(&text)?;
         round_trip::<PathPattern>(&text)?;
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn patterns_survive_printing(host in refusals(), grant in host_patterns(), path in path_texts()) {
-        prop_assert!(round_trip::<DeniedHost>(&host)?.is_some());
+        prop_assert!(round_trip::<WideHost>(&host)?.is_some());
         round_trip::<HostPattern>(&grant)?;
         round_trip::<PathPattern>(&path)?;
         if let Some(pattern) = anchored(&path) {
@@ -167,7 +167,7 @@ proptest! {
         hosts in prop::collection::vec(hosts(), 1..20),
         port in 1_u16..4,
     ) {
-        let (outer, inner): (DeniedHost, DeniedHost) = (outer.parse().unwrap(), inner.parse().unwrap());
+        let (outer, inner): (WideHost, WideHost) = (outer.parse().unwrap(), inner.parse().unwrap());
         if outer.covers(&inner) {
             for host in hosts {
                 prop_assert!(!inner.matches(&host, port) || outer.matches(&host, port), "{}", host);
@@ -199,8 +199,8 @@ proptest! {
         hosts in prop::collection::vec(hosts(), 1..12),
         port in 0_u16..3,
     ) {
-        let patterns: Vec<DeniedHost> = patterns.iter().map(|text| text.parse().unwrap()).collect();
-        let set = HostSet::of_denied(&patterns);
+        let patterns: Vec<WideHost> = patterns.iter().map(|text| text.parse().unwrap()).collect();
+        let set = HostSet::of_wide(&patterns);
         for host in hosts {
             let plain = patterns.iter().position(|pattern| pattern.matches(&host, port));
             prop_assert_eq!(set.find(&host, port), plain, "{}", host);

@@ -162,7 +162,7 @@ proptest! {
                 NetworkMode::AllowList => any(&network.allow),
                 NetworkMode::Monitor | NetworkMode::Disabled => true,
             };
-            open && !any(&network.ask) && !network.deny.values().any(|entry| entry.matches(host, port))
+            open && !network.ask.values().any(|entry| entry.matches(host, port)) && !network.deny.values().any(|entry| entry.matches(host, port))
         };
         for host in ["a.test", "b.a.test", "c.b.a.test", "10.1.2.3", "10.1.9.9", "d.test"] {
             for port in [80, 443] {
