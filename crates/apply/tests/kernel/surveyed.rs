@@ -244,7 +244,8 @@ fn hidden_names_are_found_in_every_folder_that_is_searched_and_the_others_are_to
         assert_eq!(out(&outcome), "plain\n", "{}", all(&outcome));
         assert_eq!(
             lacks(&outcome, Layer::Hide),
-            "what the host replaces is hidden again once it is seen"
+            "what the host replaces is hidden again once it is seen; what comes to match a hidden \
+             pattern is hidden once it is seen"
         );
         fs::create_dir_all(place.project.path("node_modules/x")).unwrap();
         fs::write(place.project.path("node_modules/x/.env"), "told\n").unwrap();
