@@ -48,10 +48,11 @@ impl AcpArgs {
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         let request = self.selection.request()?;
-        let Beside { run, session, to, from } = beside::start(&request, &self.agent, ui)?;
+        let sandbox = beside::sandbox(&request, ui)?;
+        let Beside { run, to, from } = beside::start(&sandbox, &self.agent)?;
         let stop = run.stop();
         let between = Arc::new(Between {
-            adapter: Mutex::new(Adapter::new(Guard::new(&session))),
+            adapter: Mutex::new(Adapter::new(Guard::new(sandbox.session()))),
             agent: Mutex::new(Some(to)),
             editor: Mutex::new(io::stdout()),
         });

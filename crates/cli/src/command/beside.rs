@@ -4,9 +4,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd as _;
 
 use palisade::policy::text::visible;
-use palisade::{
-    Answered, Confirm, Input, Job, Outcome, Output, Question, Request, Run, Sandbox, Session,
-};
+use palisade::{Answered, Confirm, Input, Job, Outcome, Output, Question, Request, Run, Sandbox};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -15,7 +13,6 @@ use crate::ui::Ui;
 /// One that was started.
 pub(super) struct Beside {
     pub(super) run: Run,
-    pub(super) session: Session,
     pub(super) to: PipeWriter,
     pub(super) from: PipeReader,
 }
@@ -33,22 +30,26 @@ impl Confirm for Named {
     }
 }
 
-/// Starts a program in the project's own folder.
-pub(super) fn start(request: &Request, argv: &[String], ui: &Ui) -> Result<Beside, Failure> {
+/// Makes the sandbox for one, and says what a person should know of it.
+pub(super) fn sandbox(request: &Request, ui: &Ui) -> Result<Sandbox, Failure> {
     let sandbox = Sandbox::new(request)?.confirmer(Named);
-    let session = sandbox.session().clone();
-    super::warn_running(ui, &session);
+    super::warn_running(ui, sandbox.session());
+    Ok(sandbox)
+}
+
+/// Starts a program in the project's own folder.
+pub(super) fn start(sandbox: &Sandbox, argv: &[String]) -> Result<Beside, Failure> {
     let failed = |error: &io::Error| Failure::io("pipe", "no pipe can be had", error);
     let (its_in, to) = io::pipe().map_err(|error| failed(&error))?;
     let (from, its_out) = io::pipe().map_err(|error| failed(&error))?;
     let errors = io::stderr().as_fd().try_clone_to_owned().map_or(Output::Null, Output::To);
     let job = Job::argv(argv.iter().cloned())
-        .cwd(session.root().path.clone())
+        .cwd(sandbox.session().root().path.clone())
         .stdin(Input::From(its_in.into()))
         .stdout(Output::To(its_out.into()))
         .stderr(errors);
     let run = sandbox.start(job)?;
-    Ok(Beside { run, session, to, from })
+    Ok(Beside { run, to, from })
 }
 
 /// Says how it ended; `what` it is, for people.

@@ -2,35 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, PipeWriter, Write};
-use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use palisade::policy::decide::{Answer, Axis};
 use palisade::policy::text::visible;
 use palisade::rpc::{self, Line, Message};
-use palisade::{Answered, Confirm, Guard, Input, Job, Output, Question, Request, Sandbox};
+use palisade::{Guard, Request, Sandbox};
 use serde_json::{Map, Value as Json, json};
 
 use super::GateArgs;
 use super::pins::{Pinned, Pins};
 use super::tools::because;
+use crate::command::beside::{self, Beside};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
-
-/// Whoever started the gate named the server, and agreed to it by that; a denial stands all the same.
-struct Named;
-
-impl Confirm for Named {
-    fn name(&self) -> &'static str {
-        "command-line"
-    }
-
-    fn ask(&self, _: &Question<'_>) -> Answered {
-        Answered::Yes
-    }
-}
 
 /// Most lists of tools that a client waits for at the same time.
 const LISTS: usize = 64;
@@ -49,24 +36,14 @@ struct Gate {
 
 /// Starts the server and stands in front of it until one of both sides is gone.
 pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let sandbox = Sandbox::new(request)?.confirmer(Named);
-    crate::command::warn_running(ui, sandbox.session());
-    let failed = |error: &io::Error| Failure::io("pipe", "no pipe can be had", error);
-    let (server_in, to_server) = io::pipe().map_err(|error| failed(&error))?;
-    let (from_server, server_out) = io::pipe().map_err(|error| failed(&error))?;
+    let sandbox = beside::sandbox(request, ui)?;
     let about = json!([args.name, args.server, sandbox.session().root().path]).to_string();
     let state = request.places().state;
     let pins = Pins::of(state.as_deref(), &about).map_err(|error| {
         Failure::io("pins", "what the server's tools said cannot be read", &error)
             .hint("look into the folder `mcp` of palisade's state")
     })?;
-    let errors = io::stderr().as_fd().try_clone_to_owned().map_or(Output::Null, Output::To);
-    let job = Job::argv(args.server.iter().cloned())
-        .cwd(sandbox.session().root().path.clone())
-        .stdin(Input::From(server_in.into()))
-        .stdout(Output::To(server_out.into()))
-        .stderr(errors);
-    let run = sandbox.start(job)?;
+    let Beside { run, to, from } = beside::start(&sandbox, &args.server)?;
     let stop = run.stop();
     let gate = Arc::new(Gate {
         guard: Guard::new(sandbox.session()),
@@ -79,28 +56,16 @@ pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit,
         client: Mutex::new(io::stdout()),
     });
     let (inwards, outwards) = (Arc::clone(&gate), gate);
-    let reader = thread::spawn(move || outwards.hear_server(&mut BufReader::new(from_server)));
+    let reader = thread::spawn(move || outwards.hear_server(&mut BufReader::new(from)));
     thread::spawn(move || {
-        inwards.hear_client(to_server);
+        inwards.hear_client(to);
         // The client is gone: the server gets the end of its input, and a moment to leave.
         thread::sleep(std::time::Duration::from_secs(2));
         stop.iter().for_each(palisade::Stop::now);
     });
     let outcome = run.wait()?;
     reader.join().ok();
-    if outcome.denied() {
-        let reason = outcome.reason().unwrap_or_default();
-        ui.say(&format!(
-            "error[{}]: the server is not started: {}",
-            outcome.code().unwrap_or("denied"),
-            visible(&reason)
-        ));
-        return Ok(Exit::Denied);
-    }
-    Ok(match outcome.signal() {
-        Some(_) => Exit::Success,
-        None => Exit::Ran(outcome.exit_status()),
-    })
+    Ok(beside::ended(&outcome, "server", ui))
 }
 
 impl Gate {
