@@ -107,6 +107,26 @@ impl Message {
     }
 }
 
+impl Message {
+    /// Returns the message as one line that everybody reads alike: nothing but what was read here is in
+    /// it, each key once, and nothing that could end a line.
+    pub fn line(&self) -> Vec<u8> {
+        let line = match self {
+            Self::Request { id, method, params } => {
+                json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
+            }
+            Self::Notification { method, params } => {
+                json!({ "jsonrpc": "2.0", "method": method, "params": params })
+            }
+            Self::Response { id, answer: Ok(told) } => result(id, told.clone()),
+            Self::Response { id, answer: Err(error) } => {
+                json!({ "jsonrpc": "2.0", "id": id, "error": error })
+            }
+        };
+        line.to_string().into_bytes()
+    }
+}
+
 impl Fault {
     /// Says that a method is not for such parameters.
     pub fn params(message: impl Into<String>) -> Self {

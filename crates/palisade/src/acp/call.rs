@@ -25,6 +25,9 @@ pub(super) fn judged(guard: &Guard, call: Option<&Json>, cwd: &str) -> Answer {
         Some(Json::String(text)) if tool == SHELL => Some(json!({ "command": text })),
         _ => None,
     };
+    // A command is one whatever the agent calls it.
+    let command = arguments.as_ref().filter(|it| tool != SHELL && it.get("command").is_some());
+    let by_command = command.map(|it| guard.tool_call(SHELL, &it.to_string(), cwd).answer);
     let by_arguments =
         arguments.map(|arguments| guard.tool_call(tool, &arguments.to_string(), cwd).answer);
     // Only its text tells what a command does; of other calls the files are enough.
@@ -35,7 +38,7 @@ pub(super) fn judged(guard: &Guard, call: Option<&Json>, cwd: &str) -> Answer {
         (Some(_), _) => Answer::Allow,
     };
     // None is less than any answer.
-    by_arguments.max(by_files).max(Some(least)).unwrap_or(Answer::Ask)
+    by_arguments.max(by_files).max(by_command).max(Some(least)).unwrap_or(Answer::Ask)
 }
 
 const SHELL: &str = "execute";

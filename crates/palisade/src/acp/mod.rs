@@ -66,10 +66,13 @@ impl Adapter {
 
     /// Takes a line of the agent's. What is no message is dropped: an editor need not read it.
     pub fn hear_agent(&mut self, line: &[u8]) -> Option<Said> {
-        match Message::read(line).ok()? {
+        let message = Message::read(line).ok()?;
+        // As it was read, and not as it was written: an editor may read another message there.
+        let line = message.line();
+        match message {
             Message::Request { id, method, params } => match method.as_str() {
                 "session/request_permission" => Some(self.permission(&id, params)),
-                method if method.starts_with("session/") => Some(Said::ToEditor(line.to_vec())),
+                method if method.starts_with("session/") => Some(Said::ToEditor(line)),
                 method => {
                     let message = format!("{OUTSIDE} (`{}`)", visible(method));
                     Some(to_agent(&rpc::error(&id, rpc::METHOD_NOT_FOUND, &message, Json::Null)))
@@ -79,32 +82,34 @@ impl Adapter {
                 let is_told = method.starts_with("session/") || method.starts_with("$/");
                 // One that wants no answer cannot be answered by a person either.
                 let asks = method == "session/request_permission";
-                (is_told && !asks).then(|| Said::ToEditor(line.to_vec()))
+                (is_told && !asks).then_some(Said::ToEditor(line))
             }
             Message::Response { id, answer } => {
                 self.opened(&id, answer.ok().as_ref());
-                Some(Said::ToEditor(line.to_vec()))
+                Some(Said::ToEditor(line))
             }
         }
     }
 
     /// Takes a line of the editor's.
     pub fn hear_editor(&mut self, line: &[u8]) -> Option<Said> {
-        match Message::read(line) {
+        let message = Message::read(line);
+        let line = message.as_ref().map(Message::line).unwrap_or_default();
+        match message {
             Ok(Message::Request { id, method, params }) => {
                 Some(self.request(&id, &method, params, line))
             }
-            Ok(Message::Notification { .. }) => Some(Said::ToAgent(line.to_vec())),
+            Ok(Message::Notification { .. }) => Some(Said::ToAgent(line)),
             Ok(Message::Response { id, answer }) => {
                 let Some(offered) = self.asked.remove(&id.to_string()) else {
-                    return Some(Said::ToAgent(line.to_vec()));
+                    return Some(Said::ToAgent(line));
                 };
                 // An answer that was not offered could mean anything to the agent.
                 Some(match answer {
                     Ok(result) if !option::is_one_of(&result, &offered) => {
                         to_agent(&rpc::result(&id, option::cancelled()))
                     }
-                    Ok(_) | Err(_) => Said::ToAgent(line.to_vec()),
+                    Ok(_) | Err(_) => Said::ToAgent(line),
                 })
             }
             Err(fault) => Some(to_editor(&fault.answer())),
@@ -127,7 +132,7 @@ impl Adapter {
         id: &Json,
         method: &str,
         mut params: Map<String, Json>,
-        line: &[u8],
+        line: Vec<u8>,
     ) -> Said {
         if method == "initialize" {
             params.insert(
@@ -138,7 +143,7 @@ impl Adapter {
             return to_agent(&message);
         }
         let Some(cwd) = params.get("cwd").filter(|_| method.starts_with("session/")) else {
-            return Said::ToAgent(line.to_vec());
+            return Said::ToAgent(line);
         };
         let folder = cwd.as_str().filter(|cwd| self.is_inside(cwd)).map(str::to_owned);
         let Some(folder) = folder else {
@@ -154,7 +159,7 @@ impl Adapter {
             Some(session) => remember(&mut self.folders, session.to_owned(), folder),
             None => remember(&mut self.opening, id.to_string(), folder),
         }
-        Said::ToAgent(line.to_vec())
+        Said::ToAgent(line)
     }
 
     /// Notes the folder of a session that the agent has opened.
@@ -204,6 +209,9 @@ fn confined(capabilities: Option<&Json>) -> Json {
     let mut capabilities = capabilities.and_then(Json::as_object).cloned().unwrap_or_default();
     capabilities.insert("fs".to_owned(), json!({ "readTextFile": false, "writeTextFile": false }));
     capabilities.insert("terminal".to_owned(), false.into());
+    // By these an editor would start a command of the agent's for a login.
+    capabilities.remove("auth");
+    capabilities.remove("_meta");
     capabilities.into()
 }
 

@@ -67,6 +67,7 @@ fn what_the_policy_decides_is_answered_and_the_rest_is_asked() {
         (json!({ "kind": "execute", "rawInput": "ls" }), Some("yes")),
         (json!({ "kind": "execute", "title": "ls" }), None),
         (json!({ "kind": "execute", "locations": [{ "path": inside }] }), None),
+        (json!({ "kind": "read", "rawInput": { "command": "rm -rf /" } }), Some("no")),
         (at("edit", &inside), Some("yes")),
         (at("edit", outside), Some("no")),
         (at("delete", outside), Some("no")),
@@ -187,6 +188,9 @@ fn the_editor_does_nothing_outside_of_the_walls() {
     }
     let update = br#"{"jsonrpc":"2.0","method":"session/update","params":{"x":1}}"#;
     assert_eq!(adapter.hear_agent(update), Some(Said::ToEditor(update.to_vec())));
+    let hidden = b"{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"Method\":\"fs/x\",\"params\":{\"u\":[\r{}\r]}}";
+    let Some(Said::ToEditor(plain)) = adapter.hear_agent(hidden) else { panic!() };
+    assert_eq!(plain, br#"{"jsonrpc":"2.0","method":"session/update","params":{"u":[{}]}}"#);
     for odd in ["", "x", "[]", "[{}]", r#"{"jsonrpc":"2.0"}"#, "{}"] {
         assert_eq!(adapter.hear_agent(odd.as_bytes()), None, "{odd}");
         assert!(matches!(adapter.hear_editor(odd.as_bytes()), Some(Said::ToEditor(_))), "{odd}");

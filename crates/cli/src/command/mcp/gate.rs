@@ -79,7 +79,10 @@ impl Gate {
                     continue;
                 }
             };
-            let passes = match Message::read(&line) {
+            let message = Message::read(&line);
+            // As it was read, and not as it was written: a server may read another message there.
+            let line = message.as_ref().map(Message::line).unwrap_or_default();
+            let passes = match message {
                 Ok(Message::Request { id, method, params }) => self.passes(&id, &method, &params),
                 // A call that wants no answer would be made without one.
                 Ok(Message::Notification { method, .. }) => method != "tools/call",
@@ -174,7 +177,7 @@ impl Gate {
                 }
                 // A server that speaks no protocol would speak to whoever reads this.
                 Err(_) => {}
-                Ok(_) => self.say(&line),
+                Ok(message) => self.say(&message.line()),
             }
         }
     }
