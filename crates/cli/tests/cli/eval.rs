@@ -270,6 +270,7 @@ fn a_signal_ends_verifiers_too() {
 fn ends_at_a_signal(verifier: &Json, who: &[&str]) {
     let world = World::new();
     task(&world, "one", verifier.clone());
+    world.write("tasks/one/expected/file.txt", "right\n");
     let room = world.project.path("room");
     fs::create_dir_all(&room).unwrap();
     let mut command = world.command(PALISADE);

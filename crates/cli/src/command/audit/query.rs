@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, SystemTime};
 
 use palisade::audit::{Filter, parse_time, shown, timestamp};
@@ -118,8 +119,15 @@ impl TailArgs {
         let mut open = self.follow;
         let (log, key) = self.which.log()?;
         let key = key.filter(|_| !self.shown.unsealed);
+        let mut before = None;
         while open {
             std::thread::sleep(PAUSE);
+            // A long log is not read again for nothing.
+            let now = log.symlink_metadata().ok().map(|it| (it.ino(), it.len()));
+            if now.is_some() && now == before {
+                continue;
+            }
+            before = now;
             each(&log, key.as_ref(), |line, event| {
                 let sequence = event["sequence"].as_u64().unwrap_or(0);
                 if sequence > seen {
