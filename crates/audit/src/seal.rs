@@ -63,7 +63,7 @@ mod tests {
         let (key, other) = (Key::new([1; 32]), Key::new([2; 32]));
         let mut text = "before\n{\"a\":1}".to_owned();
         let hash = put(&mut text, 7, Some(&key));
-        let line = text[7..].as_bytes();
+        let line = &text.as_bytes()[7..];
         let value: serde_json::Value = serde_json::from_slice(line).unwrap();
         assert_eq!((&value["a"], value["seal"].as_str().unwrap().len()), (&1.into(), 64));
         assert_eq!(hash, Hash::of(line));
