@@ -112,6 +112,8 @@ pub struct Recovered {
     pub torn: u64,
     /// Records that this writer could not append before.
     pub lost: u64,
+    /// Bytes behind the head that nothing shows to be ours; they stay where they are, outside the chain.
+    pub unproven: u64,
     /// What was wrong with the head; none if nothing was.
     pub head: Option<HeadTrouble>,
 }
@@ -125,6 +127,8 @@ pub enum HeadTrouble {
     Damaged,
     /// Its signature is not ours.
     Foreign,
+    /// More records of ours stood behind it than one writer leaves there: it was put back.
+    Old,
 }
 
 /// A connection.
@@ -301,6 +305,7 @@ impl HeadTrouble {
             Self::Missing => "missing",
             Self::Damaged => "damaged",
             Self::Foreign => "foreign",
+            Self::Old => "old",
         }
     }
 }

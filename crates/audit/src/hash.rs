@@ -22,6 +22,14 @@ impl Hash {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// Writes 64 lower-case digits behind a text.
+    pub(crate) fn push(self, text: &mut String) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |it: u8| DIGITS.get(usize::from(it)).copied().map_or('?', char::from);
+        text.reserve(64);
+        text.extend(self.0.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]));
+    }
+
     /// Reads 64 lower-case digits.
     pub(crate) fn read(text: &[u8]) -> Option<Self> {
         let mut hash = [0; 32];
@@ -36,6 +44,19 @@ impl Hash {
     }
 }
 
+/// A hash that is not finished.
+pub(crate) struct Hashing(Sha256);
+
+impl Hashing {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::new_with_prefix(bytes))
+    }
+
+    pub(crate) fn then(self, bytes: &[u8]) -> Hash {
+        Hash(self.0.chain_update(bytes).finalize().into())
+    }
+}
+
 fn digit(letter: u8) -> Option<u8> {
     match letter {
         b'0'..=b'9' => Some(letter - b'0'),
@@ -46,24 +67,29 @@ fn digit(letter: u8) -> Option<u8> {
 
 impl fmt::Display for Hash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = [0; 64];
-        for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
-            *pair = [byte >> 4, byte & 15]
-                .map(|it| DIGITS.get(usize::from(it)).copied().unwrap_or(b'?'));
-        }
-        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
+        let mut text = String::new();
+        self.push(&mut text);
+        f.write_str(&text)
     }
 }
 
-/// The key that heads and checkpoints are signed with (HMAC-SHA-256, RFC 2104).
+/// The key that records, heads and checkpoints are signed with (HMAC-SHA-256, RFC 2104). It is kept as
+/// what the two hashes of a signature begin with.
 #[derive(Clone)]
-pub struct Key([u8; 32]);
+pub struct Key {
+    inner: Sha256,
+    outer: Sha256,
+}
 
 impl Key {
     /// Makes a key of bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+        let begun = |with: u8| {
+            let mut block = [with; 64];
+            block.iter_mut().zip(bytes).for_each(|(byte, key)| *byte ^= key);
+            Sha256::new_with_prefix(block)
+        };
+        Self { inner: begun(0x36), outer: begun(0x5c) }
     }
 
     /// Reads a key.
@@ -77,7 +103,7 @@ impl Key {
         let mut text = Vec::new();
         file.take(128).read_to_end(&mut text)?;
         let none = || io::Error::new(io::ErrorKind::InvalidData, "it is no key");
-        Hash::read(text.trim_ascii_end()).map(|hash| Self(hash.0)).ok_or_else(none)
+        Hash::read(text.trim_ascii_end()).map(|hash| Self::new(hash.0)).ok_or_else(none)
     }
 
     /// Reads a key, or makes one where there is none. Two who make one at once get the same.
@@ -115,14 +141,19 @@ impl Key {
 
     /// Signs a text.
     pub fn sign(&self, text: &str) -> Hash {
-        let pad = |with: u8| {
-            let mut block = [with; 64];
-            block.iter_mut().zip(self.0).for_each(|(byte, key)| *byte ^= key);
-            block
-        };
-        let inner = Sha256::new().chain_update(pad(0x36)).chain_update(text).finalize();
-        let outer = Sha256::new().chain_update(pad(0x5c)).chain_update(inner).finalize();
-        Hash(outer.into())
+        self.sign_parts(&[text.as_bytes()])
+    }
+
+    /// Signs a text that lies in parts.
+    fn sign_parts(&self, parts: &[&[u8]]) -> Hash {
+        let mut inner = self.inner.clone();
+        parts.iter().for_each(|part| inner.update(part));
+        Hash(self.outer.clone().chain_update(inner.finalize()).finalize().into())
+    }
+
+    /// Signs what was hashed so far. More may follow, which the same hash then covers.
+    pub(crate) fn sign_hashed(&self, what: &[u8], hashed: &Hashing) -> Hash {
+        self.sign_parts(&[what, &hashed.0.clone().finalize()])
     }
 }
 

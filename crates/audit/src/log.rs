@@ -1,8 +1,9 @@
 //! Where events go: a file with one record in each line, each with the hash of the one before it.
 //!
 //! Several processes may append. Who does holds the lock of the head, looks where the log ends, writes
-//! its records at once, and then the head. Who is ended meanwhile leaves at most a part of what it was
-//! writing, which the next one sees and tells ([`settle`]).
+//! its records at once, and then the head. Who is ended meanwhile leaves at most what it was writing,
+//! or a part of it, behind the head. The next one takes records that the key sealed, and tells of the rest
+//! ([`settle`]).
 
 mod segment;
 mod settle;
@@ -19,6 +20,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use crate::event::{Event, Recovered, What};
 use crate::hash::{Hash, Key};
 use crate::head::{self, Head};
+use crate::seal;
 use crate::stamp::Stamp;
 
 pub(crate) use segment::{Segment, segments};
@@ -27,8 +29,11 @@ use settle::{Settled, settle};
 /// After how many records the chain is signed.
 const CHECKPOINT: u64 = 1000;
 
-/// The most records that one append writes; so many may stand behind a head.
+/// The most records that one write has; so many may stand behind a head.
 pub(crate) const BATCH: u64 = 16;
+
+/// The most events in one write: what the log says of itself comes on top.
+const EVENTS: usize = 12;
 
 /// How long somebody else may hold the lock before an event is given up.
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -57,6 +62,8 @@ struct Writing {
     file: File,
     /// Records that could not be appended.
     lost: u64,
+    /// The head that this process wrote last, and its text.
+    head: Option<(String, Head)>,
     /// How long to wait for others; nobody waits twice in vain.
     patience: Duration,
 }
@@ -102,24 +109,27 @@ impl Log {
         let beside = head::beside(path);
         let head = plain(&beside, OFlags::empty())
             .map_err(|because| CannotRecord { path: beside, because })?;
-        let writing = Mutex::new(Writing { file, lost: 0, patience: PATIENCE });
+        let writing = Mutex::new(Writing { file, lost: 0, head: None, patience: PATIENCE });
         Ok(Self { path: path.into(), head, key, rotation, writing })
     }
 
-    /// Appends events that belong together, with one write.
+    /// Appends events that belong together, with one write unless they are many.
     ///
     /// # Errors
     ///
-    /// When they were not, or not wholly, written: then none of them is in the log. The next append
-    /// tells how many are missing.
+    /// When they were not, or not all, written. The next append tells how many are missing.
     pub fn append(&self, events: &[Event<'_>], durable: Durable) -> Result<(), CannotRecord> {
         let lines: Vec<String> = events.iter().map(Event::line).collect();
         let mut writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = u64::try_from(lines.len()).unwrap_or(u64::MAX);
-        self.locked(&mut writing, &lines, durable).map_err(|because| {
-            writing.lost = writing.lost.saturating_add(count);
-            CannotRecord { path: self.path.clone(), because }
-        })
+        let mut written = Ok(());
+        for lines in lines.chunks(EVENTS) {
+            if let Err(because) = self.locked(&mut writing, lines, durable) {
+                let count = u64::try_from(lines.len()).unwrap_or(u64::MAX);
+                writing.lost = writing.lost.saturating_add(count);
+                written = Err(CannotRecord { path: self.path.clone(), because });
+            }
+        }
+        written
     }
 
     fn locked(&self, writing: &mut Writing, lines: &[String], durable: Durable) -> io::Result<()> {
@@ -156,20 +166,22 @@ impl Log {
 
     fn write(&self, writing: &mut Writing, lines: &[String], durable: Durable) -> io::Result<()> {
         let now = SystemTime::now();
-        let found = Head::read(&self.head, self.key.as_ref())?;
+        let key = self.key.as_ref();
+        let found = Head::read(&self.head, key, writing.head.as_ref())?;
         let Settled { mut head, mut recovered } =
-            settle(&self.path, &mut writing.file, found, now)?;
+            settle(&self.path, &mut writing.file, found, key, now)?;
         recovered.lost = writing.lost;
         if self.is_full(&head, now) {
             self.rotate(&mut head, &mut writing.file, now)?;
         }
         let (from, mut text) = (head.length, String::new());
         let mut add = |head: &mut Head, line: &str| {
-            let stamp = Stamp { sequence: head.sequence + 1, previous: head.hash };
-            let line = stamp.put(line);
+            let from = text.len();
             head.sequence += 1;
-            head.hash = Hash::of(line.trim_end_matches('\n').as_bytes());
-            text.push_str(&line);
+            let stamp = Stamp { sequence: head.sequence, previous: head.hash };
+            stamp.put(line.trim_end_matches('\n'), &mut text);
+            head.hash = seal::put(&mut text, from, key);
+            text.push('\n');
         };
         let own = |what| Event { at: now, run: "", what }.line();
         let amiss = (recovered != Recovered::default()).then(|| own(What::Recovered(recovered)));
@@ -177,18 +189,21 @@ impl Log {
             // Behind the first record of a file, a thousandth may follow at once.
             while is_signed(head.sequence + 1, head.first) {
                 let next = head.sequence + 1;
-                let mac = self.key.as_ref().map(|key| checkpoint(key, next, head.hash).to_string());
+                let mac = key.map(|key| checkpoint(key, next, head.hash).to_string());
                 add(&mut head, &own(What::Checkpoint { mac }));
             }
             add(&mut head, line);
         }
         head.length = from + u64::try_from(text.len()).unwrap_or(u64::MAX);
-        let written = whole(&writing.file, text.as_bytes())
-            .and_then(|()| head.write(&self.head, self.key.as_ref()));
-        if let Err(error) = written {
-            // What is there of it would be taken for a record that somebody cut.
-            writing.file.set_len(from).ok();
-            return Err(error);
+        let written =
+            whole(&writing.file, text.as_bytes()).and_then(|()| head.write(&self.head, key));
+        match written {
+            Ok(text) => writing.head = Some((text, head)),
+            Err(error) => {
+                // What is there of it would be taken for a record that somebody cut.
+                writing.file.set_len(from).ok();
+                return Err(error);
+            }
         }
         writing.lost = 0;
         match durable {
@@ -252,6 +267,16 @@ fn whole(mut file: &File, bytes: &[u8]) -> io::Result<()> {
 
 pub(crate) fn seconds(at: SystemTime) -> u64 {
     at.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// Opens a file of records for reading: no link is followed, and no pipe is waited for.
+pub(crate) fn plain_reading(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+    }
+    Ok(file)
 }
 
 /// Opens a file of records.

@@ -1,7 +1,6 @@
 //! Reading a log again: which events, and how a person reads them.
 
 use std::collections::BTreeSet;
-use std::fs::File;
 use std::io::{self, BufReader};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -9,8 +8,10 @@ use std::path::Path;
 use palisade_policy::text::visible;
 use serde_json::Value;
 
-use crate::log::segments;
+use crate::hash::Key;
+use crate::log::{plain_reading, segments};
 use crate::record::{self, Line};
+use crate::seal;
 
 /// How many runs are remembered whose agent was asked for.
 const RUNS: usize = 100_000;
@@ -39,16 +40,25 @@ pub struct Filter {
     runs: BTreeSet<String>,
 }
 
-/// Tells of every event of a log, the oldest first. Lines that are none are passed over; `verify` tells
-/// of them.
+/// Tells of every event of a log, the oldest first. Lines that are none are passed over, and so are those
+/// that the key did not seal, where there is a key; `verify` tells of them. Returns how many that were.
 ///
 /// # Errors
 ///
 /// When a file cannot be read.
-pub fn read(log: &Path, mut tell: impl FnMut(&[u8], Value) -> ControlFlow<()>) -> io::Result<()> {
+pub fn read(
+    log: &Path,
+    key: Option<&Key>,
+    mut tell: impl FnMut(&[u8], Value) -> ControlFlow<()>,
+) -> io::Result<u64> {
+    let mut foreign = 0;
     for segment in segments(log)? {
-        let reader = BufReader::with_capacity(1 << 18, File::open(&segment.path)?);
+        let reader = BufReader::with_capacity(1 << 18, plain_reading(&segment.path)?);
         let told = record::lines::<Told>(reader, |line| match line {
+            Line::Whole(line) if key.is_some() && !seal::look(line, key).ours => {
+                foreign += 1;
+                Ok(())
+            }
             Line::Whole(line) => {
                 let told = serde_json::from_slice(line).map(|value| tell(line, value));
                 if told.is_ok_and(|told| told.is_break()) { Err(Told::Enough) } else { Ok(()) }
@@ -61,7 +71,7 @@ pub fn read(log: &Path, mut tell: impl FnMut(&[u8], Value) -> ControlFlow<()>) -
             Err(Told::Failed(error)) => return Err(error),
         }
     }
-    Ok(())
+    Ok(foreign)
 }
 
 enum Told {
@@ -171,7 +181,11 @@ pub fn shown(event: &Value) -> String {
             format!("exit {} after {} ms{why}", number("exit_code"), number("duration_ms"))
         }
         "policy-load" | "trust" => text("root").to_owned(),
-        "recovered" => format!("torn {}, lost {}", number("torn"), number("lost")),
+        "recovered" => {
+            let head = event["head"].as_str().map(|it| format!(", head {it}")).unwrap_or_default();
+            let [torn, lost, unproven] = ["torn", "lost", "unproven"].map(number);
+            format!("torn {torn}, lost {lost}, unproven {unproven}{head}")
+        }
         _ => String::new(),
     };
     let line = format!("{} {:<12} {what}", text("time"), text("event"));

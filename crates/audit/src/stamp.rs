@@ -17,11 +17,16 @@ const NUMBER: &[u8] = b",\"sequence\":";
 const BEFORE: &[u8] = b",\"previous\":\"";
 
 impl Stamp {
-    /// Puts the stamp into the line of an event.
-    pub(crate) fn put(self, line: &str) -> String {
+    /// Puts the line of an event behind a text, with the stamp in it.
+    pub(crate) fn put(self, line: &str, text: &mut String) {
         let rest = line.strip_prefix(START).unwrap_or(line);
-        let Self { sequence, previous } = self;
-        format!("{START},\"sequence\":{sequence},\"previous\":\"{previous}\"{rest}")
+        text.push_str(START);
+        text.push_str(",\"sequence\":");
+        text.push_str(&self.sequence.to_string());
+        text.push_str(",\"previous\":\"");
+        self.previous.push(text);
+        text.push('"');
+        text.push_str(rest);
     }
 
     /// Reads the stamp of a line; none if it is no record. There is one way to write a stamp, and no
@@ -58,7 +63,8 @@ mod tests {
     #[test]
     fn a_stamp_is_read_as_it_is_written_and_in_no_other_way() {
         let stamp = Stamp { sequence: 12, previous: Hash::of(b"x") };
-        let line = stamp.put(r#"{"version":1,"time":"t"}"#);
+        let mut line = String::new();
+        stamp.put(r#"{"version":1,"time":"t"}"#, &mut line);
         assert_eq!(Stamp::read(line.as_bytes()), Some(stamp));
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
         assert_eq!((&value["sequence"], &value["time"]), (&12.into(), &"t".into()));

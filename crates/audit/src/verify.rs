@@ -5,12 +5,13 @@ use std::io::{self, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, Mode, OFlags};
+use rustix::fs::FlockOperation;
 
 use crate::hash::{Hash, Key};
 use crate::head::{self, Found, Head};
-use crate::log::{BATCH, Segment, checkpoint, is_signed, segments};
+use crate::log::{BATCH, Segment, checkpoint, is_signed, plain_reading, segments};
 use crate::record::{self, Line};
+use crate::seal;
 use crate::stamp::Stamp;
 
 /// How many problems are told one by one.
@@ -40,6 +41,28 @@ pub struct Verified {
     pub notes: Vec<String>,
 }
 
+/// What is shown of a log.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum State {
+    /// It is as it was written.
+    Intact,
+    /// It is not.
+    Changed,
+    /// Its chain holds, and there was no key to see who wrote it.
+    Unproven,
+}
+
+impl State {
+    /// Returns a name that never changes.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Intact => "intact",
+            Self::Changed => "changed",
+            Self::Unproven => "unproven",
+        }
+    }
+}
+
 /// Something that is not as it was written.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Problem {
@@ -61,13 +84,21 @@ pub struct Problem {
 /// When it cannot be read, or somebody holds its lock for long.
 pub fn verify(log: &Path, key: Option<&Key>, from: u64) -> io::Result<Verified> {
     let Taken { files, head, size } = take(log, key)?;
-    let mut chain = Chain { key, from, next: None, at_head: None, seen: Verified::default(), head };
+    let mut chain = Chain {
+        key,
+        from,
+        next: None,
+        beside: None,
+        at_head: None,
+        seen: Verified::default(),
+        head,
+    };
     chain.seen.files = files.len();
     let last = files.len().saturating_sub(1);
     for (number, (segment, file)) in files.into_iter().enumerate() {
         // Behind what was there when we looked, others may be writing.
         let most = if number == last && segment.first.is_none() { size } else { u64::MAX };
-        let file = file.map_or_else(|| open(&segment.path), Ok)?;
+        let file = file.map_or_else(|| plain_reading(&segment.path), Ok)?;
         chain.file(&segment, file, most)?;
     }
     chain.end(log);
@@ -83,7 +114,7 @@ struct Taken {
 }
 
 fn take(log: &Path, key: Option<&Key>) -> io::Result<Taken> {
-    let head = match open(&head::beside(log)) {
+    let head = match plain_reading(&head::beside(log)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         opened => Some(opened?),
     };
@@ -107,7 +138,7 @@ fn take(log: &Path, key: Option<&Key>) -> io::Result<Taken> {
         // can be open at once.
         let file = match segment.first {
             Some(_) => None,
-            None => Some(open(&segment.path)?),
+            None => Some(plain_reading(&segment.path)?),
         };
         files.push((segment, file));
     }
@@ -116,17 +147,8 @@ fn take(log: &Path, key: Option<&Key>) -> io::Result<Taken> {
     }
     let written = files.last().and_then(|(_, file)| file.as_ref());
     let size = written.map_or(Ok(0), |file| file.metadata().map(|it| it.len()))?;
-    let head = head.map(|head| Head::read(&head, key)).transpose()?;
+    let head = head.map(|head| Head::read(&head, key, None)).transpose()?;
     Ok(Taken { files, head, size })
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
-    }
-    Ok(file)
 }
 
 struct Chain<'a> {
@@ -134,6 +156,8 @@ struct Chain<'a> {
     from: u64,
     /// The stamp that the next record has to have.
     next: Option<Stamp>,
+    /// The stamp that would follow on a record that is not ours, which the next one may do all the same.
+    beside: Option<Stamp>,
     /// The hash of the record that the head speaks of.
     at_head: Option<Hash>,
     seen: Verified,
@@ -182,11 +206,24 @@ impl Chain<'_> {
                 format!("the file begins with record {sequence}, and its name says another");
             self.problem("name", path, Some(1), message);
         }
-        let expected = self.next.unwrap_or(Stamp {
+        let seen = seal::look(line, self.key);
+        let following = Stamp { sequence: sequence.saturating_add(1), previous: seen.hash };
+        if self.key.is_some() && !seen.ours {
+            let message = format!("your key did not seal this record {sequence}");
+            self.problem("forged", path, Some(number), message);
+            self.beside = Some(following);
+            return;
+        }
+        let start = Stamp {
             sequence: self.from,
             // What lies before it cannot be looked at.
             previous: if self.from > 1 { previous } else { Hash::NONE },
-        });
+        };
+        let beside = self.beside.take().filter(|beside| beside.sequence == sequence);
+        let expected = match self.next.unwrap_or(start) {
+            next if next == stamp => next,
+            next => beside.unwrap_or(next),
+        };
         if sequence > expected.sequence {
             let (first, last) = (expected.sequence, sequence - 1);
             self.problem(
@@ -212,14 +249,13 @@ impl Chain<'_> {
             self.problem("edited", path, Some(number), message);
         }
         self.own(behind, line, stamp, (path, number));
-        let hash = Hash::of(line);
         if self.head().is_some_and(|head| head.sequence == sequence) {
-            self.at_head = Some(hash);
+            self.at_head = Some(seen.hash);
         }
         self.seen.records += 1;
         self.seen.first.get_or_insert(sequence);
         self.seen.last = Some(sequence);
-        self.next = Some(Stamp { sequence: sequence.saturating_add(1), previous: hash });
+        self.next = Some(following);
     }
 
     /// Looks at what the log says of itself.
@@ -258,6 +294,14 @@ impl Chain<'_> {
                 format!("{lost} events before record {} could not be written", stamp.sequence);
             self.note(note);
         }
+        let unproven = value["unproven"].as_u64().unwrap_or(0);
+        if unproven > 0 {
+            let message = format!(
+                "{unproven} bytes before record {} stood behind the head, and nothing shows that they are ours",
+                stamp.sequence
+            );
+            self.problem("unheaded", path, Some(number), message);
+        }
         let torn = value["torn"].as_u64().unwrap_or(0);
         if torn > 0 {
             let note = format!(
@@ -279,9 +323,9 @@ impl Chain<'_> {
             Some(Found::Damaged) => {
                 return self.problem("head", &path, None, "it is nothing that we wrote".into());
             }
-            Some(Found::Foreign(head)) => {
-                self.problem("head", &path, None, "its signature is not ours".into());
-                head
+            // What somebody else says of the end is worth nothing.
+            Some(Found::Foreign(_)) => {
+                return self.problem("head", &path, None, "its signature is not ours".into());
             }
             Some(Found::Good(head)) => head,
         };
@@ -291,6 +335,12 @@ impl Chain<'_> {
         } else if self.at_head.is_some_and(|hash| hash != head.hash) {
             let message = format!("record {} is not the one that was written", head.sequence);
             self.problem("edited", log, None, message);
+        } else if last > head.sequence && self.key.is_none() {
+            let behind = last - head.sequence;
+            let message = format!(
+                "{behind} records stand behind its head, and nothing shows that they are ours"
+            );
+            self.problem("unheaded", log, None, message);
         } else if last - head.sequence > BATCH {
             let message =
                 format!("it goes on to record {last}, and {} were written", head.sequence);
@@ -333,9 +383,18 @@ fn is_own(behind: &[u8]) -> bool {
 }
 
 impl Verified {
-    /// Returns whether the log is as it was written.
+    /// Returns whether nothing was found amiss. Without a key that says little ([`Self::state`]).
     pub fn is_intact(&self) -> bool {
         self.problems.is_empty()
+    }
+
+    /// Returns what is shown, with the key that it was looked at with.
+    pub fn state(&self, key: Option<&Key>) -> State {
+        match (self.is_intact(), key) {
+            (false, _) => State::Changed,
+            (true, Some(_)) => State::Intact,
+            (true, None) => State::Unproven,
+        }
     }
 }
 

@@ -87,6 +87,13 @@ pub(crate) struct Selection {
     #[command(flatten)]
     place: Place,
 
+    #[command(flatten)]
+    said: Said,
+}
+
+/// What a person says on top of the files, wherever the project is.
+#[derive(Debug, Default, Args)]
+pub(crate) struct Said {
     /// Policy file to add on top of those that are found; it counts as yours. May be repeated
     #[arg(long, value_name = "FILE")]
     policy: Vec<String>,
@@ -251,10 +258,17 @@ impl Selection {
     /// Asks for the policy that these options choose.
     pub(crate) fn request(&self) -> Result<Request, Failure> {
         let mut request = self.place.request()?;
+        self.said.put(&mut request);
+        Ok(request)
+    }
+}
+
+impl Said {
+    /// Puts it into what is asked for.
+    pub(crate) fn put(&self, request: &mut Request) {
         request.policies.clone_from(&self.policy);
         request.preset.clone_from(&self.preset);
         request.profile.clone_from(&self.profile);
-        Ok(request)
     }
 }
 

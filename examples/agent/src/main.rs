@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use palisade::Request;
 use palisade::audit::span;
-use palisade::eval::{self, Evaluation};
+use palisade::eval::{self, Evaluation, Stopping};
 use palisade_example_agent::{Halt, Scripted};
 
 fn main() -> ExitCode {
@@ -37,6 +37,7 @@ fn run(tasks: Option<PathBuf>) -> Result<bool, Box<dyn Error>> {
             request: &request,
             hidden,
             keep: None,
+            stopping: Stopping::default(),
         };
         let report = evaluation.run(&agent, &|_, _| ())?;
         writeln!(out, "{:#}", report.json())?;

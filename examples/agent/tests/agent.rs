@@ -5,7 +5,7 @@ use std::path::Path;
 
 use palisade::Request;
 use palisade::audit::span::{Attribute, Span, Status};
-use palisade::eval::{self, Evaluation};
+use palisade::eval::{self, Evaluation, Stopping};
 use palisade_example_agent::{Done, Halt, STEPS, Scripted, State};
 use palisade_testkit::{Home, Project};
 
@@ -98,8 +98,15 @@ fn the_agent_solves_every_bundled_task() {
     let request = request(&home, place.root());
     let agent = Scripted::new(request.clone());
     let hidden = vec![folder];
-    let evaluation =
-        Evaluation { tasks: &tasks, samples: 2, jobs: 2, request: &request, hidden, keep: None };
+    let evaluation = Evaluation {
+        tasks: &tasks,
+        samples: 2,
+        jobs: 2,
+        request: &request,
+        hidden,
+        keep: None,
+        stopping: Stopping::default(),
+    };
     let report = evaluation.run(&agent, &|_, _| ()).unwrap();
     let failed: Vec<_> = report.samples().filter(|sample| !sample.passed).collect();
     assert!(failed.is_empty(), "{failed:#?}");

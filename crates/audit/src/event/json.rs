@@ -116,6 +116,7 @@ impl Event<'_> {
                 put("event", "recovered".into());
                 put("torn", found.torn.into());
                 put("lost", found.lost.into());
+                put("unproven", found.unproven.into());
                 put("head", found.head.map(HeadTrouble::word).into());
             }
         }

@@ -7,6 +7,7 @@ use crate::event::Answered;
 use crate::head::Found;
 use crate::verify;
 
+mod forged;
 mod property;
 
 pub(super) fn key() -> Key {
@@ -133,7 +134,7 @@ fn a_head_that_is_missing_damaged_or_foreign_is_told_for_good() {
         let seen = verify(&path, Some(&key()), 1).unwrap();
         let told = seen.problems.iter().find(|it| it.code == "head").unwrap();
         assert!(told.message.contains(what), "{told}");
-        assert_eq!(seen.last, Some(if what == "foreign" { 9 } else { 7 }), "{seen:?}");
+        assert_eq!(seen.last, Some(7), "{seen:?}");
     }
 }
 
@@ -169,6 +170,8 @@ fn a_log_that_is_written_meanwhile_is_verified_as_it_was_at_one_moment() {
         scope.spawn(|| {
             while !done.load(std::sync::atomic::Ordering::Relaxed) {
                 add(&log, 10);
+                // What is verified again and again should not grow for minutes.
+                std::thread::sleep(Duration::from_millis(2));
             }
         });
         for _ in 0..50 {
@@ -205,7 +208,9 @@ fn a_clock_that_is_set_back_or_far_ahead_breaks_no_chain() {
     let log = Log::open(&path, Some(key()), month).unwrap();
     add(&log, 2);
     for (began, files) in [(u64::MAX, 1), (0, 2)] {
-        let Found::Good(head) = Head::read(&log.head, Some(&key())).unwrap() else { panic!() };
+        let Found::Good(head) = Head::read(&log.head, Some(&key()), None).unwrap() else {
+            panic!()
+        };
         Head { began, ..head }.write(&log.head, Some(&key())).unwrap();
         add(&log, 1);
         let seen = verify(&path, Some(&key()), 1).unwrap();

@@ -3,7 +3,7 @@
 use super::GONE;
 
 /// What well-known secrets begin with, and how many characters follow at least.
-const BEGINNINGS: [(&str, usize); 22] = [
+const BEGINNINGS: [(&str, usize); 27] = [
     ("AIza", 30),
     ("AKIA", 16),
     ("ASIA", 16),
@@ -24,8 +24,13 @@ const BEGINNINGS: [(&str, usize); 22] = [
     ("shpat_", 30),
     ("sk-", 20),
     ("sk_live_", 16),
+    ("xapp-", 20),
+    ("xoxa-", 20),
     ("xoxb-", 20),
+    ("xoxe.", 20),
     ("xoxp-", 20),
+    ("xoxr-", 20),
+    ("xoxs-", 20),
 ];
 
 /// What private keys begin and end with.
@@ -93,6 +98,8 @@ mod tests {
             token("github_pat_", 30),
             token("sk-proj-", 20),
             token("xoxb-1-", 12),
+            token("xoxs-1-", 12),
+            token("xapp-1-A", 12),
             token("AKIA", 8),
             format!("eyJ{0}.eyJ{0}.{0}", "a1".repeat(20)),
         ] {

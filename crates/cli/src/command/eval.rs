@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use palisade::eval::{
     self, Candidate, CannotEvaluate, CannotLoad, CommandLine, Evaluation, NoOp, Reference, Report,
-    Task,
+    Stopping, Task,
 };
 use palisade::policy::name::Period;
 use palisade::policy::text::visible;
 use palisade::{CaughtSignals, Request};
 
 use super::run;
-use crate::args::{Output, Place};
+use crate::args::{Output, Place, Said};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -91,17 +91,8 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
 
-    /// Policy file to add on top of those that are found; it counts as yours. May be repeated
-    #[arg(long, value_name = "FILE")]
-    policy: Vec<String>,
-
-    /// How calls are decided, such as `confined` or `runner`
-    #[arg(long, value_name = "NAME")]
-    preset: Option<String>,
-
-    /// How commands are confined, such as `readonly`, or a file
-    #[arg(long, value_name = "NAME")]
-    profile: Option<String>,
+    #[command(flatten)]
+    said: Said,
 
     #[command(flatten)]
     output: Output,
@@ -150,12 +141,15 @@ impl EvalArgs {
             request: &plain,
             hidden: std::iter::once(folder.clone()).chain(keep.clone()).collect(),
             keep,
+            stopping: Stopping::default(),
         };
-        let (report, signal) = match self.agent(&request, &folder)? {
-            Some(agent) => attended(&evaluation, &agent, ui, self.format())?,
-            None if self.reference => (tried(&evaluation, &Reference, ui, self.format())?, None),
-            None => (tried(&evaluation, &NoOp, ui, self.format())?, None),
+        let agent = self.agent(&request, &folder)?;
+        let candidate: &dyn Candidate = match &agent {
+            Some(agent) => agent,
+            None if self.reference => &Reference,
+            None => &NoOp,
         };
+        let (report, signal) = attended(&evaluation, candidate, ui, self.format())?;
         if let Some(number) = signal {
             return Ok(Exit::Ran(u8::try_from(128 + number).unwrap_or(u8::MAX)));
         }
@@ -181,11 +175,10 @@ impl EvalArgs {
     fn request(&self) -> Result<Request, Failure> {
         let mut request = Place::default().request()?;
         request.agent.clone_from(&self.agent);
-        request.preset.clone_from(&self.preset);
-        request.profile.clone_from(&self.profile);
+        self.said.put(&mut request);
         // Each sample is somewhere else, and these are meant from here.
         let cwd = request.cwd.clone();
-        request.policies = self.policy.iter().map(|file| absolute(file, &cwd)).collect();
+        request.policies = request.policies.iter().map(|file| absolute(file, &cwd)).collect();
         request.profile = request.profile.map(|profile| match profile.contains('/') {
             true => absolute(&profile, &cwd),
             false => profile,
@@ -224,10 +217,10 @@ impl EvalArgs {
     }
 }
 
-/// Evaluates an agent until a signal says otherwise, and returns that signal as well.
+/// Evaluates whoever tries until a signal says otherwise, and returns that signal as well.
 fn attended(
     evaluation: &Evaluation<'_>,
-    agent: &CommandLine,
+    candidate: &dyn Candidate,
     ui: &Ui,
     format: Format,
 ) -> Result<(Report, Option<i32>), Failure> {
@@ -238,13 +231,13 @@ fn attended(
             let signals = signals.as_ref()?;
             while !over.load(Ordering::Relaxed) {
                 if let Some(number) = signals.next_within(TICK) {
-                    agent.stop();
+                    evaluation.stopping.now();
                     return Some(number);
                 }
             }
             None
         });
-        let report = tried(evaluation, agent, ui, format);
+        let report = tried(evaluation, candidate, ui, format);
         over.store(true, Ordering::Relaxed);
         let signal = attending.join().unwrap_or_default();
         Ok((report?, signal))

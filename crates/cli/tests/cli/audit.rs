@@ -55,6 +55,78 @@ fn a_record_verifies_until_somebody_changes_it() {
 }
 
 #[test]
+fn without_the_key_nothing_is_called_intact() {
+    let world = World::new().user_policy(POLICY);
+    assert_eq!(world.run(&["run", "--", "true"]).code, Some(0));
+    let key = world.home.path(".local/state/palisade/audit/key");
+    let elsewhere = world.home.path("key");
+    fs::rename(key, &elsewhere).unwrap();
+    let ran = world.run(&["audit", "verify"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert!(!ran.stdout.contains("as it was written"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("not checked, since there is no key: the seal"), "{}", ran.stdout);
+    let ran = world.run(&["audit", "verify", "--json"]);
+    let told: Json = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(
+        (ran.code, &told["state"], &told["intact"]),
+        (Some(4), &"unproven".into(), &Json::Null)
+    );
+    assert_eq!(told["unchecked"], json!(["seals", "checkpoints", "head"]));
+    let with = world.run(&["audit", "verify", "--json", "--key", elsewhere.to_str().unwrap()]);
+    let told: Json = serde_json::from_str(&with.stdout).unwrap();
+    assert_eq!(
+        (with.code, &told["state"], &told["intact"]),
+        (Some(0), &"intact".into(), &true.into())
+    );
+    assert_eq!(told["unchecked"], json!([]));
+    // What is broken is so with and without.
+    let text = fs::read_to_string(log(&world)).unwrap();
+    fs::write(log(&world), text.replacen("\"run\"", "\"ran\"", 1)).unwrap();
+    assert_eq!(world.run(&["audit", "verify"]).code, Some(3));
+}
+
+#[test]
+fn what_somebody_without_the_key_appends_is_told_and_is_no_event() {
+    as_both(|world| {
+        let world = world.user_policy(POLICY);
+        assert_eq!(world.run(&["run", "--", "true"]).code, Some(0));
+        let whole = fs::read_to_string(log(&world)).unwrap();
+        let last = lines(&whole).pop().unwrap();
+        let number = last["sequence"].as_u64().unwrap() + 1;
+        let hash = palisade::audit::Hash::of(whole.lines().last().unwrap().as_bytes());
+        let forged = format!(
+            "{{\"version\":1,\"sequence\":{number},\"previous\":\"{hash}\",\"time\":\"2027-01-15T08:00:00.042Z\",\
+             \"run\":\"forged\",\"event\":\"confirmation\",\"answer\":\"yes\",\"by\":\"terminal\",\"call\":\"ab\"}}\n"
+        );
+        fs::write(log(&world), whole + &forged).unwrap();
+        let at_once = world.run(&["audit", "verify"]);
+        assert!(
+            at_once.code == Some(3) && at_once.stderr.contains("error[forged]"),
+            "{}",
+            at_once.stderr
+        );
+        assert_eq!(world.run(&["run", "--", "true"]).code, Some(0));
+        let later = world.run(&["audit", "verify"]);
+        assert_eq!(later.code, Some(3), "{}", later.stderr);
+        for code in ["error[forged]", "error[unheaded]"] {
+            assert!(later.stderr.contains(code), "{}", later.stderr);
+        }
+        assert!(
+            fs::read_to_string(log(&world)).unwrap().contains(&forged),
+            "nothing is thrown away"
+        );
+        let query = world.run(&["audit", "query", "--run", "forged", "--json"]);
+        assert_eq!(query.stdout, "");
+        assert!(query.stderr.contains("1 lines that your key did not seal"), "{}", query.stderr);
+        let all = world.run(&["audit", "query", "--run", "forged", "--json", "--unsealed"]);
+        assert_eq!(lines(&all.stdout).len(), 1);
+        for event in lines(&world.run(&["audit", "query", "--json"]).stdout) {
+            assert_fits(&event, "event.json");
+        }
+    });
+}
+
+#[test]
 fn events_are_found_by_what_they_tell() {
     let world = World::new().user_policy(POLICY);
     world.run(&["run", "--", "true"]);

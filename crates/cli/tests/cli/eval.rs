@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value as Json, json};
 
@@ -252,12 +252,29 @@ fn files_are_kept_if_somebody_wants_to_look() {
 
 #[test]
 fn a_signal_ends_everything_and_leaves_nothing() {
+    let verifier = json!({ "name": "file_equals", "args": { "path": "file.txt" } });
+    ends_at_a_signal(&verifier, &["--", "sh", "-c", "echo >begun; sleep 600"]);
+}
+
+#[test]
+fn a_signal_ends_verifiers_too() {
+    let argv = ["sh", "-c", "echo >begun; sleep 600"];
+    let args = json!({ "argv": argv, "timeout_seconds": 600 });
+    let verifier = json!({ "name": "shell_exit_zero", "args": args });
+    for who in [&["--", "true"][..], &["--reference"], &["--no-op"]] {
+        ends_at_a_signal(&verifier, who);
+    }
+}
+
+/// Evaluates until something has begun, and interrupts it.
+fn ends_at_a_signal(verifier: &Json, who: &[&str]) {
     let world = World::new();
-    task(&world, "one", json!({ "name": "file_equals", "args": { "path": "file.txt" } }));
+    task(&world, "one", verifier.clone());
+    world.write("tasks/one/expected/file.txt", "right\n");
     let room = world.project.path("room");
     fs::create_dir_all(&room).unwrap();
     let mut command = world.command(PALISADE);
-    command.args(["eval", "tasks", "--", "sh", "-c", "echo >begun; sleep 600"]);
+    command.args(["eval", "tasks"]).args(who);
     command.env("TMPDIR", &room).env("PATH", "/usr/bin:/bin").stdout(Stdio::null());
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();
     let begun = || {
@@ -272,8 +289,10 @@ fn a_signal_ends_everything_and_leaves_nothing() {
     }
     assert!(begun());
     let id = child.id().to_string();
+    let clock = Instant::now();
     assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(child.wait().unwrap().code(), Some(130), "{who:?}");
+    assert!(clock.elapsed() < Duration::from_secs(30), "{who:?}: {:?}", clock.elapsed());
     assert_eq!(fs::read_dir(&room).unwrap().count(), 0);
 }
 

@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::scratch::lay_over;
+use super::stopping::Stopping;
 use super::task::Task;
 use crate::session::Request;
 
@@ -29,6 +30,8 @@ pub struct Sample<'a> {
     pub folder: &'a Path,
     /// Folders of others, which nobody who tries may read.
     pub apart: &'a [PathBuf],
+    /// What ends the evaluation.
+    pub stopping: &'a Stopping,
 }
 
 /// What became of a try.

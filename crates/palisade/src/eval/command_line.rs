@@ -1,7 +1,6 @@
 //! Any agent that has a command line.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use palisade_policy::text::visible;
 use serde_json::Value as Json;
 
 use super::candidate::{Attempt, Candidate, Sample};
-use crate::sandbox::{Answered, Confirm, Input, Job, Outcome, Output, Question, Sandbox, Stop};
+use crate::sandbox::{Answered, Confirm, Input, Job, Outcome, Output, Question, Sandbox};
 use crate::session::Request;
 
 /// How much of the end of an agent's output is looked at for what it cost.
@@ -26,8 +25,6 @@ pub struct CommandLine {
     argv: Vec<String>,
     request: Request,
     timeout: Option<Duration>,
-    stopped: AtomicBool,
-    running: Mutex<BTreeMap<(String, u32), Stop>>,
 }
 
 /// Whoever named the agent agreed to it by that; a denial stands all the same.
@@ -50,20 +47,12 @@ impl Confirm for Named {
 impl CommandLine {
     /// Makes a candidate of a program and its arguments. `request` says whose policy holds for it.
     pub fn new(argv: Vec<String>, request: Request, timeout: Option<Duration>) -> Self {
-        let (stopped, running) = (AtomicBool::new(false), Mutex::default());
-        Self { argv, request, timeout, stopped, running }
-    }
-
-    /// Ends what runs, and begins nothing more.
-    pub fn stop(&self) {
-        self.stopped.store(true, Ordering::SeqCst);
-        let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        running.values().for_each(Stop::now);
+        Self { argv, request, timeout }
     }
 
     fn tried(&self, sample: &Sample<'_>) -> Result<Attempt, String> {
         let task = sample.task;
-        let (key, index) = ((task.id.clone(), sample.index), sample.index.to_string());
+        let index = sample.index.to_string();
         let parts = [("{goal}", &*task.goal), ("{task}", &*task.id), ("{sample}", &*index)];
         let tail = Arc::new(Mutex::new(VecDeque::new()));
         let told = Arc::clone(&tail);
@@ -81,18 +70,9 @@ impl CommandLine {
         let sandbox = Sandbox::new(&sample.request(&self.request));
         let sandbox = sandbox.map_err(|error| visible(&error.to_string()))?.confirmer(Named);
         let run = sandbox.start(job).map_err(|error| visible(&error.to_string()))?;
-        if let Some(stop) = run.stop() {
-            let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-            // It may have come before there was anything to stop.
-            if self.stopped.load(Ordering::SeqCst) {
-                stop.now();
-            }
-            running.insert(key.clone(), stop);
-        }
-        let outcome = run.wait();
+        let outcome = sample.stopping.wait(run);
         sandbox.flush();
         let left = self.forget(sample);
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&key);
         let outcome = outcome.map_err(|error| visible(&error.to_string()))?;
         if !outcome.executed() {
             let why = outcome.reason().unwrap_or_default();
@@ -126,10 +106,6 @@ impl std::fmt::Debug for CommandLine {
 impl Candidate for CommandLine {
     fn attempt(&self, sample: &Sample<'_>) -> Attempt {
         self.tried(sample).unwrap_or_else(Attempt::impossible)
-    }
-
-    fn goes_on(&self) -> bool {
-        !self.stopped.load(Ordering::SeqCst)
     }
 }
 

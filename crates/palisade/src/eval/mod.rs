@@ -11,6 +11,7 @@
 //! | `candidate` | Who tries? |
 //! | `verifier` | Is it solved? |
 //! | `scratch` | Where? |
+//! | `stopping` | How does it end before it is done? |
 //! | `report` | What came out? |
 //! | `bundled` | Which tasks are there without any of your own? |
 
@@ -19,6 +20,7 @@ mod candidate;
 mod command_line;
 mod report;
 mod scratch;
+mod stopping;
 mod task;
 #[cfg(test)]
 mod tests;
@@ -34,6 +36,7 @@ use std::time::Instant;
 pub use candidate::{Attempt, Candidate, NoOp, Reference, Sample};
 pub use command_line::CommandLine;
 pub use report::{Report, SampleReport, TaskReport, p95, pass_at_k};
+pub use stopping::Stopping;
 pub use task::{CannotLoad, Task, load};
 pub use verifier::{Verified, Verifier, WrongVerifier};
 
@@ -55,6 +58,8 @@ pub struct Evaluation<'a> {
     pub hidden: Vec<PathBuf>,
     /// Where the files of each sample are kept afterwards; nowhere if none is named.
     pub keep: Option<PathBuf>,
+    /// Ends it before it is done.
+    pub stopping: Stopping,
 }
 
 /// Why nothing could be evaluated.
@@ -98,13 +103,13 @@ impl Evaluation<'_> {
                 let (next, done, turns, scratch) = (&next, &done, &turns, &scratch);
                 scope.spawn(move || {
                     let apart = [scratch.others(slot), self.hidden.clone()].concat();
-                    while candidate.goes_on()
+                    while self.goes_on(candidate)
                         && let Some((index, at)) = turns.get(next.fetch_add(1, Ordering::Relaxed))
                         && let Some(task) = self.tasks.get(*at)
                     {
                         let report = self.sample(candidate, task, *index, slot, &apart);
                         // What was cut short says nothing about whoever tried.
-                        if !candidate.goes_on() {
+                        if !self.goes_on(candidate) {
                             break;
                         }
                         watch(task, &report);
@@ -120,6 +125,10 @@ impl Evaluation<'_> {
         let tasks = self.tasks.iter().zip(done);
         let tasks = tasks.map(|(task, samples)| TaskReport::of(&task.id, samples));
         Ok(Report::of(self.samples, tasks.collect()))
+    }
+
+    fn goes_on(&self, candidate: &dyn Candidate) -> bool {
+        candidate.goes_on() && !self.stopping.is_stopped()
     }
 
     /// Makes one sample in a folder that is empty before and afterwards.
@@ -141,7 +150,7 @@ impl Evaluation<'_> {
         if let Err(error) = fresh(&folder, task) {
             return report.failed(format!("the files cannot be copied: {error}"));
         }
-        let sample = Sample { task, index, folder: &folder, apart };
+        let sample = Sample { task, index, folder: &folder, apart, stopping: &self.stopping };
         let clock = Instant::now();
         let attempt = candidate.attempt(&sample);
         report.latency = clock.elapsed();
@@ -153,7 +162,7 @@ impl Evaluation<'_> {
                 Verified { passed: false, detail: why }
             }
             // It does not count any more.
-            None if !candidate.goes_on() => return report,
+            None if !self.goes_on(candidate) => return report,
             None => self.verified(verifier, &sample),
         };
         (report.passed, report.detail) = (verified.passed, verified.detail);

@@ -103,7 +103,7 @@ impl Verifier {
             Self::RegexMatch { path, pattern } => matching(sample, path, pattern),
             Self::ShellExitZero { argv, timeout, expected_exit_code } => {
                 let job = Job::argv(argv.clone()).timeout(*timeout).brief();
-                ends_with(job, request, i32::from(*expected_exit_code))
+                ends_with(job, (sample, request), i32::from(*expected_exit_code))
             }
         };
         match seen {
@@ -148,9 +148,14 @@ fn matching(sample: &Sample<'_>, path: &Path, pattern: &Pattern) -> Result<Strin
     }
 }
 
-fn ends_with(job: Job, request: &Request, expected: i32) -> Result<String, String> {
+fn ends_with(
+    job: Job,
+    (sample, request): (&Sample<'_>, &Request),
+    expected: i32,
+) -> Result<String, String> {
     let sandbox = Sandbox::new(request).map_err(|error| format!("no sandbox: {error}"))?;
-    let outcome = sandbox.run(job).map_err(|error| format!("no sandbox: {error}"))?;
+    let outcome = sandbox.start(job).and_then(|run| sample.stopping.wait(run));
+    let outcome = outcome.map_err(|error| format!("no sandbox: {error}"))?;
     let line = visible(&outcome.argv.join(" "));
     if outcome.denied() || !outcome.executed() || outcome.timed_out() {
         let why = outcome.reason().unwrap_or_default();

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use palisade::audit::{Problem, Verified};
+use palisade::audit::{Key, Problem, State, Verified};
 use serde_json::{Value as Json, json};
 
-pub(super) fn verified(log: &Path, seen: &Verified, key: bool) -> Json {
+pub(super) fn verified(log: &Path, seen: &Verified, key: Option<&Key>) -> Json {
     let problem = |it: &Problem| {
         json!({
             "code": it.code,
@@ -16,12 +16,19 @@ pub(super) fn verified(log: &Path, seen: &Verified, key: bool) -> Json {
     };
     json!({
         "file": log.to_string_lossy(),
-        "intact": seen.is_intact(),
+        "state": seen.state(key).word(),
+        // Null where nobody can say.
+        "intact": match seen.state(key) {
+            State::Intact => Some(true),
+            State::Changed => Some(false),
+            State::Unproven => None,
+        },
+        "unchecked": if key.is_some() { &[][..] } else { &["seals", "checkpoints", "head"][..] },
         "records": seen.records,
         "first": seen.first,
         "last": seen.last,
         "files": seen.files,
-        "signatures": key.then_some(seen.signatures),
+        "signatures": key.map(|_| seen.signatures),
         "problems": seen.problems.iter().map(problem).collect::<Vec<_>>(),
         "more_problems": seen.more,
         "notes": seen.notes,

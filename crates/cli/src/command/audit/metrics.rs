@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use palisade::audit::Metrics;
 use serde_json::json;
 
-use super::{Which, query};
+use super::{Shown, Which};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -23,14 +23,16 @@ use crate::ui::{Format, Ui};
 #[derive(Debug, clap::Args)]
 pub(crate) struct MetricsArgs {
     #[command(flatten)]
+    shown: Shown,
+
+    #[command(flatten)]
     pub(super) which: Which,
 }
 
 impl MetricsArgs {
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let (log, _) = self.which.log()?;
         let mut metrics = Metrics::default();
-        query::each(&log, |_, event| {
+        self.which.each(ui, &self.shown, |_, event| {
             metrics.count(&event);
             ControlFlow::Continue(())
         })?;

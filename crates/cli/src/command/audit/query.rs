@@ -3,14 +3,14 @@
 use std::collections::VecDeque;
 use std::io::{self, Write as _};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
 use std::time::{Duration, SystemTime};
 
-use palisade::audit::{Filter, parse_time, read, shown, timestamp};
+use palisade::audit::{Filter, parse_time, shown, timestamp};
 use palisade::policy::text::visible;
 use serde_json::Value as Json;
 
-use super::Which;
+use super::{Shown, Which, each};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -34,6 +34,9 @@ pub(crate) struct TailArgs {
     /// Go on with what comes, until you stop it
     #[arg(short, long)]
     follow: bool,
+
+    #[command(flatten)]
+    shown: Shown,
 
     #[command(flatten)]
     pub(super) which: Which,
@@ -91,16 +94,18 @@ pub(crate) struct QueryArgs {
     limit: Option<usize>,
 
     #[command(flatten)]
+    shown: Shown,
+
+    #[command(flatten)]
     pub(super) which: Which,
 }
 
 impl TailArgs {
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let (log, _) = self.which.log()?;
         let format = self.which.output.format();
         let mut last: VecDeque<String> = VecDeque::new();
         let mut seen = 0;
-        each(&log, |line, event| {
+        self.which.each(ui, &self.shown, |line, event| {
             seen = event["sequence"].as_u64().unwrap_or(seen);
             if self.lines > 0 {
                 if last.len() == self.lines {
@@ -112,9 +117,18 @@ impl TailArgs {
         })?;
         ui.data(&last.into_iter().collect::<String>())?;
         let mut open = self.follow;
+        let (log, key) = self.which.log()?;
+        let key = key.filter(|_| !self.shown.unsealed);
+        let mut before = None;
         while open {
             std::thread::sleep(PAUSE);
-            each(&log, |line, event| {
+            // A long log is not read again for nothing.
+            let now = log.symlink_metadata().ok().map(|it| (it.ino(), it.len()));
+            if now.is_some() && now == before {
+                continue;
+            }
+            before = now;
+            each(&log, key.as_ref(), |line, event| {
                 let sequence = event["sequence"].as_u64().unwrap_or(0);
                 if sequence > seen {
                     seen = sequence;
@@ -128,12 +142,11 @@ impl TailArgs {
 }
 
 impl QueryArgs {
-    pub(super) fn run(&self, _: &Ui) -> Result<Exit, Failure> {
+    pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         let mut filter = self.filter()?;
-        let (log, _) = self.which.log()?;
         let format = self.which.output.format();
         let mut left = self.limit.unwrap_or(usize::MAX);
-        each(&log, |line, event| {
+        self.which.each(ui, &self.shown, |line, event| {
             if left == 0 {
                 return ControlFlow::Break(());
             }
@@ -174,17 +187,6 @@ impl QueryArgs {
         filter.host.clone_from(&self.host);
         Ok(filter)
     }
-}
-
-pub(super) fn each(
-    log: &Path,
-    tell: impl FnMut(&[u8], Json) -> ControlFlow<()>,
-) -> Result<(), Failure> {
-    let found = log.symlink_metadata().and_then(|_| read(log, tell));
-    found.map_err(|error| {
-        let shown = visible(&log.to_string_lossy());
-        Failure::io("no-log", format!("cannot read the record `{shown}`"), &error).file(log)
-    })
 }
 
 /// Returns an event for whoever reads it. A terminal acts on nothing in it.

@@ -1,8 +1,6 @@
 //! `palisade audit verify`.
 
-use std::path::{Path, PathBuf};
-
-use palisade::audit::{Key, verify};
+use palisade::audit::{State, verify};
 use palisade::policy::text::visible;
 
 use super::{Which, json};
@@ -10,15 +8,22 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
 
+/// How it ends where nothing is amiss, and nothing shows who wrote it.
+const UNPROVEN: Exit = Exit::Ran(4);
+
 /// Find out whether the record is as it was written
 ///
 /// Every record is compared with the hash that the next one carries, the last one with the head, and
-/// signatures with your key: what was edited, taken out, put elsewhere or cut off is told with its file
+/// seals and signatures with your key: what others put there, what was edited, taken out, put elsewhere or cut off is told with its file
 /// and line. A record that its writer did not finish, because it was ended, is told and is no change.
 /// Who has your key can write a record that verifies, and who puts back an older record with its head
 /// is not seen: keep copies elsewhere if that matters.
 ///
-/// Exit codes: 0 it is as it was written, 3 it is not, 125 it cannot be read.
+/// Without the key only the chain is looked at, which anybody can make anew: it is told then what was not
+/// checked, and nothing is called intact.
+///
+/// Exit codes: 0 it is as it was written, 3 it is not, 4 the chain holds and there was no key to check
+/// who wrote it, 125 it cannot be read.
 ///
 /// Example: palisade audit verify --json
 #[derive(Debug, clap::Args)]
@@ -27,28 +32,26 @@ pub(crate) struct VerifyArgs {
     #[arg(long, value_name = "RECORD", default_value = "1", value_parser = clap::value_parser!(u64).range(1..))]
     from: u64,
 
-    /// File with the key, instead of the one in your state folder
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-
     #[command(flatten)]
     pub(super) which: Which,
 }
 
 impl VerifyArgs {
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let (log, own) = self.which.log()?;
-        let key = self.read_key(own.as_deref())?;
+        let (log, key) = self.which.log()?;
         let seen = verify(&log, key.as_ref(), self.from).map_err(|error| {
             let shown = visible(&log.to_string_lossy());
             Failure::io("no-log", format!("cannot read the record `{shown}`"), &error).file(&log)
         })?;
         match self.which.output.format() {
-            Format::Json => ui.json(&json::verified(&log, &seen, key.is_some()))?,
+            Format::Json => ui.json(&json::verified(&log, &seen, key.as_ref()))?,
             Format::Human => {
                 let shown = visible(&log.to_string_lossy());
-                let state =
-                    if seen.is_intact() { "as it was written" } else { "not as it was written" };
+                let state = match seen.state(key.as_ref()) {
+                    State::Intact => "as it was written",
+                    State::Changed => "not as it was written",
+                    State::Unproven => "a chain that holds, and nothing shows who wrote it",
+                };
                 let mut text = format!("{shown}: {state}\n");
                 text.push_str(&format!("  {} records in {} files", seen.records, seen.files));
                 if let (Some(first), Some(last)) = (seen.first, seen.last) {
@@ -56,7 +59,9 @@ impl VerifyArgs {
                 }
                 text.push_str(&match key {
                     Some(_) => format!("; {} signatures hold\n", seen.signatures),
-                    None => "; signatures were not looked at: there is no key\n".to_owned(),
+                    None => "\n  not checked, since there is no key: the seal of each record, \
+                             checkpoints, and whose head it is\n"
+                        .to_owned(),
                 });
                 ui.data(&text)?;
                 seen.notes.iter().for_each(|note| ui.say(&format!("note: {note}")));
@@ -68,22 +73,10 @@ impl VerifyArgs {
                 }
             }
         }
-        Ok(if seen.is_intact() { Exit::Success } else { Exit::Undecided })
-    }
-
-    /// Reads the key. One that was named has to be there.
-    fn read_key(&self, own: Option<&Path>) -> Result<Option<Key>, Failure> {
-        let failed = |path: &Path, error: &std::io::Error| {
-            let shown = visible(&path.to_string_lossy());
-            Failure::io("key", format!("cannot read the key `{shown}`"), error).file(path)
-        };
-        match (&self.key, own) {
-            (Some(path), _) => Key::read(path).map(Some).map_err(|error| failed(path, &error)),
-            (None, None) => Ok(None),
-            (None, Some(own)) => match Key::read(own) {
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-                read => read.map(Some).map_err(|error| failed(own, &error)),
-            },
-        }
+        Ok(match seen.state(key.as_ref()) {
+            State::Intact => Exit::Success,
+            State::Changed => Exit::Undecided,
+            State::Unproven => UNPROVEN,
+        })
     }
 }
