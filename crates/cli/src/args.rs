@@ -11,8 +11,8 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
-    acp, agents, audit, cache, check, completions, demo, doctor, eval, explain, hook, man, mcp,
-    plan, policy, proxy, run, serve, trust,
+    acp, agents, audit, cache, check, completions, demo, doctor, eval, explain, hook, init, man,
+    mcp, plan, policy, proxy, run, serve, trust,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -50,6 +50,7 @@ pub(crate) enum Command {
     Explain(explain::ExplainArgs),
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    Init(init::InitArgs),
     Trust(trust::TrustArgs),
     #[command(subcommand)]
     Cache(cache::CacheCommand),

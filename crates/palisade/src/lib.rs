@@ -79,6 +79,8 @@ pub mod history;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod hook;
 mod http;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod init;
 pub mod places;
 pub mod proxy;
 pub mod read;

@@ -24,6 +24,7 @@ mod hook_agents;
 mod hook_install;
 mod host_ports;
 mod idle;
+mod init;
 mod kit;
 mod levels;
 mod linking;
