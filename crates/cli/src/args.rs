@@ -12,7 +12,7 @@ use palisade::{Request, Session, Speaker};
 
 use crate::command::{
     acp, agents, audit, cache, check, completions, demo, doctor, eval, explain, hook, init, man,
-    mcp, plan, policy, proxy, run, serve, trust,
+    mcp, plan, policy, proxy, run, serve, trust, why,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Check(check::CheckArgs),
     Plan(plan::PlanArgs),
     Explain(explain::ExplainArgs),
+    Why(why::WhyArgs),
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
     Init(init::InitArgs),

@@ -22,6 +22,7 @@ pub(crate) mod proxy;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod trust;
+pub(crate) mod why;
 
 use palisade::policy::interception::UnknownTool;
 use palisade::policy::policy::Require;
@@ -43,6 +44,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Check(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Plan(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Explain(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Why(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Policy(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Init(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),

@@ -65,5 +65,6 @@ mod tool_calls;
 mod town;
 mod trust;
 mod unconfined;
+mod why;
 mod work;
 mod worktree;
