@@ -81,6 +81,8 @@ pub mod hook;
 mod http;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod init;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod learn;
 pub mod places;
 pub mod proxy;
 pub mod read;

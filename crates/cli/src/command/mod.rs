@@ -13,6 +13,7 @@ pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod hook;
 pub(crate) mod init;
+pub(crate) mod learn;
 pub(crate) mod man;
 mod markdown;
 pub(crate) mod mcp;
@@ -47,6 +48,7 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Why(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Policy(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Init(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Learn(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),

@@ -26,6 +26,7 @@ mod host_ports;
 mod idle;
 mod init;
 mod kit;
+mod learn;
 mod levels;
 mod linking;
 mod mcp;
