@@ -35,7 +35,6 @@ pub struct UnknownScenario(String);
 
 /// Why no policy was written.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum CannotInit {
     /// There is one.
     #[error("there is a policy already: {}", .0.display())]

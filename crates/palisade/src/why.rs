@@ -70,7 +70,6 @@ pub enum Reached {
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
 pub enum CannotTell {
     /// There is no plan.
     #[error(transparent)]
@@ -88,7 +87,7 @@ impl Sandbox {
     /// When no command could be confined as the policy demands.
     pub fn why_path(&self, path: &Path, cwd: &Path) -> Result<WhyPath, CannotTell> {
         let plan = self.plan_of_nothing()?;
-        let path = real(&cwd.join(self.from_home(path)));
+        let path = real(&cwd.join(self.below_home(path)));
         let found = plan.finds(&path);
         let step = found.step.and_then(|number| plan.steps().get(number));
         Ok(WhyPath {
@@ -133,7 +132,7 @@ impl Sandbox {
         }
     }
 
-    fn from_home(&self, path: &Path) -> PathBuf {
+    fn below_home(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), self.session().home()) {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => path.to_owned(),

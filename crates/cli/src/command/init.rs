@@ -46,13 +46,8 @@ pub(crate) struct InitArgs {
     #[arg(long, requires = "agent", conflicts_with = "print")]
     hook: bool,
 
-    /// Write your own policy, which holds in every project
-    #[arg(long, conflicts_with = "root")]
-    user: bool,
-
-    /// Print it, and write nothing
-    #[arg(long, conflicts_with_all = ["user", "yes"])]
-    print: bool,
+    #[command(flatten)]
+    into: Target,
 
     /// Trust what the file opens and install hooks without asking
     #[arg(long)]
@@ -65,6 +60,18 @@ pub(crate) struct InitArgs {
     output: Output,
 }
 
+/// Where it goes.
+#[derive(Debug, clap::Args)]
+struct Target {
+    /// Write your own policy, which holds in every project
+    #[arg(long, conflicts_with = "root")]
+    user: bool,
+
+    /// Print it, and write nothing
+    #[arg(long, conflicts_with_all = ["user", "yes"])]
+    print: bool,
+}
+
 impl InitArgs {
     pub(super) fn format(&self) -> Format {
         self.output.format()
@@ -74,18 +81,18 @@ impl InitArgs {
         let hooks = self.agents()?;
         let agents: Vec<&str> = self.agent.iter().map(String::as_str).collect();
         let text = self.scenario.policy(&agents);
-        if self.print {
+        if self.into.print {
             match self.format() {
                 Format::Human => ui.data(&text)?,
                 Format::Json => {
-                    ui.json(&json!({ "situation": self.scenario.word(), "text": text }))?
+                    ui.json(&json!({ "situation": self.scenario.word(), "text": text }))?;
                 }
             }
             return Ok(Exit::Success);
         }
         let request = self.place.request()?;
         let file = self.write(&request, &text)?;
-        let opens = if self.user { Vec::new() } else { opened(&request)? };
+        let opens = if self.into.user { Vec::new() } else { opened(&request)? };
         if self.yes && !opens.is_empty() {
             trust::agree(ui, &request)?;
         }
@@ -95,7 +102,7 @@ impl InitArgs {
                 "situation": self.scenario.word(),
                 "agents": agents,
                 "opens": opens,
-                "trusted": self.user || self.yes || opens.is_empty(),
+                "trusted": self.into.user || self.yes || opens.is_empty(),
             }))?,
             Format::Human => {
                 ui.data(&format!("wrote {}\n", visible(&file.to_string_lossy())))?;
@@ -128,7 +135,7 @@ impl InitArgs {
     }
 
     fn write(&self, request: &Request, text: &str) -> Result<PathBuf, Failure> {
-        if !self.user {
+        if !self.into.user {
             // Where the project is may be said by a policy that is there.
             let root = Session::open(request)?.root().path.clone();
             return write_project(&root, text).map_err(failed);
@@ -185,6 +192,6 @@ fn failed(error: CannotInit) -> Failure {
         CannotInit::Exists(_) => {
             failure.hint("change it, or see what would be written with --print")
         }
-        _ => failure,
+        CannotInit::Refused { .. } => failure,
     }
 }

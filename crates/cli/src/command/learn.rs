@@ -82,7 +82,7 @@ impl LearnArgs {
                 ui.json(&told)?;
             }
             Format::Human => {
-                self.tell(ui, &learned, (&file, &edited), &outcome, closed.as_deref())?
+                self.tell(ui, &learned, (&file, &edited), &outcome, closed.as_deref())?;
             }
         }
         if self.apply && !edited.is_empty() {

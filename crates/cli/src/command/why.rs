@@ -147,7 +147,7 @@ impl WhyArgs {
 fn failed(error: CannotTell) -> Failure {
     match error {
         CannotTell::Plan(error) => error.into(),
-        error => Failure::new("nothing-runs", error.to_string())
+        error @ CannotTell::NothingRuns => Failure::new("nothing-runs", error.to_string())
             .hint("`palisade check -- true` says why"),
     }
 }
@@ -166,6 +166,12 @@ fn path_text(why: &WhyPath) -> String {
     let is_hidden = why.said.as_ref().is_some_and(|said| said.key == "files.hide");
     if is_hidden && !why.exists {
         text.push_str("  should it come during a run, it is hidden once it is seen\n");
+    }
+    let is_protected = why.said.as_ref().is_some_and(|said| said.key == "files.protect");
+    if is_protected && why.found.finds == Some(Finds::Writable) {
+        text.push_str(
+            "  the name is protected: what is made there is set aside when the run ends\n",
+        );
     }
     if !matches!(why.level, Level::Full) {
         text.push_str(&format!("  level: {}\n", why.level.word()));
