@@ -38,7 +38,7 @@ pub use remove::folder as remove_folder;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use run::{
     Bound, CannotStart, End, Host, Input, Other, Outcome, Output, Probe, Running, Signals, Stop,
-    Stream, Streams, Survivors, Touched, Usage, Violation, Violations, call_back, links_to,
+    Stream, Streams, Survivors, Touched, Usage, Used, Violation, Violations, call_back, links_to,
     send_ahead,
 };
 #[cfg(target_os = "linux")]

@@ -11,8 +11,8 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand};
 use palisade::{Request, Session, Speaker};
 
 use crate::command::{
-    acp, agents, audit, cache, check, completions, demo, doctor, eval, explain, hook, man, mcp,
-    plan, policy, proxy, run, serve, trust,
+    acp, agents, audit, cache, check, completions, demo, doctor, eval, explain, hook, init, learn,
+    man, mcp, plan, policy, proxy, run, serve, trust, why,
 };
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -48,8 +48,11 @@ pub(crate) enum Command {
     Check(check::CheckArgs),
     Plan(plan::PlanArgs),
     Explain(explain::ExplainArgs),
+    Why(why::WhyArgs),
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    Init(init::InitArgs),
+    Learn(Box<learn::LearnArgs>),
     Trust(trust::TrustArgs),
     #[command(subcommand)]
     Cache(cache::CacheCommand),
@@ -74,7 +77,7 @@ pub(crate) enum Command {
 }
 
 /// Which project is meant.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Place {
     /// Project folder, instead of the one that is found
     #[arg(long, value_name = "DIR")]
@@ -82,7 +85,7 @@ pub(crate) struct Place {
 }
 
 /// What a person says on top of the files.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Selection {
     #[command(flatten)]
     place: Place,
@@ -108,7 +111,7 @@ pub(crate) struct Said {
 }
 
 /// Whose policy is meant.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Subject {
     /// Agent the policy is for: one of `palisade agents`, or one that a policy speaks of
     #[arg(long, value_name = "NAME")]
@@ -295,6 +298,10 @@ impl Subject {
 }
 
 impl Output {
+    pub(crate) fn of(format: Format) -> Self {
+        Self { json: format == Format::Json }
+    }
+
     pub(crate) fn format(&self) -> Format {
         if self.json { Format::Json } else { Format::Human }
     }

@@ -18,7 +18,7 @@ use crate::failure::Failure;
 use crate::ui::cut;
 
 /// Which command is meant, and under which policy.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Commanding {
     #[command(flatten)]
     subject: Subject,

@@ -79,6 +79,10 @@ pub mod history;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod hook;
 mod http;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod init;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod learn;
 pub mod places;
 pub mod proxy;
 pub mod read;
@@ -92,6 +96,8 @@ pub mod settings;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 mod tenants;
 pub mod trust;
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+pub mod why;
 pub mod workspaces;
 
 pub use decision::{Guard, Judges};
@@ -107,6 +113,7 @@ pub use palisade_apply::sys::memory::Memory;
 pub use palisade_apply::{Failed, Jail, Kind, Listed, Why, call_back, send_ahead};
 /// What happened: events, the chain of records, and reading it again.
 pub use palisade_audit as audit;
+pub use palisade_gate::net::Judged;
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.

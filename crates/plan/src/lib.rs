@@ -24,6 +24,7 @@ mod coming;
 mod errno;
 pub mod export;
 mod facts;
+mod finds;
 mod macos;
 mod names;
 pub mod network;
@@ -42,6 +43,7 @@ pub use block::Block;
 pub use build::{CannotPlan, UNPRIVILEGED, build, cache_names};
 pub use coming::Coming;
 pub use facts::{Delegated, Facts, Idmap, Kernel, Kind, Mount, Place, Privilege, Searched, Trial};
+pub use finds::{Finds, Found};
 pub use macos::{Verbatim, on_macos};
 pub use order::{Bounds, Caches, Kept, Order, Plain, Questions, Trace, Walls, environment};
 // The types of the policy that stand in the signatures here.

@@ -40,7 +40,9 @@ mod way;
 pub use error::CannotStart;
 pub use handed::{Input, Output, Streams};
 pub use host::{Host, Other};
-pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
+pub use outcome::{
+    Bound, End, Outcome, Stream, Survivors, Touched, Usage, Used, Violation, Violations,
+};
 pub use probe::Probe;
 pub use running::{Running, Signals, Stop};
 pub use way::links_to;

@@ -14,7 +14,7 @@ use palisade_plan::{Bounds, Plan};
 use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::error::CannotStart;
-use super::outcome::{Bound, End, Outcome, Survivors, Usage, Violations};
+use super::outcome::{Bound, End, Outcome, Survivors, Usage, Used, Violations};
 use super::pump::Pump;
 use super::start::Tmp;
 use crate::sys::macos::Caught;
@@ -208,6 +208,7 @@ impl Running {
             limit: None,
             reached: Vec::new(),
             violations: Violations::Unavailable,
+            used: Used::default(),
             touched: Vec::new(),
             left_in_tmp: None,
             // A process that made a group of its own may live on.

@@ -76,7 +76,9 @@ pub use handed::{Input, Output, Streams};
 pub use host::{Host, Other};
 pub use inlet::Inlets;
 pub use maker::Maker;
-pub use outcome::{Bound, End, Outcome, Stream, Survivors, Touched, Usage, Violation, Violations};
+pub use outcome::{
+    Bound, End, Outcome, Stream, Survivors, Touched, Usage, Used, Violation, Violations,
+};
 pub use probe::Probe;
 pub use supervise::{Running, Stop};
 pub use way::links_to;

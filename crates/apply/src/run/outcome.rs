@@ -1,5 +1,6 @@
 //! What became of a command.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub struct Outcome {
     pub reached: Vec<Bound>,
     /// What it tried to write in vain, if that was traced.
     pub violations: Violations,
+    /// What it wrote and started, if that was traced.
+    pub used: Used,
     /// What it changed that somebody else will execute later.
     pub touched: Vec<Touched>,
     /// Files in the private /tmp, which is gone; nothing is known if the command was ended by us.
@@ -68,6 +71,17 @@ pub enum Violations {
     Unavailable,
     /// What was predicted from each call before the kernel decided.
     Predicted(Vec<Violation>),
+}
+
+/// What a command wrote and started, as far as somebody watched. It is predicted as violations are.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Used {
+    /// Files and folders that it changed, or tried to where it may.
+    pub written: BTreeSet<PathBuf>,
+    /// Programs that it started.
+    pub programs: BTreeSet<PathBuf>,
+    /// Whether there was more than is kept.
+    pub more: bool,
 }
 
 /// One thing that a command tried in vain.

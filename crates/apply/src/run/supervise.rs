@@ -23,7 +23,7 @@ use super::kept::Buffer;
 use super::leftover::Leftover;
 use super::maker::Maker;
 use super::message::{Message, receive_with, send};
-use super::outcome::{Bound, End, Outcome, Usage, Violations};
+use super::outcome::{Bound, End, Outcome, Usage, Used, Violations};
 use super::quiet::Quiet;
 use super::reserve::Reserved;
 use super::said::Said;
@@ -401,6 +401,8 @@ impl Running {
             |most| full::has_one(&self.plan, self.clock, tmp.as_ref().map(OwnedFd::as_fd), most);
         let limit = said.limit.or_else(|| ended_by(end, &bounds, usage, is_full));
         reached.retain(|bound| Some(*bound) != limit);
+        let (violations, used) =
+            said.tracer.map_or_else(|| (Violations::Unavailable, Used::default()), Tracer::finish);
         Ok(Outcome {
             limit,
             end,
@@ -412,7 +414,8 @@ impl Running {
             notes: self.plan.notes().to_vec(),
             usage,
             reached,
-            violations: said.tracer.map_or(Violations::Unavailable, Tracer::finish),
+            violations,
+            used,
             touched: match self.brief {
                 true => Vec::new(),
                 false => touched::touched(&self.plan, self.clock),

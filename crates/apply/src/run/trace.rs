@@ -11,21 +11,38 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::thread::JoinHandle;
 
-use palisade_plan::seccomp::{Arch, Last, TRACED, Traced};
+use palisade_plan::seccomp::{Arch, EXECUTE, Last, TRACED, Traced};
 use palisade_plan::{Plan, Step};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, ResolveFlags, StatVfsMountFlags};
 use rustix::io::Errno;
 
-use super::outcome::{Violation, Violations};
+use super::outcome::{Used, Violation, Violations};
 use crate::sys::notify::{self, Pending};
 
 /// The most that is reported; the rest is the same again, nearly always.
 const MOST: usize = 256;
 
+/// The most that is kept of what was written, and of what was started.
+const MOST_USED: usize = 4096;
+
 /// A thread that is told of writes.
 #[derive(Debug)]
-pub(super) struct Tracer(JoinHandle<Vec<Violation>>);
+pub(super) struct Tracer(JoinHandle<Told>);
+
+/// What a thread was told.
+#[derive(Debug, Default)]
+struct Told {
+    refused: Vec<Violation>,
+    used: Used,
+}
+
+/// What becomes of one call.
+enum Fate {
+    Refused(Violation),
+    Written(PathBuf),
+    Started(PathBuf),
+}
 
 impl Tracer {
     /// Starts to listen, if the plan says so.
@@ -40,8 +57,11 @@ impl Tracer {
     }
 
     /// Returns what was found. Everybody in the sandbox must have ended.
-    pub(super) fn finish(self) -> Violations {
-        self.0.join().map_or(Violations::Unavailable, Violations::Predicted)
+    pub(super) fn finish(self) -> (Violations, Used) {
+        match self.0.join() {
+            Ok(told) => (Violations::Predicted(told.refused), told.used),
+            Err(_) => (Violations::Unavailable, Used::default()),
+        }
     }
 }
 
@@ -75,9 +95,9 @@ impl Known {
 }
 
 /// Answers until the last process that could ask is gone.
-fn attend(listener: &OwnedFd, arch: Arch, known: &Known) -> Vec<Violation> {
+fn attend(listener: &OwnedFd, arch: Arch, known: &Known) -> Told {
     notify::hurry(listener.as_fd());
-    let mut found = Vec::new();
+    let mut found = Told::default();
     loop {
         let mut watched = [PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN)];
         match poll(&mut watched, None) {
@@ -99,7 +119,20 @@ fn attend(listener: &OwnedFd, arch: Arch, known: &Known) -> Vec<Violation> {
     }
 }
 
-fn note(found: &mut Vec<Violation>, one: Violation) {
+fn note(told: &mut Told, one: Fate) {
+    let (kept, path, used) = match one {
+        Fate::Refused(one) => return note_refused(&mut told.refused, one),
+        Fate::Written(path) => (&mut told.used.written, path, &mut told.used.more),
+        Fate::Started(path) => (&mut told.used.programs, path, &mut told.used.more),
+    };
+    if kept.len() < MOST_USED {
+        kept.insert(path);
+    } else {
+        *used |= !kept.contains(&path);
+    }
+}
+
+fn note_refused(found: &mut Vec<Violation>, one: Violation) {
     let same = |had: &Violation| had.operation == one.operation && had.path == one.path;
     let had = found.iter().position(same).and_then(|at| found.get_mut(at));
     if let Some(had) = had {
@@ -118,7 +151,7 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// Says what will be refused about the call, if whoever makes it waits until that is known: all of
     /// it is looked up by the number of a thread, which is used again.
-    fn predicted(&self, call: &Traced, known: &Known) -> Option<Violation> {
+    fn predicted(&self, call: &Traced, known: &Known) -> Option<Fate> {
         self.while_waiting(|memory| predict(call, self.pending, memory, known))
     }
 
@@ -130,18 +163,22 @@ impl Asked<'_> {
 }
 
 /// Says what will be refused about a call, if anything.
-fn predict(call: &Traced, pending: &Pending, memory: &File, known: &Known) -> Option<Violation> {
+fn predict(call: &Traced, pending: &Pending, memory: &File, known: &Known) -> Option<Fate> {
     let named = path_of(call, pending, memory)?;
     let violation = |path: PathBuf, rule, remedy| {
-        Some(Violation { operation: call.operation, path, rule, remedy, times: 1 })
+        let operation = call.operation;
+        Some(Fate::Refused(Violation { operation, path, rule, remedy, times: 1 }))
     };
     let below = |list: &[PathBuf], path: &Path| list.iter().any(|one| path.starts_with(one));
+    if call.operation == EXECUTE {
+        return started(pending.thread, &named).map(Fate::Started);
+    }
     let Some((path, seal)) = place(pending.thread, &named, call.last) else {
         return below(&known.hidden, &named)
             .then(|| violation(named, "files.hide", SHOWN.into()))?;
     };
     if seal == Seal::Open {
-        return None;
+        return Some(Fate::Written(path));
     }
     if below(&known.protected, &path) {
         let remedy = "it is protected: change it yourself, outside the sandbox".into();
@@ -152,6 +189,13 @@ fn predict(call: &Traced, pending: &Pending, memory: &File, known: &Known) -> Op
     }
     let remedy = remedy(&path, known);
     violation(path, "files.write", remedy)
+}
+
+/// Returns the program that a path leads to, if there is one: a shell tries many that there are not.
+fn started(thread: u32, path: &Path) -> Option<PathBuf> {
+    let (real, _) = place(thread, path, Last::Followed)?;
+    rustix::fs::stat(format!("/proc/{thread}/root{}", real.display())).ok()?;
+    Some(real)
 }
 
 /// Folders that nobody should open to a command.
@@ -266,7 +310,7 @@ mod tests {
         notify::go_on(listener.as_fd(), &pending).unwrap();
         assert!(!notify::is_waiting(listener.as_fd(), &pending));
         assert_eq!(asked.while_waiting(|memory| path_of(call, &pending, memory)), None);
-        assert_eq!(asked.predicted(call, &known), None);
+        assert!(asked.predicted(call, &known).is_none());
         // It may make other such calls until it parks.
         drop(listener);
         maker.thread().unpark();

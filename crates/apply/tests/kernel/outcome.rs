@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use palisade_apply::{Bound, End, Streams, Survivors, Violations};
+use palisade_apply::{Bound, End, Streams, Survivors, Used, Violations};
 use palisade_plan::{Bounds, Trace};
 use palisade_testkit::Project;
 use rustix::process::{Pid, Signal};
@@ -46,6 +46,13 @@ fn writes_that_will_be_refused_are_told_with_their_rule_and_remedy() {
         assert!(!told.iter().any(|one| foreign(one.1)), "{told:#?}");
         assert!(found[0].remedy.ends_with("this is the system's"), "{}", found[0].remedy);
         assert!(!PathBuf::from("/etc/x").exists());
+        let Used { written, programs, more } = &outcome.used;
+        assert!(written.contains(&place.project.path("made")), "{written:#?}");
+        let outside = |path: &PathBuf| path.starts_with("/etc") || path.starts_with("/usr");
+        assert!(!written.iter().any(outside), "{written:#?}");
+        let has = |name: &str| programs.iter().any(|path| path.ends_with(name));
+        assert!(has("touch") && has("cat") && has("mkdir") && !has("true"), "{programs:#?}");
+        assert!(!more);
         place.order.trace = Trace::Off;
         let outcome = place.sh("touch /etc/x");
         assert_eq!(outcome.violations, Violations::Unavailable);

@@ -21,7 +21,8 @@ use crate::ui::{Format, Ui};
 /// and how to lift that. With `--profile` it runs a command under that profile, too. Lists policy
 /// files of other systems that lie about and are not in force.
 ///
-/// Exit codes: 0 what the policy requires (`full` if it does not say) can be had, 125 it cannot.
+/// Exit codes: 0 what the policy requires (`full` if it does not say) can be had, 125 it cannot, or a
+/// service that builds and tests (`CI`) runs this and walls are switched off.
 ///
 /// Example: palisade doctor
 #[derive(Debug, Default, clap::Args)]
@@ -195,7 +196,10 @@ fn verdict(report: &Report) -> String {
             let broken = broken.map_or_else(String::new, |profile| {
                 format!("; the profile `{}` does NOT work", visible(&profile.name))
             });
-            format!("the policy requires {require}: {got}{broken}\n")
+            let bare = report.bare_service().map_or_else(String::new, |service| {
+                format!("run by {service}, and confinement is OFF: nothing may run here\n")
+            });
+            format!("the policy requires {require}: {got}{broken}\n{bare}")
         }
     }
 }

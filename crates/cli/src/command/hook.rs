@@ -1,6 +1,6 @@
 //! `palisade hook`: what agents ask before each of their tools.
 
-mod install;
+pub(super) mod install;
 
 use std::io::{self, Read as _, Write as _};
 use std::path::PathBuf;

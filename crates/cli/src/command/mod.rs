@@ -12,6 +12,8 @@ pub(crate) mod doctor;
 pub(crate) mod eval;
 pub(crate) mod explain;
 pub(crate) mod hook;
+pub(crate) mod init;
+pub(crate) mod learn;
 pub(crate) mod man;
 mod markdown;
 pub(crate) mod mcp;
@@ -21,6 +23,7 @@ pub(crate) mod proxy;
 pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod trust;
+pub(crate) mod why;
 
 use palisade::policy::interception::UnknownTool;
 use palisade::policy::policy::Require;
@@ -42,7 +45,10 @@ pub(crate) fn run(cli: &Cli) -> Exit {
         Command::Check(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Plan(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Explain(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Why(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Policy(command) => (command.format(), apart(|| command.run(&ui))),
+        Command::Init(args) => (args.format(), apart(|| args.run(&ui))),
+        Command::Learn(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Trust(args) => (args.format(), apart(|| args.run(&ui))),
         Command::Cache(command) => (command.format(), apart(|| command.run(&ui))),
         Command::Agents(args) => (args.format(), apart(|| args.run(&ui))),

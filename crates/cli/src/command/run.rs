@@ -162,6 +162,13 @@ impl RunArgs {
         Ok(Exit::Ran(outcome.exit_status()))
     }
 
+    /// The same command, watched: what it writes and starts and, if the network may be opened for that,
+    /// whom it reaches.
+    pub(super) fn watched(commanding: &Commanding, monitor: bool, format: Format) -> Self {
+        let (commanding, output) = (commanding.clone(), Output::of(format));
+        Self { commanding, monitor, trace_writes: true, output, ..Self::default() }
+    }
+
     /// Asks whether a shell was meant to read what is no program.
     fn tell_meant(&self, ui: &Ui, outcome: &Outcome) {
         if outcome.code() == Some("not-found")
@@ -185,7 +192,7 @@ impl RunArgs {
 
     /// Runs the command; returns what became of it, its text, and what should be known of the
     /// policy.
-    fn ran(&self, ui: &Ui) -> Result<(Outcome, String, Json), Failure> {
+    pub(super) fn ran(&self, ui: &Ui) -> Result<(Outcome, String, Json), Failure> {
         let (sandbox, job, text, warnings) = super::apart(|| self.ready(ui))?;
         Ok((sandbox.run_last(job)?, text, warnings))
     }
@@ -302,6 +309,20 @@ const EXPECTED: [&str; 8] = [
     "socket-open",
     "unconfined",
 ];
+
+/// Tells that a command was not run, and why.
+pub(super) fn told_denied(
+    ui: &Ui,
+    outcome: &Outcome,
+    text: &str,
+    format: Format,
+) -> Result<Exit, Failure> {
+    match format {
+        Format::Human => tell(ui, outcome, text),
+        Format::Json => ui.json(&outcome.json())?,
+    }
+    Ok(Exit::Denied)
+}
 
 /// Tells a person why it did not simply run to its end.
 fn tell(ui: &Ui, outcome: &Outcome, text: &str) {

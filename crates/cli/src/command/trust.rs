@@ -126,6 +126,22 @@ impl TrustArgs {
     }
 }
 
+/// Shows what the project's files open and asks, as the command does.
+pub(super) fn ask(ui: &Ui, place: &Place) -> Result<Exit, Failure> {
+    let (place, output) = (Place { root: place.root.clone() }, Output::default());
+    TrustArgs { show: false, revoke: false, yes: false, place, output }.run(ui)
+}
+
+/// Agrees to the project's files for a person who said so beforehand.
+pub(super) fn agree(ui: &Ui, request: &Request) -> Result<(), Failure> {
+    let session = Session::open(request)?;
+    if let Some(files) = session.project_files() {
+        files.trust()?;
+        record(ui, &session, request, true);
+    }
+    Ok(())
+}
+
 /// Remembers it, where the policy names a file for that.
 fn record(ui: &Ui, session: &Session, request: &Request, trusted: bool) {
     if let Err(error) = palisade::history::record_trust(session, request, trusted) {

@@ -137,6 +137,7 @@ fn the_guide_and_the_readme_show_what_happens() {
     assert!(replay("docs/guide/confirming.md") >= 1);
     assert!(replay("docs/guide/telemetry.md") >= 2);
     assert!(replay("docs/guide/eval.md") >= 3);
+    assert!(replay("docs/guide/writing-policies.md") >= 7);
 }
 
 #[test]

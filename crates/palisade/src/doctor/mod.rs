@@ -18,7 +18,7 @@ pub use network::Filtered;
 pub use palisade_apply::Probe;
 
 use crate::sandbox::{CannotRun, Outcome, Sandbox};
-use crate::session::{OpenError, Request, Session};
+use crate::session::{OpenError, Request, Session, Warning};
 
 /// How long a trial may take: it runs nothing that takes any time.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -38,6 +38,8 @@ pub struct Report {
     pub network: Filtered,
     /// What the policy in force requires, or why there is none.
     pub require: Result<Require, OpenError>,
+    /// Whether a file switches all walls off.
+    pub is_off: bool,
     /// What a person should know of the policy in force.
     pub warnings: Vec<String>,
     /// Policy files of other systems that lie about and are not in force.
@@ -88,6 +90,8 @@ impl Report {
         let warnings = opened.as_ref().ok().map(|session| {
             session.warnings().iter().map(ToString::to_string).collect::<Vec<String>>()
         });
+        let off = |warning: &Warning| matches!(warning, Warning::Unconfined { .. });
+        let is_off = opened.as_ref().is_ok_and(|session| session.warnings().iter().any(off));
         let opened = opened.map(|session| Sandbox::of(session, &plain));
         Self {
             machine: Machine::look(request),
@@ -96,15 +100,28 @@ impl Report {
             levels: levels::tried(&host, &kernel, request, opened.as_ref().ok()),
             network: Filtered::tried(&host, &kernel, request),
             files: files.unwrap_or_default(),
+            is_off,
             warnings: warnings.unwrap_or_default(),
             require: opened.map(|sandbox| sandbox.session().policy().require.value()),
             profile: request.profile.as_ref().map(|name| Profiled::run(name, request)),
         }
     }
 
-    /// Returns whether what the policy requires can be had here, and the profile works.
+    /// Returns whether what the policy requires can be had here, the profile works, and a service that
+    /// builds and tests has walls.
     pub fn is_met(&self) -> bool {
-        self.has_level() && self.profile.as_ref().is_none_or(Profiled::works)
+        self.has_level()
+            && self.profile.as_ref().is_none_or(Profiled::works)
+            && self.bare_service().is_none()
+    }
+
+    /// Returns the service that this is run by, if it runs everything without walls: there nobody
+    /// sees the warning, and what is built is often a stranger's.
+    pub fn bare_service(&self) -> Option<&'static str> {
+        let takes_none = matches!(self.require, Ok(Require::None));
+        let has_walls = |tried: &Tried| matches!(tried.level, Level::Full | Level::Landlock);
+        let is_bare = self.is_off || takes_none && !self.strongest().is_some_and(has_walls);
+        self.machine.ci.filter(|_| is_bare)
     }
 
     /// Returns whether the level that the policy requires can be had here.

@@ -258,7 +258,8 @@ fn replace(file: &Path, text: &str) -> io::Result<()> {
     written.inspect_err(|_| drop(fs::remove_file(&aside)))
 }
 
-fn diff(before: &str, after: &str) -> String {
+/// Shows what changes, with a few lines around it.
+pub(crate) fn diff(before: &str, after: &str) -> String {
     const AROUND: usize = 2;
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
     let same = |(a, b): &(&&str, &&str)| a == b;

@@ -82,6 +82,11 @@ impl Outcome {
         }
     }
 
+    /// Returns what was written and started, if that was traced.
+    pub fn used(&self) -> Option<&palisade_apply::Used> {
+        self.seen().map(|seen| &seen.used)
+    }
+
     /// Returns the number that a process which stands for the command ends with (Ruling 11).
     pub fn exit_status(&self) -> u8 {
         match self.exit_code() {

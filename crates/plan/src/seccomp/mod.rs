@@ -12,7 +12,7 @@ mod trace;
 pub(crate) use compile::refused;
 pub use compile::{Instruction, compile};
 pub use table::{NEWEST, ROOTS, RULES, UNSHARED};
-pub use trace::{Last, TRACED, Traced, trace};
+pub use trace::{EXECUTE, Last, TRACED, Traced, trace};
 
 /// A processor whose system call numbers are known.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

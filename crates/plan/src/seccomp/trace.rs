@@ -1,4 +1,5 @@
-//! The filter that tells the supervisor of writes before they happen (`--trace-writes`).
+//! The filter that tells the supervisor of writes before they happen (`--trace-writes`), and of
+//! programs before they start.
 //!
 //! It refuses nothing: each call that it tells of goes on. What is told is a prediction.
 
@@ -32,6 +33,9 @@ pub enum Last {
     /// It is meant itself.
     Itself,
 }
+
+/// Starting a program, which writes nothing and is told of for whoever wants to know which ones.
+pub const EXECUTE: &str = "execute";
 
 const fn traced(
     operation: &'static str,
@@ -75,6 +79,8 @@ pub const TRACED: &[Traced] = &[
     traced("chown",     (Some(92),  None),         None,    0, None,    Last::Followed),
     traced("chown",     (Some(94),  None),         None,    0, None,    Last::Itself),
     traced("chown",     (Some(260), Some(54)),     Some(0), 1, None,    Last::Followed),
+    traced(EXECUTE,     (Some(59),  Some(221)),    None,    0, None,    Last::Followed),
+    traced(EXECUTE,     (Some(322), Some(281)),    Some(0), 1, None,    Last::Followed),
 ];
 
 /// `O_WRONLY`, `O_RDWR`, `O_CREAT`, `O_TRUNC`: an open with none of them writes nothing.

@@ -41,7 +41,9 @@ pub(super) fn hosts_unused(policy: &Policy, _context: &Context<'_>) -> Vec<Findi
 pub(super) fn nobody_listed(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
     let network = &policy.network;
     let Some(mode) = network.mode.sourced() else { return Vec::new() };
-    let lists = !network.allow.entries().is_empty() || !network.host_ports.entries().is_empty();
+    let lists = !network.allow.entries().is_empty()
+        || !network.ask.entries().is_empty()
+        || !network.host_ports.entries().is_empty();
     if mode.value != NetworkMode::AllowList || lists {
         return Vec::new();
     }

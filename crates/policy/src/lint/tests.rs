@@ -85,6 +85,7 @@ fn a203_open_networks_idle_lists_and_bare_credentials_are_pointed_out() {
         ("L018", "network: { mode: allow-list }",                                    true,  "nobody is listed"),
         ("L018", "network: { mode: allow-list, allow: [example.com] }",              false, "somebody is"),
         ("L018", "network: { mode: allow-list, host_ports: [80] }",                  false, "the host is"),
+        ("L018", "network: { mode: allow-list, ask: ['*'] }",                        false, "a person is asked"),
         ("L019", "network: { unix: [/] }",                                           true,  "all of them"),
         ("L019", "network: { unix: [/run] }",                                        true,  "among them"),
         ("L019", "network: { unix: ['/var/run/docker*'] }",                          true,  "that very one"),

@@ -52,6 +52,7 @@ pub(super) fn told(report: &Report) -> Json {
     json!({
         "version": 1,
         "met": report.is_met(),
+        "off_in_ci": report.bare_service().is_some(),
         "require": report.require.as_ref().ok().map(ToString::to_string),
         "error": report.require.as_ref().err().map(ToString::to_string),
         "problems": problems,

@@ -82,7 +82,14 @@ struct Whose {
 }
 
 impl InstallArgs {
-    pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
+    /// The hook of an agent, in the user's own settings.
+    pub(in crate::command) fn of(agent: Agent, yes: bool) -> Self {
+        let whose = Whose { user: true, project: false };
+        let settings = SettingsArgs { agent, whose, yes, dry_run: false, place: Place::default() };
+        Self { settings, auto_allow: false, wrap: false }
+    }
+
+    pub(in crate::command) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         let options = [("--auto-allow", self.auto_allow), ("--wrap", self.wrap)];
         let options = options.into_iter().filter(|(_, is_set)| *is_set);
         let command = Command {
