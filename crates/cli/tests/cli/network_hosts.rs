@@ -59,6 +59,27 @@ fn a096_nothing_leaves_but_what_is_listed_though_no_proxy_is_asked() {
     });
 }
 
+#[test]
+fn an_address_is_not_let_through_where_all_that_is_unknown_is_asked_about() {
+    let tries = "from inside import *\nshow(listed=get('web.test'), other=tcp('other.test', 80), \
+        address=tcp('93.184.216.41', 80), six=tcp('2606:2800:21f:cb07::1', 80), \
+        proxied=tunnel('93.184.216.41:80'), home=tcp('169.254.169.254', 80))\nfinish()\n";
+    for mode in ["monitor", "allow-list"] {
+        let policy = format!("network: {{ mode: {mode}, allow: [web.test], ask: ['*'] }}\n");
+        Town::default().both(&policy, tries, &[], |visit| {
+            let code = if mode == "monitor" { "ask-refused" } else { "host-not-listed" };
+            let expected = json!({
+                "listed": "served", "other": 113, "address": 113, "six": 113,
+                "proxied": format!("403 {code}"), "home": 113,
+            });
+            assert_eq!(visit.tried, expected, "{mode}: {}", visit.all());
+            assert_eq!(visit.reached(), ["93.184.216.34:80"], "{mode}: {}", visit.all());
+            assert_eq!(visit.codes("93.184.216.41"), [code, code], "{mode}");
+            assert_eq!(visit.codes("other.test"), ["ask-refused"], "{mode}");
+        });
+    }
+}
+
 /// One of Bloom's examples, for an agent: who is reached, and what is written and read.
 fn example(world: World, text: &str, agent: &'static str) -> (Visit, Vec<&'static str>) {
     let mut home = world.home.file(".bloom/config.yaml", text);
