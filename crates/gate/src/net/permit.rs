@@ -75,7 +75,9 @@ pub(super) async fn check_rules(
         Target::Asterisk | Target::Connect => (head.target.path(), Vec::new()),
     };
     entry.saw(&head.method, &path);
-    if REPLACING.iter().any(|name| head.values(name).next().is_some()) {
+    // Where headers become variables, `-` and `_` are one.
+    let name = |name: &str| name.to_ascii_lowercase().replace('_', "-");
+    if head.headers.iter().any(|header| REPLACING.contains(&&*name(&header.name))) {
         return Err(malformed(Fault::Replaced));
     }
     let said = shared.rules.requests.judge(host, *port, &head.method, &path, &also);
