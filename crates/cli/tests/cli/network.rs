@@ -161,7 +161,7 @@ def said(words, proxied=False):
     except OSError as e: return e.errno
 host = 'host.palisade.internal:%d' % port
 for proxied in [False, True]:
-    for line in ['GET /', 'GET /secret', 'GET //secret', 'GET /a/%2e%2e/secret', 'POST /', 'TRACE /']:
+    for line in ['GET /', 'GET /secret', 'GET //secret', 'GET /a/%2e%2e/secret', 'GET /;/secret', 'GET /x;y/../SECRET;z', 'POST /', 'TRACE /']:
         method, path = line.split(' ')
         target = 'http://' + host + path if proxied else path
         print(line, *said('%s %s HTTP/1.1\r\nHost: %s\r\n\r\n' % (method, target, host), proxied)[:1])
@@ -192,6 +192,8 @@ fn rules_for_requests_hold_by_themselves_and_through_the_proxy() {
             "GET /secret 403",
             "GET //secret 403",
             "GET /a/%2e%2e/secret 403",
+            "GET /;/secret 400",
+            "GET /x;y/../SECRET;z 403",
             "POST / 403",
             "TRACE / 405",
         ];

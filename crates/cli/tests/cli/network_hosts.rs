@@ -42,10 +42,10 @@ fn a096_nothing_leaves_but_what_is_listed_though_no_proxy_is_asked() {
             "other": "no name", "other_https": "no name", "below": "no name",
             "same": 113, "fast": 113,
         });
-        // The kernel says the same refusal differently in IPv6.
+        // A refusal is the same in both families.
         for port in [22, 80, 443, 9000] {
             expected[format!("raw {port}")] = json!(113);
-            expected[format!("raw six {port}")] = json!(13);
+            expected[format!("raw six {port}")] = json!(113);
         }
         for port in [443, 9000] {
             expected[format!("udp {port}")] = json!(111);
@@ -57,6 +57,27 @@ fn a096_nothing_leaves_but_what_is_listed_though_no_proxy_is_asked() {
         assert!(!visit.arrived("secret"), "{}", visit.all());
         assert_eq!(visit.codes("other.test"), ["name-not-listed"]);
     });
+}
+
+#[test]
+fn an_address_is_not_let_through_where_all_that_is_unknown_is_asked_about() {
+    let tries = "from inside import *\nshow(listed=get('web.test'), other=tcp('other.test', 80), \
+        address=tcp('93.184.216.41', 80), six=tcp('2606:2800:21f:cb07::1', 80), \
+        proxied=tunnel('93.184.216.41:80'), home=tcp('169.254.169.254', 80))\nfinish()\n";
+    for mode in ["monitor", "allow-list"] {
+        let policy = format!("network: {{ mode: {mode}, allow: [web.test], ask: ['*'] }}\n");
+        Town::default().both(&policy, tries, &[], |visit| {
+            let code = if mode == "monitor" { "ask-refused" } else { "host-not-listed" };
+            let expected = json!({
+                "listed": "served", "other": 113, "address": 113, "six": 113,
+                "proxied": format!("403 {code}"), "home": 113,
+            });
+            assert_eq!(visit.tried, expected, "{mode}: {}", visit.all());
+            assert_eq!(visit.reached(), ["93.184.216.34:80"], "{mode}: {}", visit.all());
+            assert_eq!(visit.codes("93.184.216.41"), [code, code], "{mode}");
+            assert_eq!(visit.codes("other.test"), ["ask-refused"], "{mode}");
+        });
+    }
 }
 
 /// One of Bloom's examples, for an agent: who is reached, and what is written and read.

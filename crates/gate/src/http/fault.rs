@@ -29,6 +29,9 @@ pub enum Fault {
     /// The path is one that servers read differently.
     #[error("the path of the request has more than one reading")]
     Path,
+    /// A header names another method or path than the first line, to some servers.
+    #[error("a header may put another method or path in place of the request's")]
+    Replaced,
     /// The target is not of plain HTTP.
     #[error("the target is not an http URL")]
     Scheme,
@@ -79,6 +82,7 @@ impl Fault {
             Self::Method => "http-method",
             Self::Target => "http-target",
             Self::Path => "http-path",
+            Self::Replaced => "http-replaced",
             Self::Scheme => "http-scheme",
             Self::User => "http-user",
             Self::Host => "http-host",
@@ -106,6 +110,7 @@ impl Fault {
             | Self::RequestLine
             | Self::Target
             | Self::Path
+            | Self::Replaced
             | Self::Scheme
             | Self::User
             | Self::Host

@@ -7,6 +7,9 @@ use super::fault::Fault;
 pub struct OnePath {
     /// The path as people write it, for rules.
     pub judged: String,
+    /// What it is to servers that read `;` as the start of something else: they cut it off, to the next
+    /// slash or to the end. Rules are asked about these, too.
+    pub also: Vec<String>,
     /// The same for the server, with its query.
     pub sent: Vec<u8>,
 }
@@ -16,8 +19,10 @@ pub struct OnePath {
 ///
 /// # Errors
 ///
-/// [`Fault::Path`] for what servers read differently: slashes, backslashes and control characters
-/// that are spelled out, what would have to be read twice, `..;`, and what is no text.
+/// [`Fault::Path`] for what servers read differently: slashes, backslashes, `?`, `#` and control
+/// characters that are spelled out, what would have to be read twice, parts that are nothing or dots
+/// without what follows a `;`, parts that end in a dot or a blank, which some file systems drop, wide
+/// forms of letters and signs, and what is no text.
 pub fn one_path(target: &[u8]) -> Result<OnePath, Fault> {
     let end = target.iter().position(|byte| *byte == b'?').unwrap_or(target.len());
     let (path, query) = target.split_at_checked(end).ok_or(Fault::Path)?;
@@ -30,9 +35,10 @@ pub fn one_path(target: &[u8]) -> Result<OnePath, Fault> {
         match &*part {
             b"" | b"." => {}
             b".." => drop(parts.pop()),
-            // Some servers cut it off before they look for dots.
-            [b'.', b';', ..] | [b'.', b'.', b';', ..] => return Err(Fault::Path),
-            _ => parts.push(part),
+            _ => {
+                check(&part)?;
+                parts.push(part);
+            }
         }
     }
     let (mut judged, mut sent) = (Vec::new(), Vec::new());
@@ -48,10 +54,36 @@ pub fn one_path(target: &[u8]) -> Result<OnePath, Fault> {
     }
     sent.extend(query);
     let judged = String::from_utf8(judged).map_err(|_| Fault::Path)?;
-    if judged.chars().any(char::is_control) {
+    if judged.chars().any(|sign| sign.is_control() || is_wide(sign)) {
         return Err(Fault::Path);
     }
-    Ok(OnePath { judged, sent })
+    let also = without_parameters(&judged);
+    Ok(OnePath { judged, also, sent })
+}
+
+/// Refuses a part that is another to servers that cut off what follows a `;`, or to file systems that
+/// drop dots and blanks at its end or read `::$` as the start of a stream.
+fn check(part: &[u8]) -> Result<(), Fault> {
+    let name = part.split(|byte| *byte == b';').next().unwrap_or_default();
+    let is_dropped = |byte: Option<&u8>| matches!(byte, None | Some(b'.' | b' '));
+    let is_stream = part.windows(3).any(|three| three == b"::$");
+    if is_dropped(name.last()) || is_dropped(part.last()) || is_stream {
+        return Err(Fault::Path);
+    }
+    Ok(())
+}
+
+/// Returns whether some servers read a character as one of ASCII: slashes, dots and all others have
+/// such forms.
+fn is_wide(sign: char) -> bool {
+    matches!(sign, '\u{2024}'..='\u{2026}' | '\u{2044}' | '\u{2215}' | '\u{2216}' | '\u{29f5}'
+        | '\u{29f8}' | '\u{fe50}'..='\u{fe6f}' | '\u{ff00}'..='\u{ffef}')
+}
+
+fn without_parameters(judged: &str) -> Vec<String> {
+    let Some((before, _)) = judged.split_once(';') else { return Vec::new() };
+    let names = judged.split('/').map(|part| part.split(';').next().unwrap_or_default());
+    vec![names.collect::<Vec<_>>().join("/"), before.to_owned()]
 }
 
 fn decoded(raw: &[u8]) -> Result<Vec<u8>, Fault> {
@@ -62,7 +94,7 @@ fn decoded(raw: &[u8]) -> Result<Vec<u8>, Fault> {
         match (byte, rest) {
             (b'%', [high, low, rest @ ..]) => {
                 let byte = digit(*high)? << 4 | digit(*low)?;
-                if byte == b'/' {
+                if matches!(byte, b'/' | b'?' | b'#') {
                     return Err(Fault::Path);
                 }
                 part.push(byte);
@@ -72,7 +104,11 @@ fn decoded(raw: &[u8]) -> Result<Vec<u8>, Fault> {
             (byte, _) => part.push(*byte),
         }
     }
-    let is_hidden = |three: &[u8]| matches!(three, [b'%', high, low] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit());
+    let is_hidden = |three: &[u8]| match three {
+        [b'%', b'u' | b'U', digit] => digit.is_ascii_hexdigit(),
+        [b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+        _ => false,
+    };
     if part.contains(&b'\\') || part.windows(3).any(is_hidden) {
         return Err(Fault::Path);
     }
@@ -128,6 +164,21 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_a_semicolon_is_judged_and_what_is_left_without_it() {
+        #[rustfmt::skip]
+        let cases: [(&str, &[&str]); 5] = [
+            ("/a/b",          &[]),
+            ("/admin;x",      &["/admin", "/admin"]),
+            ("/admin;x/y",    &["/admin/y", "/admin"]),
+            ("/admin%3bx/y/", &["/admin/y/", "/admin"]),
+            ("/a;b;c/d;e",    &["/a/d", "/a"]),
+        ];
+        for (target, also) in cases {
+            assert_eq!(one_path(target.as_bytes()).unwrap().also, also, "{target}");
+        }
+    }
+
+    #[test]
     fn what_servers_read_differently_is_refused() {
         let cases = [
             "",
@@ -147,6 +198,23 @@ mod tests {
             "/a/.;x/b",
             "/%ff",
             "/%2e%2e;x/admin",
+            "/;/admin",
+            "/%3b/admin",
+            "/;x=1/admin",
+            "/a/..%3b/admin",
+            "/admin./x",
+            "/admin%2e",
+            "/...",
+            "/admin%20",
+            "/admin.;x",
+            "/admin%3fx",
+            "/admin%23x",
+            "/admin::$DATA",
+            "/%25u002fadmin",
+            "/%u002fadmin",
+            "/%ef%bc%8fadmin",
+            "/%e2%80%a5/admin",
+            "/%c0%afadmin",
         ];
         for target in cases {
             assert_eq!(one_path(target.as_bytes()), Err(Fault::Path), "{target}");

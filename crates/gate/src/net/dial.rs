@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use palisade_policy::name::{Host, HostName};
+use palisade_policy::policy::is_outer;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use super::book::Entry;
-use super::rules::{Judged, is_host};
+use super::rules::Judged;
 use super::{Shared, Whom};
 use crate::address::Addresses;
 use crate::traffic::{Verdict, Wanted};
@@ -92,13 +93,18 @@ async fn try_dial(shared: &Shared, whom: &Whom, entry: &Entry) -> Result<TcpStre
         }
         Judged::Asked(rule) => {
             entry.with(|it| it.rule.clone_from(&rule));
-            let wanted = Wanted { host: host.to_string(), port, request: None, rule };
-            shared.asking.ask(wanted).await.map_err(Failed::Refused)?;
-            match host {
+            let judges = match host {
                 // Who agrees to an address agrees to that one, whatever it is.
                 Host::Ip(_) => &shared.rules.asked_addresses,
                 Host::Name(_) => &shared.rules.addresses,
+            };
+            if let Host::Ip(_) = host {
+                // Nobody is asked about one that is not dialled anyway.
+                addresses(shared, host, port, judges).await?;
             }
+            let wanted = Wanted { host: host.to_string(), port, request: None, rule };
+            shared.asking.ask(wanted).await.map_err(Failed::Refused)?;
+            judges
         }
     };
     let addresses = addresses(shared, host, port, judges).await?;
@@ -131,7 +137,7 @@ async fn addresses(
     port: u16,
     judges: &Addresses,
 ) -> Result<Vec<SocketAddr>, Failed> {
-    if is_host(host) {
+    if is_outer(host) {
         // Whichever of the two somebody listens at.
         let own = [IpAddr::from(Ipv4Addr::LOCALHOST), Ipv6Addr::LOCALHOST.into()];
         let left = own.into_iter().filter(|address| !judges.denies(*address, port));

@@ -4,7 +4,7 @@ use palisade_policy::policy::Action;
 
 use super::book::Entry;
 use super::{Shared, Whom};
-use crate::http::{Head, Status, Target, one_path, refuse};
+use crate::http::{Fault, Head, Status, Target, one_path, refuse};
 use crate::traffic::Wanted;
 
 /// Why a request may not.
@@ -26,6 +26,17 @@ impl Refusal {
         refuse(self.status, self.code, &self.why)
     }
 }
+
+/// Headers by which some servers take another method or path than those of the first line.
+const REPLACING: [&str; 7] = [
+    "x-http-method",
+    "x-http-method-override",
+    "x-method-override",
+    "x-original-uri",
+    "x-original-url",
+    "x-rewrite-uri",
+    "x-rewrite-url",
+];
 
 /// Checks that a request on a connection to somebody is for them.
 pub(super) fn check_whom(head: &Head, whom: &Whom) -> Result<(), Refusal> {
@@ -54,17 +65,22 @@ pub(super) async fn check_rules(
         entry.saw(&head.method, &head.target.path());
         return Ok(());
     }
-    let path = match &head.target {
+    let malformed = |fault: Fault| Refusal::new(fault.status(), fault.code(), fault.to_string());
+    let (path, also) = match &head.target {
         Target::Absolute(path) | Target::Origin(path) => {
-            let path = one_path(path)
-                .map_err(|fault| Refusal::new(fault.status(), fault.code(), fault.to_string()))?;
+            let path = one_path(path).map_err(malformed)?;
             head.target = Target::Origin(path.sent);
-            path.judged
+            (path.judged, path.also)
         }
-        Target::Asterisk | Target::Connect => head.target.path(),
+        Target::Asterisk | Target::Connect => (head.target.path(), Vec::new()),
     };
     entry.saw(&head.method, &path);
-    let said = shared.rules.requests.judge(host, *port, &head.method, &path);
+    // Where headers become variables, `-` and `_` are one.
+    let name = |name: &str| name.to_ascii_lowercase().replace('_', "-");
+    if head.headers.iter().any(|header| REPLACING.contains(&&*name(&header.name))) {
+        return Err(malformed(Fault::Replaced));
+    }
+    let said = shared.rules.requests.judge(host, *port, &head.method, &path, &also);
     if let Some(rule) = &said.rule {
         entry.with(|it| it.rule = Some(rule.clone()));
     }

@@ -55,9 +55,20 @@ impl RequestRules {
     }
 
     /// Judges a request: the first rule that matches speaks for its list, and the strictest list
-    /// for all.
-    pub(super) fn judge(&self, host: &Host, port: u16, method: &str, path: &str) -> Said {
-        let said = self.0.iter().filter_map(|list| list.judge(host, port, method, path));
+    /// for all. `also` is what the path may be to some servers; the strictest of all counts.
+    pub(super) fn judge(
+        &self,
+        host: &Host,
+        port: u16,
+        method: &str,
+        path: &str,
+        also: &[String],
+    ) -> Said {
+        let paths = || [path].into_iter().chain(also.iter().map(String::as_str));
+        let said = self
+            .0
+            .iter()
+            .flat_map(|list| paths().filter_map(|path| list.judge(host, port, method, path)));
         let strictest = said.min_by_key(|said| match said.action {
             Action::Deny => 0,
             Action::Ask => 1,
@@ -96,7 +107,7 @@ impl Rule {
         if let Some(path) = path {
             text.push_str(&format!(" {path}"));
         }
-        let path = path.as_ref().map_or(Path::Every, from_start);
+        let path = path.as_ref().map_or(Path::Every, |path| from_start(path, *action));
         Self { host: host.clone(), methods: methods.clone(), path, action: *action, text }
     }
 
@@ -104,24 +115,36 @@ impl Rule {
         if !self.methods.is_empty() && !self.methods.iter().any(|it| it == method) {
             return false;
         }
+        // Many servers read a path with and without a slash at its end alike.
+        let shorter = path.strip_suffix('/').filter(|it| self.is_strict() && !it.is_empty());
         let found = match &self.path {
             Path::Every => return true,
-            Path::From(pattern) => pattern.search(path),
+            Path::From(pattern) => match pattern.search(path) {
+                Found::No => shorter.map_or(Found::No, |path| pattern.search(path)),
+                found @ (Found::Yes | Found::Undecided) => found,
+            },
             Path::Unknown => Found::Undecided,
         };
         match found {
             Found::Yes => true,
             Found::No => false,
             // Whatever is stricter.
-            Found::Undecided => self.action != Action::Allow,
+            Found::Undecided => self.is_strict(),
         }
+    }
+
+    /// Returns whether it is safer that it speaks than that it does not.
+    fn is_strict(&self) -> bool {
+        self.action != Action::Allow
     }
 }
 
-/// Makes a pattern that has to match where a path begins.
-fn from_start(pattern: &Pattern) -> Path {
+/// Makes a pattern that has to match where a path begins. One that refuses or asks does so whatever
+/// the case of letters, which is one to some servers, unless it says `(?-i)`.
+fn from_start(pattern: &Pattern, action: Action) -> Path {
+    let flag = if action == Action::Allow { "" } else { "i" };
     // A newline ends a comment, should the pattern end in one.
-    let texts = [format!(r"\A(?:{pattern})"), format!("\\A(?:{pattern}\n)")];
+    let texts = [format!(r"\A(?{flag}:{pattern})"), format!("\\A(?{flag}:{pattern}\n)")];
     texts.iter().find_map(|text| text.parse().ok()).map_or(Path::Unknown, Path::From)
 }
 
@@ -146,7 +169,7 @@ mod tests {
     }
 
     fn said(rules: &RequestRules, method: &str, path: &str) -> Action {
-        rules.judge(&"a.test".parse().unwrap(), 80, method, path).action
+        rules.judge(&"a.test".parse().unwrap(), 80, method, path, &[]).action
     }
 
     #[test]
@@ -187,7 +210,7 @@ mod tests {
         assert!(rules.covers(&host("a.test"), 80));
         assert!(!rules.covers(&host("a.test"), 443));
         assert!(!rules.covers(&host("b.test"), 80));
-        assert_eq!(rules.judge(&host("b.test"), 80, "GET", "/x").action, Action::Allow);
+        assert_eq!(rules.judge(&host("b.test"), 80, "GET", "/x", &[]).action, Action::Allow);
     }
 
     #[test]
@@ -203,9 +226,38 @@ mod tests {
             (Action::Deny, Action::Allow)
         );
         let narrow = RequestRules(vec![list(Standing::NarrowOnly, vec![allow(), deny()])]);
-        assert_eq!(narrow.judge(&"a.test".parse().unwrap(), 80, "PUT", "/").rule, None);
+        assert_eq!(narrow.judge(&"a.test".parse().unwrap(), 80, "PUT", "/", &[]).rule, None);
         let narrow = RequestRules(vec![list(Standing::NarrowOnly, vec![deny(), allow()])]);
         assert_eq!(said(&narrow, "PUT", "/"), Action::Deny);
+    }
+
+    #[test]
+    fn a_rule_that_refuses_hears_every_reading_and_one_that_allows_only_its_own() {
+        let judged = |action, pattern: &str, path: &str, also: &[&str]| {
+            let rules = vec![rule("a.test", &[], Some(pattern), action)];
+            let rules = RequestRules(vec![list(Standing::Full, rules)]);
+            let also: Vec<String> = also.iter().map(ToString::to_string).collect();
+            rules.judge(&"a.test".parse().unwrap(), 80, "GET", path, &also).action
+        };
+        #[rustfmt::skip]
+        let cases: [(Action, &str, &str, &[&str], Action); 9] = [
+            (Action::Deny,  "/private$",       "/private;x",  &["/private"], Action::Deny),
+            (Action::Deny,  "/private$",       "/private/",   &[],           Action::Deny),
+            (Action::Deny,  "/private",        "/PRIVATE/x",  &[],           Action::Deny),
+            (Action::Deny,  "(?-i)/private",   "/PRIVATE/x",  &[],           Action::Allow),
+            (Action::Deny,  "/private$",       "/privates",   &[],           Action::Allow),
+            (Action::Ask,   "/private$",       "/Private/",   &[],           Action::Ask),
+            (Action::Allow, "/open/",          "/open/a;b",   &["/open/a"],  Action::Allow),
+            (Action::Allow, "/open/;",         "/open/;b",    &["/open/"],   Action::Deny),
+            (Action::Allow, "/open$",          "/OPEN",       &[],           Action::Deny),
+        ];
+        for (action, pattern, path, also, expected) in cases {
+            assert_eq!(
+                judged(action, pattern, path, also),
+                expected,
+                "{action:?} {pattern} {path}"
+            );
+        }
     }
 
     #[test]
@@ -213,7 +265,8 @@ mod tests {
         let value = rule("a.test", &["PUT"], Some("/x"), Action::Deny);
         let rules = vec![Sourced { value, origin: Origin::of(Layer::User) }];
         let network = Network { http_rules: RuleLists::new(rules), ..Network::default() };
-        let said = RequestRules::new(&network).judge(&"a.test".parse().unwrap(), 80, "PUT", "/x");
+        let said =
+            RequestRules::new(&network).judge(&"a.test".parse().unwrap(), 80, "PUT", "/x", &[]);
         assert_eq!(said.rule.as_deref(), Some("http_rules: deny a.test PUT /x"));
     }
 }

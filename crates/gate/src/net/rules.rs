@@ -2,27 +2,20 @@
 
 use palisade_policy::key::Setting;
 use palisade_policy::name::{ByteSize, Host, HostPattern, HostSet, WideHost};
-use palisade_policy::policy::{Network, NetworkMode};
+use palisade_policy::policy::{Network, Reach, Reached};
 
 use super::requests::RequestRules;
 use crate::address::{Addresses, Own};
 
-/// The name by which the host's own loopback is reached (Ruling 27).
-pub(super) const HOST: &str = "host.palisade.internal";
-
 /// A policy's rules for the network, ready to be asked.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    is_open: bool,
-    allow: HostSet,
+    reach: Reach,
     allow_texts: Vec<String>,
-    deny: HostSet,
     deny_texts: Vec<String>,
-    ask: HostSet,
     ask_texts: Vec<String>,
     /// Whether what hides its name is refused.
     pub(super) strict: bool,
-    host_ports: Vec<u16>,
     pub(super) addresses: Addresses,
     /// For those that a person has agreed to.
     pub(super) asked_addresses: Addresses,
@@ -57,25 +50,25 @@ pub enum Judged {
 impl Rules {
     /// Makes a policy's rules ready; `own` knows the addresses of this machine.
     pub fn new(network: &Network, own: Own) -> Self {
-        let allow = HostSet::new(network.allow.values());
-        let deny = HostSet::of_wide(network.deny.values());
         let bytes = |limit: &Setting<palisade_policy::key::Limit<ByteSize>>| {
             limit.value().0.map(ByteSize::bytes)
         };
         let budget = &network.budget;
-        let ask = HostSet::of_wide(network.ask.values());
-        // A question about everything is one about names: addresses have to be listed.
+        // Who agrees to what is wider than this agrees to no address that is private.
         let narrow: Vec<HostPattern> = network.ask.values().filter_map(WideHost::narrow).collect();
         let asked_by_address = HostSet::new(&narrow);
-        let addresses = Addresses { allowed: allow.clone(), denied: deny.clone(), own };
+        let addresses = Addresses {
+            allowed: HostSet::new(network.allow.values()),
+            denied: HostSet::of_wide(network.deny.values()),
+            own,
+        };
         Self {
-            is_open: network.mode.value() == NetworkMode::Monitor,
+            reach: Reach::new(network),
             allow_texts: network.allow.values().map(ToString::to_string).collect(),
             deny_texts: network.deny.values().map(ToString::to_string).collect(),
             ask_texts: network.ask.values().map(|host| format!("ask: {host}")).collect(),
             requests: RequestRules::new(network),
             strict: network.strict.value().0,
-            host_ports: network.host_ports.values().map(|port| port.number()).collect(),
             asked_addresses: Addresses { allowed: asked_by_address, ..addresses.clone() },
             addresses,
             budget: Budget {
@@ -83,67 +76,44 @@ impl Rules {
                 download: bytes(&budget.download),
                 per_host: bytes(&budget.per_host),
             },
-            allow,
-            deny,
-            ask,
         }
     }
 
     /// Judges a connection.
     pub fn judge(&self, host: &Host, port: u16) -> Judged {
-        if let Some(place) = self.deny.find(host, port) {
-            let rule = self.deny_texts.get(place).cloned();
-            return Judged::Refused { code: "host-denied", rule };
-        }
-        if is_host(host) {
-            return match self.host_ports.contains(&port) {
-                true => Judged::Allowed(Some(format!("host_ports: {port}"))),
-                false => Judged::Refused { code: "host-port-not-listed", rule: None },
-            };
-        }
-        if let Some(place) = self.allow.find(host, port) {
-            return Judged::Allowed(self.allow_texts.get(place).cloned());
-        }
-        let asked = match host {
-            Host::Ip(_) if self.asked_addresses.allowed.find(host, port).is_none() => None,
-            Host::Ip(_) | Host::Name(_) => self.ask.find(host, port),
-        };
-        match asked {
-            Some(place) => Judged::Asked(self.ask_texts.get(place).cloned()),
-            None if self.is_open => Judged::Allowed(None),
-            None => Judged::Refused { code: "host-not-listed", rule: None },
+        match self.reach.judge(host, port) {
+            Reached::Denied(place) => {
+                let rule = self.deny_texts.get(place).cloned();
+                Judged::Refused { code: "host-denied", rule }
+            }
+            Reached::OuterPort => Judged::Allowed(Some(format!("host_ports: {port}"))),
+            Reached::NoOuterPort => Judged::Refused { code: "host-port-not-listed", rule: None },
+            Reached::Asked(place) => Judged::Asked(self.ask_texts.get(place).cloned()),
+            Reached::Allowed(place) => Judged::Allowed(self.allow_texts.get(place).cloned()),
+            Reached::Open => Judged::Allowed(None),
+            Reached::Unlisted => Judged::Refused { code: "host-not-listed", rule: None },
         }
     }
 
     /// Judges a question about a name: whether some port of it may be reached.
     pub fn knows(&self, host: &Host) -> bool {
-        if is_host(host) {
-            return self.host_ports.iter().any(|port| self.deny.find(host, *port).is_none());
-        }
-        let may = self.is_open || self.allow.has_any_port(host) || self.ask.has_any_port(host);
-        may && !self.deny.has_every_port(host)
+        self.reach.knows(host)
     }
 
     /// Returns why a name does not exist: a name that never changes, and the rule if there is one.
     pub(super) fn why_unknown(&self, host: &Host) -> (&'static str, Option<String>) {
-        // No port is zero: only a rule for every port is found there.
-        let ports = if is_host(host) { &*self.host_ports } else { &[0][..] };
-        match ports.iter().find_map(|port| self.deny.find(host, *port)) {
+        match self.reach.denied_anywhere(host) {
             Some(place) => ("name-denied", self.deny_texts.get(place).cloned()),
             None => ("name-not-listed", None),
         }
     }
 }
 
-/// Returns whether the host's own loopback is meant.
-pub(super) fn is_host(host: &Host) -> bool {
-    matches!(host, Host::Name(name) if name.as_str() == HOST)
-}
-
 #[cfg(test)]
 mod tests {
     use palisade_policy::key::{Grants, Refusals, Sourced};
     use palisade_policy::layer::{Layer, Origin};
+    use palisade_policy::policy::{NetworkMode, OUTER as HOST};
 
     use super::*;
 
@@ -174,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_goes_before_what_is_allowed_and_that_before_what_is_asked() {
+    fn what_is_refused_goes_before_what_is_asked_and_that_before_what_is_allowed() {
         let list = rules(NetworkMode::AllowList);
         #[rustfmt::skip]
         let cases = [
-            ("a.test",                 80,   "allowed",              "allowed"),
+            ("a.test",                 80,   "asked",                "asked"),
             ("x.pkg.test",             443,  "allowed",              "allowed"),
             ("x.pkg.test",             80,   "host-not-listed",      "allowed"),
             ("pkg.test",               443,  "host-not-listed",      "allowed"),
@@ -200,33 +170,39 @@ mod tests {
     }
 
     #[test]
-    fn a_question_about_everything_is_about_names_and_opens_no_address() {
-        let network = Network {
-            mode: Setting::new(Sourced {
-                value: NetworkMode::AllowList,
-                origin: Origin::of(Layer::User),
-            }),
-            allow: Grants::new(sourced(&["a.test"])),
-            deny: Refusals::new(sourced(&["bad.test"])),
-            ask: Grants::new(sourced(&["*", "192.0.2.7"])),
-            ..Network::default()
+    fn a_question_about_everything_is_about_what_no_list_knows() {
+        let asking = |mode| {
+            let network = Network {
+                mode: Setting::new(Sourced { value: mode, origin: Origin::of(Layer::User) }),
+                allow: Grants::new(sourced(&["a.test", "192.0.2.9"])),
+                deny: Refusals::new(sourced(&["bad.test"])),
+                ask: Grants::new(sourced(&["*", "192.0.2.7"])),
+                ..Network::default()
+            };
+            Rules::new(&network, Own::default())
         };
-        let rules = Rules::new(&network, Own::default());
+        let (list, monitor) = (asking(NetworkMode::AllowList), asking(NetworkMode::Monitor));
         #[rustfmt::skip]
         let cases = [
-            ("a.test",                 80, "allowed"),
-            ("bad.test",               80, "host-denied"),
-            ("unknown.test",           80, "asked"),
-            ("192.0.2.7",              80, "asked"),
-            ("192.0.2.8",              80, "host-not-listed"),
-            ("169.254.169.254",        80, "host-not-listed"),
-            ("host.palisade.internal", 22, "host-port-not-listed"),
+            ("a.test",                 80, "allowed",              "allowed"),
+            ("192.0.2.9",              80, "allowed",              "allowed"),
+            ("bad.test",               80, "host-denied",          "host-denied"),
+            ("unknown.test",           80, "asked",                "asked"),
+            ("192.0.2.7",              80, "asked",                "asked"),
+            // An address is not opened by a list that does not name it; nor is it let through unasked.
+            ("192.0.2.8",              80, "host-not-listed",      "asked"),
+            ("169.254.169.254",        80, "host-not-listed",      "asked"),
+            ("host.palisade.internal", 22, "host-port-not-listed", "host-port-not-listed"),
         ];
-        for (host, port, expected) in cases {
-            assert_eq!(word(&rules, host, port), expected, "{host}:{port}");
+        for (host, port, listed, monitored) in cases {
+            assert_eq!(word(&list, host, port), listed, "{host}:{port}");
+            assert_eq!(word(&monitor, host, port), monitored, "{host}:{port}");
         }
-        assert!(rules.knows(&"unknown.test".parse().unwrap()));
-        assert!(!rules.knows(&"bad.test".parse().unwrap()));
+        assert!(list.knows(&"unknown.test".parse().unwrap()));
+        assert!(!list.knows(&"bad.test".parse().unwrap()));
+        // Who agrees to it does not open what is private.
+        let metadata = "169.254.169.254".parse().unwrap();
+        assert!(monitor.asked_addresses.judge(metadata, 80).is_err());
     }
 
     #[test]

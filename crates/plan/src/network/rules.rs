@@ -59,7 +59,7 @@ pub fn rules(hold: Hold) -> Messages {
         chain(&mut messages, "judge", "filter", OUTPUT, -140);
         rule(&mut messages, "judge", |list| {
             list.mark(DENIED);
-            list.reject(Answer::Prohibited);
+            list.reject(Answer::NoHost);
         });
         rule(&mut messages, "judge", |list| {
             list.mark(REFUSED);
@@ -78,7 +78,7 @@ pub fn rules(hold: Hold) -> Messages {
             elsewhere(list, family);
             list.protocol(TCP, Compare::IsNot);
             list.protocol(UDP, Compare::IsNot);
-            list.reject(Answer::Prohibited);
+            list.reject(Answer::NoHost);
         });
     }
     chain(&mut messages, "lead", "nat", OUTPUT, -100);
@@ -220,7 +220,7 @@ enum Compare {
 #[derive(Clone, Copy)]
 enum Answer {
     NoPort,
-    Prohibited,
+    NoHost,
     Reset,
 }
 
@@ -302,7 +302,7 @@ impl Expressions<'_, '_> {
     fn reject(&mut self, answer: Answer) {
         let (kind, code) = match answer {
             Answer::NoPort => (2, 1),
-            Answer::Prohibited => (2, 3),
+            Answer::NoHost => (2, 2),
             Answer::Reset => (1, 0),
         };
         self.add("reject", |body| {

@@ -6,8 +6,8 @@ use super::Judge;
 use super::verdict::{Answer, Axis, Reason};
 use super::walk::Walk;
 use crate::command::Arg;
-use crate::name::{Host, HostSet};
-use crate::policy::{Network, NetworkMode};
+use crate::name::Host;
+use crate::policy::{Network, NetworkMode, Reach, Reached, is_outer};
 use crate::text::Span;
 use crate::url;
 
@@ -15,43 +15,26 @@ use crate::url;
 #[derive(Clone, Debug)]
 pub(super) struct Hosts {
     mode: NetworkMode,
-    allow: HostSet,
-    deny: HostSet,
-    ask: HostSet,
-    /// Ports of the host's own loopback.
-    ports: Vec<u16>,
+    reach: Reach,
 }
-
-/// The name by which the host's own loopback is reached (Ruling 27).
-const OUTER: &str = "host.palisade.internal";
 
 impl Hosts {
     pub(super) fn new(network: &Network) -> Self {
-        Self {
-            mode: network.mode.value(),
-            allow: HostSet::new(network.allow.values()),
-            deny: HostSet::of_wide(network.deny.values()),
-            ask: HostSet::of_wide(network.ask.values()),
-            ports: network.host_ports.values().map(|port| port.number()).collect(),
-        }
+        Self { mode: network.mode.value(), reach: Reach::new(network) }
     }
-}
 
-impl Hosts {
-    /// Returns whether a host that is not listed is the sandbox's own or a port of the host's, or is
-    /// listed for ports of which the command's may be one.
+    /// Returns whether a host that is not listed is the sandbox's own, or is listed for ports of which
+    /// the command's may be one.
     fn is_walls_to_tell(&self, host: &Host, port: u16) -> bool {
         let is_unknown = port == 0;
         match host {
             Host::Ip(address) => address.is_loopback() || address.is_unspecified(),
-            Host::Name(name) if name.as_str() == OUTER => {
-                self.ports.contains(&port) || is_unknown && !self.ports.is_empty()
-            }
+            Host::Name(_) if is_outer(host) => is_unknown && self.reach.has_outer_ports(),
             Host::Name(name) => {
                 let name = name.as_str();
                 name == "localhost"
                     || name.ends_with(".localhost")
-                    || is_unknown && (self.allow.has_any_port(host) || self.ask.has_any_port(host))
+                    || is_unknown && self.reach.lists_some_port(host)
             }
         }
     }
@@ -71,7 +54,7 @@ impl Judge {
 
     /// Returns whether `network.allow` names a host.
     pub(crate) fn lists_host(&self, host: &Host, port: u16) -> bool {
-        self.network.allow.find(host, port).is_some()
+        self.network.reach.allows(host, port)
     }
 
     /// Returns why one host is refused.
@@ -86,28 +69,34 @@ impl Judge {
             hint: None,
         };
         let refused = |code, message| Some(reason(Answer::Deny, code, message));
-        if self.network.deny.find(host, port).is_some() {
+        let reached = self.network.reach.judge(host, port);
+        if let Reached::Denied(_) = reached {
             return refused("host-denied", format!("`{host}` is in network.deny"));
         }
-        let allowed = self.lists_host(host, port);
-        if !allowed && METADATA.contains(&host.to_string().trim_matches(['[', ']'])) {
+        let is_named = self.lists_host(host, port) || self.network.reach.asks_by_name(host, port);
+        if !is_named && METADATA.contains(&host.to_string().trim_matches(['[', ']'])) {
             return refused("host-denied", format!("`{host}` hands out the machine's keys"));
         }
         match self.network.mode {
-            NetworkMode::AllowList if !allowed && self.network.ask.find(host, port).is_some() => {
+            NetworkMode::AllowList | NetworkMode::Monitor => {}
+            // Behind the walls nothing connects, and a program that tries is told so.
+            NetworkMode::DenyAll | NetworkMode::Disabled => return None,
+        }
+        match reached {
+            Reached::Asked(_) => {
                 let message = format!("`{host}` is in network.ask");
                 Some(reason(Answer::Ask, "host-asked", message))
             }
-            NetworkMode::AllowList if !allowed => {
+            Reached::Unlisted => {
                 let message = format!("`{host}` is not in network.allow");
                 let hint = Some(format!("list `{host}` in network.allow"));
                 Some(Reason { hint, ..reason(Answer::Deny, "host-not-allowed", message) })
             }
-            // Behind the walls nothing connects, and a program that tries is told so.
-            NetworkMode::AllowList
-            | NetworkMode::DenyAll
-            | NetworkMode::Monitor
-            | NetworkMode::Disabled => None,
+            Reached::NoOuterPort => {
+                let message = format!("`{host}` is reached at ports in network.host_ports alone");
+                refused("host-not-allowed", message)
+            }
+            Reached::Allowed(_) | Reached::Denied(_) | Reached::Open | Reached::OuterPort => None,
         }
     }
 }

@@ -86,6 +86,11 @@ impl WideHost {
         self.0.covers(&other.0)
     }
 
+    /// Returns whether it is `*`, at one port or at all: whatever no list knows.
+    pub fn is_everything(&self) -> bool {
+        self.0.target == Target::Any
+    }
+
     /// Returns the same as a pattern that could be let through, if it is none that is too wide.
     pub fn narrow(&self) -> Option<HostPattern> {
         self.0.check_narrow("").is_ok().then(|| HostPattern(self.0.clone()))

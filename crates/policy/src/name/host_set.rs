@@ -45,12 +45,16 @@ impl HostSet {
     /// Returns the place in the list of the first pattern that matches.
     pub fn find(&self, host: &Host, port: u16) -> Option<usize> {
         let any = self.any.iter().find(|entry| entry.takes(port)).map(|entry| entry.index);
-        let specific = match host {
+        // `None` is smaller than any place, so it must not take part in the comparison.
+        any.into_iter().chain(self.find_specific(host, port)).min()
+    }
+
+    /// Returns the place in the list of the first pattern that matches and is not `*`.
+    pub fn find_specific(&self, host: &Host, port: u16) -> Option<usize> {
+        match host {
             Host::Name(name) => self.find_name(name, port),
             Host::Ip(address) => self.find_address(*address, port),
-        };
-        // `None` is smaller than any place, so it must not take part in the comparison.
-        any.into_iter().chain(specific).min()
+        }
     }
 
     /// Returns whether some pattern matches at some port.

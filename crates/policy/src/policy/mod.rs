@@ -7,6 +7,7 @@ mod document;
 mod files;
 mod limits;
 mod network;
+mod reach;
 mod tools;
 
 pub use choice::{
@@ -20,6 +21,7 @@ pub use document::{Document, Include, Task};
 pub use files::{Env, Files};
 pub use limits::Limits;
 pub use network::{Budget, HttpRule, Network};
+pub use reach::{OUTER, Reach, Reached, is_outer};
 pub use tools::{ToolRegex, Tools};
 
 use crate::key::{Field as _, Refusals, Setting, Sourced, section};

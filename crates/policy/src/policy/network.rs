@@ -22,9 +22,9 @@ section! {
         /// Hosts that may never be reached; wins over everything. Commands that name them are denied;
         /// in mode `disabled` nothing else holds it.
         deny: Refusals<WideHost>,
-        /// Hosts for which a person is asked when a program wants to reach them, which waits; `*` means
-        /// every name that no list knows. The answer holds for the run. What `allow` lists needs no
-        /// answer.
+        /// Hosts for which a person is asked when a program wants to reach them, which waits, even if
+        /// `allow` lists them. `*` means what no list knows: names and, in mode `monitor`, addresses. The
+        /// answer holds for the run.
         ask: Grants<WideHost>,
         /// Also refuse TLS connections that hide the name they ask for.
         strict: Setting<Guard>,

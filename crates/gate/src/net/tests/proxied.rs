@@ -84,6 +84,15 @@ async fn e076_a_request_with_two_readings_gets_an_error_and_no_server() {
         (get("a.test", port, "/x/%2e%2e/admin"), "403", "request-refused"),
         (get("a.test", port, "/x/..%2fadmin"), "400", "http-path"),
         (get("a.test", port, "/%252e%252e/admin"), "400", "http-path"),
+        (get("a.test", port, "/;/admin"), "400", "http-path"),
+        (get("a.test", port, "/%3b/admin"), "400", "http-path"),
+        (get("a.test", port, "/x/..;/admin"), "400", "http-path"),
+        (get("a.test", port, "/\\admin"), "400", "http-path"),
+        (get("a.test", port, "/#/admin"), "400", "http-target"),
+        (get("a.test", port, "/%23/../admin"), "400", "http-path"),
+        (get("a.test", port, "/ADMIN;x/"), "403", "request-refused"),
+        (format!("GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\nX-Original-URL: /admin\r\n\r\n"), "400", "http-replaced"),
+        (format!("GET http://{host}/ HTTP/1.1\r\nHost: {host}\r\nx_http_method-override: PUT\r\n\r\n"), "400", "http-replaced"),
     ];
     for (words, status, code) in cases {
         let answer = door.say(&words).await;

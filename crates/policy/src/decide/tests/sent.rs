@@ -263,6 +263,28 @@ fn what_the_walls_tell_apart_is_left_to_them() {
 }
 
 #[test]
+fn a_verdict_about_a_host_is_what_a_run_would_do() {
+    let lists = "allow: [a.test], deny: [bad.test], ask: ['*', asked.test], host_ports: [8080]";
+    for mode in ["allow-list", "monitor"] {
+        // Where a person is asked as the host is reached, there is nothing to say before.
+        let asked_in_monitor = if mode == "monitor" { Answer::Allow } else { Answer::Deny };
+        assert_shell(
+            &judge(&format!("network: {{ mode: {mode}, {lists} }}")),
+            &[
+                ("curl http://a.test/", Answer::Allow),
+                ("curl http://asked.test/", Answer::Allow),
+                ("curl http://unknown.test/", Answer::Allow),
+                ("curl http://bad.test/", Answer::Deny),
+                ("curl http://192.0.2.8/", asked_in_monitor),
+                ("curl http://169.254.169.254/", Answer::Deny),
+                ("curl http://host.palisade.internal:8080/", Answer::Allow),
+                ("curl http://host.palisade.internal:8081/", Answer::Deny),
+            ],
+        );
+    }
+}
+
+#[test]
 fn contents_are_contents_whatever_prints_them() {
     assert_stopped(
         &confined(),

@@ -161,7 +161,7 @@ const NO_ESCAPES: &str = "Bloom has no way to write this name";
 /// a part of it back.
 fn is_open(policy: &Policy, host: &HostPattern) -> bool {
     !policy.network.deny.values().any(|denied| denied.meets(host))
-        && !policy.network.ask.values().any(|asked| asked.meets(host))
+        && !policy.network.ask.values().any(|asked| !asked.is_everything() && asked.meets(host))
 }
 
 fn reason(key: &str) -> &'static str {

@@ -29,11 +29,13 @@ fn network(policy: &Policy, lost: &mut Vec<Lost>) -> Map<String, Json> {
     let said = &policy.network;
     let (mut denied, mut addresses, mut by_address) = (Vec::new(), Vec::new(), Vec::new());
     let listed = said.mode.value() == NetworkMode::AllowList;
-    let asks = |host: &HostPattern| said.ask.values().any(|asked| asked.cancels(host));
+    // What `*` asks about is what no list knows, which srt refuses.
+    let questions = || said.ask.values().filter(|asked| !asked.is_everything());
+    let asks = |host: &HostPattern| questions().any(|asked| asked.cancels(host));
     let granted: Vec<&HostPattern> =
         said.allow.values().filter(|host| listed && !asks(host)).collect();
     // srt asks nobody, so what a wider pattern allows must not let through what is asked about.
-    let asked = said.ask.values().filter(|_| !granted.is_empty());
+    let asked = questions().filter(|_| !granted.is_empty());
     let asked = asked.map(|host| ("network.ask", host.clone()));
     let refused = said.deny.values().map(|host| ("network.deny", host.clone()));
     for (key, host) in refused.chain(asked) {

@@ -183,7 +183,8 @@ impl Policy {
         }
     }
 
-    /// Asks where one of the two asks and the other does not refuse.
+    /// Asks where one of the two asks and the other does not refuse. `*` is about names that no list
+    /// knows: what one of them allows is known.
     fn keep_asking(&mut self, allowed: &Grants<HostPattern>, other: &Self) {
         let (own, theirs) = (&self.network, &other.network);
         let opened = |asked: &Grants<WideHost>, allowed: &Grants<HostPattern>| {
@@ -199,21 +200,35 @@ impl Policy {
         else {
             return; // one of the two has no say
         };
-        let mut asked = own.ask.common(&by_them);
-        for entry in theirs.ask.common(&by_us) {
+        let questions = || own.ask.values().chain(theirs.ask.values());
+        let known = own.ask.entries().iter().chain(theirs.ask.entries());
+        let listed_by_us = |host: &HostPattern| {
+            theirs.ask.values().any(|asked| asked.is_everything() && asked.cancels(host))
+        };
+        let is_meant = |entry: &Sourced<WideHost>| {
+            // An entry of `allow` that only `*` reaches is no question.
+            known.clone().any(|asked| asked == entry)
+                || questions().any(|asked| !asked.is_everything() && asked.covers(&entry.value))
+        };
+        let mut asked: Vec<_> = own.ask.common(&by_them).into_iter().filter(is_meant).collect();
+        for entry in theirs.ask.common(&by_us).into_iter().filter(is_meant) {
             if !asked.contains(&entry) {
                 asked.push(entry);
             }
         }
+        let back = allowed.entries().iter().filter(|entry| {
+            listed_by_us(&entry.value) && !self.network.allow.entries().contains(entry)
+        });
+        let opened: Vec<_> = self.network.allow.entries().iter().chain(back).cloned().collect();
         // What somebody asks about and cannot be named exactly is not let through unasked.
-        let questions: Vec<&WideHost> = own.ask.values().chain(theirs.ask.values()).collect();
+        let questions: Vec<&WideHost> =
+            questions().filter(|asked| !asked.is_everything()).collect();
         let settled = |host: &HostPattern| {
             let mut near = questions.iter().filter(|question| question.meets(host));
             near.all(|question| asked.iter().any(|entry| entry.value.covers(question)))
         };
-        let unasked: Vec<_> =
-            self.network.allow.entries().iter().filter(|e| settled(&e.value)).cloned().collect();
-        if unasked.len() < self.network.allow.entries().len() {
+        let unasked: Vec<_> = opened.into_iter().filter(|e| settled(&e.value)).collect();
+        if unasked != self.network.allow.entries() {
             self.network.allow.replace(unasked);
         }
         if self.network.ask.is_stated() {

@@ -4,9 +4,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::dialect::Written;
-use crate::key::Grants;
-use crate::name::{Host, HostPattern};
-use crate::policy::{NetworkMode, Policy};
+use crate::name::Host;
+use crate::policy::{NetworkMode, Policy, Reach, Reached};
 
 fn native(text: &str) -> Policy {
     let source = Source::new("policy.yaml", text);
@@ -120,6 +119,7 @@ fn an_open_network_that_refuses_some_hosts_is_written_closed() {
         ("network: { mode: disabled, deny: [a.test] }", "deny-all"),
         ("network: { mode: monitor, deny: [a.test] }", "deny-all"),
         ("network: { mode: monitor, ask: [a.test] }", "deny-all"),
+        ("network: { mode: monitor, ask: ['*'] }", "deny-all"),
     ] {
         let written = written(&native(text));
         assert_eq!(shown(&of_config(&written.text, ""), "network.mode"), [mode], "{text}");
@@ -145,9 +145,10 @@ fn hosts() -> impl Strategy<Value = Vec<&'static str>> {
 proptest! {
     #[test]
     fn no_host_is_reached_that_the_policy_refuses_or_asks_about(
-        allow in hosts(), deny in hosts(), ask in hosts(),
+        allow in hosts(), deny in hosts(), ask in hosts(), asks_for_rest in any::<bool>(),
         mode in prop::sample::select(vec!["allow-list", "monitor", "disabled", "deny-all"]),
     ) {
+        let ask: Vec<&str> = ask.into_iter().chain(asks_for_rest.then_some("*")).collect();
         let list = |hosts: &[&str]| format!("['{}']", hosts.join("', '")).replace("['']", "[]");
         let text = format!(
             "network: {{ mode: {mode}, allow: {}, deny: {}, ask: {} }}", list(&allow), list(&deny), list(&ask),
@@ -155,14 +156,15 @@ proptest! {
         let policy = native(&text);
         let back = of_config(&written(&policy).text, "").policy;
         let reached = |policy: &Policy, host: &Host, port: u16| {
-            let network = &policy.network;
-            let any = |list: &Grants<HostPattern>| list.values().any(|entry| entry.matches(host, port));
-            let open = match network.mode.value() {
+            let judged = Reach::new(&policy.network).judge(host, port);
+            match policy.network.mode.value() {
                 NetworkMode::DenyAll => false,
-                NetworkMode::AllowList => any(&network.allow),
-                NetworkMode::Monitor | NetworkMode::Disabled => true,
-            };
-            open && !network.ask.values().any(|entry| entry.matches(host, port)) && !network.deny.values().any(|entry| entry.matches(host, port))
+                NetworkMode::AllowList => matches!(judged, Reached::Allowed(_)),
+                // Nobody asks in `disabled`; what is written does not go beyond who would.
+                NetworkMode::Monitor | NetworkMode::Disabled => {
+                    !matches!(judged, Reached::Denied(_) | Reached::Asked(_))
+                }
+            }
         };
         for host in ["a.test", "b.a.test", "c.b.a.test", "10.1.2.3", "10.1.9.9", "d.test"] {
             for port in [80, 443] {

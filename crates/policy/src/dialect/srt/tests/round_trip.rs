@@ -117,6 +117,22 @@ fn an_address_that_is_refused_as_part_of_a_network_is_not_allowed_by_itself() {
 }
 
 #[test]
+fn a_question_about_all_that_no_list_knows_takes_nothing_back() {
+    for asked in ["'*'", "'*:443'"] {
+        let text = format!(
+            "version: 1\nnetwork: {{ mode: allow-list, allow: [a.example.com, b.example.com], \
+             deny: [b.example.com], ask: [{asked}] }}\n"
+        );
+        let written = written(&native(&text));
+        let settings: Json = serde_json::from_str(&written.text).unwrap();
+        let (allowed, denied) = (["a.example.com", "b.example.com"], ["b.example.com"]);
+        assert_eq!(settings["network"]["allowedDomains"], serde_json::json!(allowed));
+        assert_eq!(settings["network"]["deniedDomains"], serde_json::json!(denied));
+        assert_eq!(lost(&written), [format!("network.ask: {}", asked.trim_matches('\''))]);
+    }
+}
+
+#[test]
 fn a_host_that_is_asked_about_is_refused_where_nobody_is_asked() {
     let text = "version: 1\n\
         network: { mode: allow-list, allow: ['*.example.com', ask.test], \

@@ -6,6 +6,7 @@ use super::properties::{answers, any_document};
 use super::*;
 use crate::dialect;
 use crate::key::{Field, Row};
+use crate::policy::{Reach, Reached};
 
 /// Works out what files of the user's say, each in its dialect.
 fn beside(files: &[(&str, &str)]) -> Policy {
@@ -210,6 +211,51 @@ fn a_host_that_one_system_asks_about_is_not_reached_unasked() {
             assert!(network.allow.values().any(|entry| entry.matches(&other, 443)), "{files:?}");
         }
     }
+}
+
+#[test]
+fn a_host_that_a_layer_allows_is_no_question_to_another_that_asks_about_the_rest() {
+    let open = "network: { mode: allow-list, allow: [a.test] }";
+    let asks = "network: { mode: allow-list, ask: ['*'], deny: [b.test] }";
+    for layers in
+        [[(Layer::System, open), (Layer::User, asks)], [(Layer::System, asks), (Layer::User, open)]]
+    {
+        let policy = resolved(&layers, Trust::NotTrusted).policy;
+        let reach = Reach::new(&policy.network);
+        let judged = |host: &str| reach.judge(&host.parse().unwrap(), 443);
+        assert!(matches!(judged("a.test"), Reached::Allowed(_)), "{layers:?}");
+        assert!(matches!(judged("b.test"), Reached::Denied(_)), "{layers:?}");
+        assert!(matches!(judged("c.test"), Reached::Asked(_)), "{layers:?}");
+        assert_eq!(judged("192.0.2.1"), Reached::Unlisted, "{layers:?}");
+    }
+    let project = [(Layer::User, asks), (Layer::Project, open)];
+    let reach = Reach::new(&resolved(&project, Trust::NotTrusted).policy.network);
+    assert!(matches!(reach.judge(&"a.test".parse().unwrap(), 443), Reached::Asked(_)));
+    // What a project has a person asked about is asked about, though the user allows it.
+    let project = [(Layer::User, open), (Layer::Project, "network: { ask: [a.test] }")];
+    let reach = Reach::new(&resolved(&project, Trust::NotTrusted).policy.network);
+    assert!(matches!(reach.judge(&"a.test".parse().unwrap(), 443), Reached::Asked(_)));
+}
+
+#[test]
+fn what_one_system_lists_is_known_to_another_that_asks_about_all_it_does_not_know() {
+    let lists = "network: { mode: allow-list, allow: [a.test, b.test], deny: [b.test] }";
+    let asks = "network: { mode: allow-list, allow: [c.test], ask: ['*'] }";
+    for files in [[("native", lists), ("bloom", asks)], [("bloom", asks), ("native", lists)]] {
+        let reach = Reach::new(&beside(&files).network);
+        let judged = |host: &str| reach.judge(&host.parse().unwrap(), 443);
+        assert!(matches!(judged("a.test"), Reached::Allowed(_)), "{files:?}");
+        assert!(matches!(judged("b.test"), Reached::Denied(_)), "{files:?}");
+        // The first refuses what it does not list, and the second does not open it alone.
+        assert_eq!(judged("c.test"), Reached::Unlisted, "{files:?}");
+        assert_eq!(judged("d.test"), Reached::Unlisted, "{files:?}");
+    }
+    let both = "network: { mode: allow-list, allow: [a.test], ask: ['*'] }";
+    let reach = Reach::new(&beside(&[("native", both), ("bloom", asks)]).network);
+    let judged = |host: &str| reach.judge(&host.parse().unwrap(), 443);
+    assert!(matches!(judged("a.test"), Reached::Allowed(_)));
+    assert!(matches!(judged("c.test"), Reached::Allowed(_)));
+    assert!(matches!(judged("d.test"), Reached::Asked(_)));
 }
 
 proptest! {

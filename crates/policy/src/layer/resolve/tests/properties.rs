@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::key::{Field, Standing};
 use crate::name::{ByteSize, Host};
-use crate::policy::{Action, Backend, Caches};
+use crate::policy::{Action, Backend, Caches, Reach, Reached};
 
 /// A layer's text, from a small alphabet so that things collide.
 fn any_text() -> impl Strategy<Value = String> {
@@ -66,7 +66,7 @@ fn any_text() -> impl Strategy<Value = String> {
         word("mode", &["deny-all", "allow-list", "monitor", "disabled"]),
         list("allow", host.clone().boxed()),
         list("deny", host.clone().boxed()),
-        list("ask", host.boxed()),
+        list("ask", prop_oneof![4 => host, 1 => Just("*"), 1 => Just("*:443")].boxed()),
         word("strict", &["true", "false"]),
         word("local_binding", &["true", "false"]),
         list("publish", prop::sample::select(vec!["80", "443"]).boxed()),
@@ -154,18 +154,14 @@ pub(super) fn answers(policy: &Policy) -> Vec<(String, i64)> {
     for host in ["a.test", "b.a.test", "c.b.a.test", "x.test", "10.1.2.3", "10.9.9.9"] {
         for port in [80, 443] {
             let host: Host = host.parse().unwrap();
-            let denied = policy.network.deny.values().any(|entry| entry.matches(&host, port));
-            let asked = policy.network.ask.values().any(|entry| entry.matches(&host, port));
-            let listed = policy.network.allow.values().any(|entry| entry.matches(&host, port));
-            let rank = match policy.network.mode.value() {
-                NetworkMode::DenyAll => 0,
-                NetworkMode::AllowList | NetworkMode::Monitor | NetworkMode::Disabled if denied => {
-                    0
-                }
-                NetworkMode::AllowList if asked => 1,
-                NetworkMode::AllowList => 2 * i64::from(listed),
-                NetworkMode::Monitor => 3,
-                NetworkMode::Disabled => 4,
+            let mode = policy.network.mode.value();
+            let rank = match (mode, Reach::new(&policy.network).judge(&host, port)) {
+                (NetworkMode::DenyAll, _) | (_, Reached::Denied(_)) => 0,
+                (NetworkMode::Disabled, _) => 4,
+                (_, Reached::Unlisted | Reached::NoOuterPort) => 0,
+                (_, Reached::Asked(_)) => 1,
+                (NetworkMode::AllowList, _) => 2,
+                (NetworkMode::Monitor, _) => 3,
             };
             answers.push((format!("connect {host}:{port}"), rank));
         }
