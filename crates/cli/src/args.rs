@@ -95,7 +95,7 @@ pub(crate) struct Selection {
 }
 
 /// What a person says on top of the files, wherever the project is.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Said {
     /// Policy file to add on top of those that are found; it counts as yours. May be repeated
     #[arg(long, value_name = "FILE")]
