@@ -3,11 +3,13 @@
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags};
 use rustix::io::{Errno, Result};
+use rustix::path::Arg as _;
 
 use super::lent::{Lent, can_be_entered};
 use crate::sys::descriptor::lift;
+use crate::sys::straight;
 
 /// Lets names in a folder of ours be removed, which the command may have forbidden by its mode.
 /// Returns that mode and the one it has now.
@@ -65,5 +67,5 @@ pub(super) fn open_shut(path: &Path) -> Result<OwnedFd> {
 /// Opens a folder whose path is free of links; one that no longer is is an error.
 pub(super) fn open_folder(path: &Path) -> Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).and_then(lift)
+    path.into_with_c_str(|path| straight::open(path, flags)).and_then(lift)
 }
