@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use palisade_apply::{Outcome, Streams};
 use palisade_plan::Layer;
+use palisade_plan::seccomp::Nesting;
 use palisade_testkit::{Project, Turn, ordinary_user};
 
 use crate::fallback::{accepting, blocked, lacks};
@@ -152,6 +153,28 @@ fn a_folder_that_nobody_watches_is_told_of() {
         assert_eq!(out(&outcome), "read\n", "{}", all(&outcome));
         let told = lacks(&outcome, Layer::Hide);
         assert!(told.contains("not all folders were watched"), "{told}");
+    });
+}
+
+/// What is said of mounts made inside is so: `full` is not claimed, and the rest holds.
+#[test]
+fn with_namespaces_inside_what_comes_is_hidden_in_the_sandbox_alone_and_that_is_told() {
+    let name =
+        "come::with_namespaces_inside_what_comes_is_hidden_in_the_sandbox_alone_and_that_is_told";
+    as_both(name, || {
+        let mut place = pattern_place();
+        place.order.nesting = Nesting::UserNamespaces;
+        let script = "cat sub/.env; touch seen; wait";
+        let before = "unshare -Um sh -c 'until test -e seen; do sleep 0.01; done; \
+            cat sub/.env .env' & :";
+        let outcome = meanwhile(&mut place, before, script, make_secrets);
+        // What was hidden when it made its mounts stays hidden there.
+        assert_eq!(out(&outcome), "secret\n", "{}", all(&outcome));
+        for layer in [Layer::Hide, Layer::Protect] {
+            let told = outcome.enforced.iter().find(|it| it.layer == layer).unwrap();
+            assert_eq!(told.strength.word(), "partial", "{told:?}");
+            assert!(lacks(&outcome, layer).contains("mounts of their own"), "{told:?}");
+        }
     });
 }
 
