@@ -251,21 +251,27 @@ impl Names {
         taken.map(|(folder, kept)| folder.at(kept)).collect()
     }
 
-    /// Returns what stands at one of them.
+    /// Returns what stands at one of them, by its path: its folder may have been moved, and another be
+    /// there.
     pub(super) fn standing(&self, path: &Path) -> Standing {
-        let standing =
-            |(folder, kept): (&Folder, &Kept)| kept.laid.standing(folder.open.as_fd(), &kept.name);
-        self.find(path).map_or(Standing::Laid, standing)
+        let Some((folder, kept)) = self.find(path) else { return Standing::Laid };
+        if folder.is_in_place() {
+            return kept.laid.standing(folder.open.as_fd(), &kept.name);
+        }
+        if path.symlink_metadata().is_ok() { Standing::Other } else { Standing::Gone }
     }
 
-    /// Puts a folder at one of them where it is gone.
+    /// Puts a folder at one of them where it is gone. The command may be in it before it is closed: what
+    /// is found in it in the end was not kept from being made.
     pub(super) fn lay_again(&self, path: &Path) -> Result<()> {
         let (folder, kept) = self.find(path).ok_or(Errno::NOENT)?;
+        if !folder.is_in_place() {
+            return Err(Errno::STALE);
+        }
         let has_spares = self.spares.as_ref().is_some_and(|pool| pool.device == folder.device);
         lock::take_turn(folder.open.as_fd())?;
         let opened = open_up(folder.open.as_fd());
         let put = folder.make(&kept.name, has_spares);
-        kept.laid.note(folder.open.as_fd(), &kept.name);
         shut_again(folder.open.as_fd(), opened);
         lock::end_turn(folder.open.as_fd());
         put

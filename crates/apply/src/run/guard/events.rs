@@ -108,7 +108,7 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
         folders = Folders::default();
     }
     loop {
-        if !heard.folders.is_empty() {
+        if heard.all || !heard.folders.is_empty() {
             // A folder that has come back is another one.
             above(&mut folders, watch).ok();
         }
@@ -122,7 +122,9 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
             seen.notes.extend(come.look(&heard, &mut folders, &watch.inside));
             seen.missed = come.has_missed();
         }
-        let pause = come.as_ref().and_then(Come::pause).and_then(|it| Timespec::try_from(it).ok());
+        let pauses =
+            [come.as_ref().and_then(Come::pause), vacated.as_ref().and_then(Vacated::pause)];
+        let pause = pauses.into_iter().flatten().min().and_then(|it| Timespec::try_from(it).ok());
         let events = folders.events();
         let pause = if events.is_some() { pause } else { Some(OFTEN) };
         let mut ready = vec![PollFd::from_borrowed_fd(stopped, PollFlags::IN)];
