@@ -13,7 +13,12 @@ use crate::fallback::{accepting, blocked, lacks};
 use crate::{Place, all, as_both, out, pattern, started};
 
 /// What a host does while a script waits for it, which then goes on for long enough to be guarded.
-fn meanwhile(place: &mut Place, before: &str, script: &str, host: impl Fn(&Place)) -> Outcome {
+pub(crate) fn meanwhile(
+    place: &mut Place,
+    before: &str,
+    script: &str,
+    host: impl Fn(&Place),
+) -> Outcome {
     let script =
         format!("{before}; touch up; until test -e saved; do sleep 0.01; done; sleep 1; {script}");
     place.order.argv = ["sh".into(), "-c".into(), script].into();
@@ -24,6 +29,14 @@ fn meanwhile(place: &mut Place, before: &str, script: &str, host: impl Fn(&Place
     host(place);
     fs::write(place.project.path("saved"), "").unwrap();
     running.wait().unwrap()
+}
+
+/// Takes what a user has of ways to be told by the kernel, until they are dropped.
+pub(crate) fn all_ways_to_be_told() -> Vec<std::os::fd::OwnedFd> {
+    let take = || rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC);
+    let taken: Vec<_> = std::iter::from_fn(|| take().ok()).take(100_000).collect();
+    assert_eq!(take().unwrap_err(), rustix::io::Errno::MFILE);
+    taken
 }
 
 fn codes(outcome: &Outcome) -> Vec<&'static str> {
@@ -75,9 +88,7 @@ fn what_comes_is_hidden_where_the_kernel_tells_nobody_any_more() {
     if ordinary_user(name) == Turn::Done {
         return;
     }
-    let take = || rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC);
-    let taken: Vec<_> = std::iter::from_fn(|| take().ok()).take(100_000).collect();
-    assert_eq!(take().unwrap_err(), rustix::io::Errno::MFILE);
+    let taken = all_ways_to_be_told();
     is_hidden();
     drop(taken);
 }
@@ -165,8 +176,8 @@ fn with_namespaces_inside_what_comes_is_hidden_in_the_sandbox_alone_and_that_is_
         let mut place = pattern_place();
         place.order.nesting = Nesting::UserNamespaces;
         let script = "cat sub/.env; touch seen; wait";
-        let before = "unshare -Um sh -c 'until test -e seen; do sleep 0.01; done; \
-            cat sub/.env .env' & :";
+        let before = "unshare -Um sh -c 'touch nested; until test -e seen; do sleep 0.01; done; \
+            cat sub/.env .env' & until test -e nested; do sleep 0.01; done";
         let outcome = meanwhile(&mut place, before, script, make_secrets);
         // What was hidden when it made its mounts stays hidden there.
         assert_eq!(out(&outcome), "secret\n", "{}", all(&outcome));

@@ -73,7 +73,7 @@ fn a_sandbox_that_waits_needs_little_memory() {
         let most = |name: &str| match name {
             "pal-reaper" => 150,
             // The janitor's memory is the supervisor's, and a thread of it watches names.
-            _ => 450,
+            _ => 500,
         };
         let is_little = |ours: &[(String, Option<u64>)]| {
             ours.iter().all(|(name, own)| own.is_none_or(|own| own < most(name)))
