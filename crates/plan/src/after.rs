@@ -4,9 +4,13 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use palisade_policy::name::PathPattern;
+
+use crate::absent::is_placeholder;
+use crate::account::Account;
 use crate::facts::{Facts, Kind, Place, Searched};
-use crate::names::Names;
-use crate::paths::below;
+use crate::names::{Exactly, Names};
+use crate::paths::{Lies as _, below};
 
 /// Protected names that nothing kept from being made: in other letter cases, and in folders without
 /// a placeholder. What appeared is set aside and told.
@@ -17,6 +21,7 @@ pub struct After {
     /// Where there was no repository: a name there that leads to one somewhere else is none that git
     /// makes by itself.
     pub repositories: Vec<PathBuf>,
+    protect: Vec<PathPattern>,
     names: Names,
     /// Single paths that were not there at the start.
     absent: BTreeSet<PathBuf>,
@@ -32,7 +37,8 @@ pub struct After {
 
 impl After {
     pub(crate) fn new(
-        names: Names,
+        protect: &[PathPattern],
+        (names, exactly): (Names, &Exactly<'_>),
         facts: &Facts,
         trees: &[&Place],
         absent: BTreeSet<PathBuf>,
@@ -40,7 +46,12 @@ impl After {
         if (names == Names::default() && absent.is_empty()) || trees.is_empty() {
             return None;
         }
-        let there = facts.places.iter().filter(|place| place.exists() && names.want(&place.at));
+        // What keeps a name for another run is nothing that was there.
+        let there = facts.places.iter().filter(|place| {
+            place.exists()
+                && !is_placeholder(place)
+                && (names.want(&place.at) || exactly.name(&place.path))
+        });
         let known = there.map(|place| place.at.clone()).collect();
         let trees: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
         let repositories = trees.iter().map(|tree| below(tree, ".git".as_ref()));
@@ -54,7 +65,44 @@ impl After {
         let pointers = facts.places.iter().filter(points).map(|place| place.at.clone()).collect();
         let unsearched = facts.unsearched().map(|folder| folder.at.clone()).collect();
         let searched = facts.searched;
-        Some(Self { trees, repositories, names, absent, known, pointers, unsearched, searched })
+        let protect = protect.to_vec();
+        let mut after = Self {
+            trees,
+            repositories,
+            protect,
+            names,
+            absent,
+            known,
+            pointers,
+            unsearched,
+            searched,
+        };
+        facts.beside.iter().for_each(|account| after.distrust(account));
+        Some(after)
+    }
+
+    /// Forgets what came after another run began that still went on: one of its commands may have made
+    /// it, and ours may once that is set aside.
+    fn distrust(&mut self, account: &Account) {
+        let newcomers = account.newcomers();
+        let all = self.known.iter().chain(&self.pointers);
+        let new: Vec<PathBuf> = all.filter(|path| newcomers.have(path)).cloned().collect();
+        for path in new {
+            self.known.remove(&path);
+            if self.pointers.remove(&path)
+                && self.trees.iter().any(|tree| below(tree, ".git".as_ref()) == path)
+            {
+                self.repositories.push(path);
+            } else if !self.names.want(&path) && self.trees.iter().any(|tree| path.lies_in(tree)) {
+                self.absent.insert(path);
+            }
+        }
+    }
+
+    /// Returns what those have to know that begin while this run goes on.
+    pub fn account(&self) -> Account {
+        let known = self.known.union(&self.pointers).cloned().collect();
+        Account { trees: self.trees.clone(), protect: self.protect.clone(), known }
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use palisade_policy::name::PathPattern;
 
 use crate::facts::{Facts, Kind, Place};
-use crate::names::Exactly;
+use crate::names::{Exactly, named_by};
 use crate::order::Order;
-use crate::paths::{Lies as _, split};
+use crate::paths::Lies as _;
 
 /// What is said of what is there and covered.
 pub(crate) const REPLACED: &str = "what the host replaces is hidden again once it is seen";
@@ -93,13 +93,6 @@ impl Coming {
 
     /// Returns whether a path, free of links, is hidden by a pattern.
     pub fn wants(&self, path: &Path) -> bool {
-        let (above, last) = split(path).unzip();
-        let last = last.unwrap_or_default().to_string_lossy();
-        let names = |pattern: &PathPattern| {
-            pattern.may_end_in(&last)
-                && pattern.matches(path)
-                && !above.is_some_and(|above| pattern.matches(above))
-        };
-        self.patterns.iter().any(names) && !self.readable.iter().any(names)
+        named_by(self.patterns.iter(), path) && !named_by(self.readable.iter(), path)
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use crate::account::Account;
 use crate::block::Block;
 use crate::network::Rung;
 use crate::paths::{Lies as _, by_bytes};
@@ -42,6 +43,8 @@ pub struct Facts {
     /// Where a folder for temporary files can be made, for commands that cannot have a /tmp of their
     /// own. Nothing lies there.
     pub scratch: Option<PathBuf>,
+    /// What other runs knew when they began, which have not ended since the first look at the places.
+    pub beside: Vec<Account>,
 }
 
 /// A folder of control groups that was handed to the starting user (cgroups(7), version 2).

@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod absent;
+mod account;
 mod after;
 mod back_end;
 mod block;
@@ -37,6 +38,7 @@ mod step;
 mod worktree;
 
 pub use absent::may_be_placeholder;
+pub use account::Account;
 pub use after::{After, is_plain_repository};
 pub use back_end::{BackEnd, NoBackEnd};
 pub use block::Block;

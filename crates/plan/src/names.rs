@@ -130,15 +130,22 @@ impl<'p> Exactly<'p> {
         if self.others.is_empty() {
             return false;
         }
-        let (above, last) = split(path).unzip();
-        let last = last.unwrap_or_default().to_string_lossy();
-        let names = |pattern: &PathPattern| {
-            pattern.may_end_in(&last)
-                && pattern.matches(path)
-                && !above.is_some_and(|above| pattern.matches(above))
-        };
-        self.others.iter().any(|pattern| names(pattern))
+        named_by(self.others.iter().copied(), path)
     }
+}
+
+/// Returns whether one of the patterns names this very path, and not something above it.
+pub(crate) fn named_by<'p>(
+    mut patterns: impl Iterator<Item = &'p PathPattern>,
+    path: &Path,
+) -> bool {
+    let (above, last) = split(path).unzip();
+    let last = last.unwrap_or_default().to_string_lossy();
+    patterns.any(|pattern| {
+        pattern.may_end_in(&last)
+            && pattern.matches(path)
+            && !above.is_some_and(|above| pattern.matches(above))
+    })
 }
 
 fn begins(tail: &Path, name: &OsStr) -> bool {

@@ -90,6 +90,7 @@ impl Host {
             doors: Searched::Whole,
             delegated: None,
             scratch: None,
+            beside: Vec::new(),
         }
     }
 

@@ -12,8 +12,9 @@ use rustix::fs::{FileType, RenameFlags};
 use rustix::io::Errno;
 
 use super::lent::{Lent, can_be_entered};
+use super::opened::open_folder;
 use super::pointer;
-use super::reserve::{Names, open_folder};
+use super::reserve::{Names, is_of_others};
 use super::walk::{Extent, Walk, walk};
 
 /// The most of a repository's configuration that is read; git writes much less.
@@ -71,9 +72,11 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
         }
         if after.enters(path) { Walk::Into } else { Walk::Past }
     });
-    let found = found.iter().map(|path| match after.may_be_known(path) {
-        true => unknown(path),
-        false => note(path, set_aside(path, &mut lent)),
+    let found = found.iter().filter_map(|path| match after.may_be_known(path) {
+        true => Some(unknown(path)),
+        // Another run keeps the name, inside this one or beside it, or did.
+        false if is_of_others(path) => None,
+        false => Some(note(path, set_aside(path, &mut lent))),
     });
     let mut notes: Vec<Note> = found.collect();
     let leads_away = |path: &&PathBuf| {

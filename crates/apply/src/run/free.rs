@@ -12,7 +12,7 @@ use std::path::Path;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
-use super::reserve::{open_shut, open_up, shut_again};
+use super::opened::{open_shut, open_up, shut_again};
 
 /// How many names are tried for one that is set aside.
 const NAMES: u8 = 10;

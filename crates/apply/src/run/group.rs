@@ -18,7 +18,7 @@ use rustix::io::{Errno, Result};
 use rustix::process::Pid;
 
 use super::error::{CannotStart, before};
-use super::reserve::open_folder;
+use super::opened::open_folder;
 
 /// What our groups are called, before the number of the process that made them.
 const NAME: &str = "palisade-";

@@ -18,6 +18,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags};
 
+use super::accounts::{self, Since};
 use super::capped::Cap;
 use super::enter::enter;
 use super::error::{CannotStart, before};
@@ -149,7 +150,7 @@ impl Host {
 
     /// Returns what a plan has to know on a host whose kernel is this one.
     pub fn facts_of(&self, kernel: &Kernel, questions: &Questions) -> Facts {
-        let mounts = mounts::read();
+        let (mounts, since) = (mounts::read(), Since::now());
         let delegated = questions.memory.and_then(|_| group::delegated(&mounts));
         let privilege = self.privilege_over(&questions.owned);
         let (sockets, doors) = match questions.paths.is_empty() {
@@ -182,6 +183,7 @@ impl Host {
                 Trial::Works => None,
                 Trial::Refused { .. } | Trial::Short { .. } => Scratch::path(),
             },
+            beside: accounts::of_others(self.spares(), since),
         }
     }
 
@@ -331,6 +333,7 @@ impl Host {
             reserved: ours.reserved,
             mounts,
             scratch: ours.scratch,
+            announced: ours.announced,
             control: ours.control,
             feed,
             drains,

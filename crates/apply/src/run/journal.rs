@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, Result};
 
-use super::reserve::open_folder;
+use super::opened::open_folder;
 use super::spare::{Spares, is_untouched};
 use crate::sys::lock;
 

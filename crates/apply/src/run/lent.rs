@@ -8,10 +8,12 @@
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result};
+use rustix::path::Arg as _;
 
 use super::walk::listed;
+use crate::sys::straight;
 
 /// To list and to enter.
 const LOOK: u32 = 0o500;
@@ -163,7 +165,7 @@ fn lies_in(path: &Path, tree: &Path) -> bool {
 
 fn find(path: &Path) -> Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
+    path.into_with_c_str(|path| straight::open(path, flags))
 }
 
 /// Returns whether it is ours and lacks some of these rights.

@@ -3,13 +3,14 @@
 //! | Module | Where it runs |
 //! | --- | --- |
 //! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `way`, `mounts`, `doors` | in the supervisor: what there is |
-//! | `prepare`, `needed`, `streams`, `reserve`, `free`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
+//! | `prepare`, `needed`, `streams`, `reserve`, `free`, `accounts`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay`, `inlet` | in the new process: a straight line |
 //! | `reaper`, `family`, `maker` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `pointer`, `lent` | in the supervisor, until its end |
+//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `pointer`, `lent`, `opened` | in the supervisor, until its end |
 
+mod accounts;
 mod act;
 mod after;
 mod ahead;
@@ -43,6 +44,7 @@ mod message;
 mod mirror;
 mod mounts;
 mod needed;
+mod opened;
 mod outcome;
 mod overlay;
 mod pointer;

@@ -7,7 +7,7 @@ use rustix::fs::{AtFlags, Mode};
 use rustix::io::{Errno, Result};
 use rustix::mount::MountFlags;
 
-use crate::sys::mount;
+use crate::sys::{mount, straight};
 
 /// Mounts the folder in `tree` at `at`, under a layer that says which names do not exist.
 pub(super) fn hide(
@@ -52,8 +52,8 @@ pub(super) fn cache(tree: &OwnedFd, at: &CStr) -> Result<()> {
     mount::attach_at(tree.as_fd(), lower.as_fd())?;
     // An overlay takes a copy of what it is given without the mounts below: a link here would lead
     // around those that protect something.
-    let upper = mount::folder_in(tree.as_fd(), c"upper")?;
-    let work = mount::folder_in(tree.as_fd(), c"work")?;
+    let upper = straight::folder_in(tree.as_fd(), c"upper")?;
+    let work = straight::folder_in(tree.as_fd(), c"work")?;
     let mut text = Text::new();
     for (name, layer) in
         [(&b"lowerdir"[..], &lower), (&b",upperdir"[..], &upper), (&b",workdir"[..], &work)]

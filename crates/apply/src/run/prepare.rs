@@ -12,6 +12,7 @@ use palisade_plan::{
 use rustix::mount::MountFlags;
 use rustix::process::{PidfdFlags, Resource};
 
+use super::accounts::Announced;
 use super::act::Act;
 use super::ahead::Made;
 use super::allowed;
@@ -24,7 +25,8 @@ use super::guard::Watched;
 use super::host::Host;
 use super::inlet;
 use super::message;
-use super::reserve::{Reserved, can_be_made};
+use super::opened::can_be_made;
+use super::reserve::Reserved;
 use super::scratch::Scratch;
 use super::terminal::Fresh;
 use crate::sys::descriptor::{forget, lift};
@@ -86,6 +88,8 @@ pub(super) struct Ours {
     pub(super) watched: Option<Watched>,
     /// The folder for temporary files that the supervisor has to remove, if there is one.
     pub(super) scratch: Option<Scratch>,
+    /// What the run tells those that begin meanwhile, if it looks over what it leaves.
+    pub(super) announced: Option<Announced>,
     /// Names in folders that cannot be written.
     impossible: Vec<PathBuf>,
 }
@@ -106,6 +110,7 @@ pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotS
         reserved: None,
         scratch: None,
         watched: Watched::new(plan)?,
+        announced: plan.after().and_then(|after| Announced::new(host.spares(), || after.account())),
         impossible: Vec::new(),
     };
     let mut slots = Slots::new();
@@ -115,7 +120,7 @@ pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotS
         acts.push(if furnish::does(step) { Act::Furniture(Box::new(act)) } else { act });
     }
     if let (Some(reserved), Some(after)) = (&mut ours.reserved, plan.after()) {
-        reserved.add_free(after.own_names().into_iter());
+        reserved.add_free(after.own_names().into_iter(), ours.announced.as_ref());
     }
     let outside = vec![ours.control.as_raw_fd()];
     let stack = Stack::new();

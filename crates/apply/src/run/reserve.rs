@@ -17,17 +17,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use palisade_plan::{Note, may_be_placeholder};
-use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result};
 
+use super::accounts::Announced;
 use super::error::{CannotStart, before};
 use super::free::Free;
 use super::janitor::Janitor;
 use super::journal;
 use super::laid::{Laid, Standing};
-use super::lent::{Lent, can_be_entered};
+use super::opened::{open_folder, open_shut, open_up, shut_again};
 use super::spare::{self, Pool, Spares};
-use crate::sys::descriptor::{close, lift};
+use crate::sys::descriptor::{close, copy};
 use crate::sys::lock;
 
 /// The mode of a placeholder: with the mark that the planner knows them by, and open to its owner,
@@ -49,6 +50,7 @@ pub(super) struct Names {
     spares: Option<Arc<Pool>>,
     /// Names that nothing keeps from being made.
     free: Vec<Free>,
+    announced: Option<OwnedFd>,
     /// Whether some could not be given back.
     stayed: AtomicBool,
 }
@@ -101,17 +103,22 @@ impl Reserved {
             journal::note(spares, used.map(|folder| &*folder.path));
         }
         let stayed = AtomicBool::new(false);
-        let names = Names { folders, spares: pool, free: Vec::new(), stayed };
+        let names = Names { folders, spares: pool, free: Vec::new(), announced: None, stayed };
         Ok(Self { names: Arc::new(names), spares, janitor: None })
     }
 
     /// Adds names that nothing keeps from being made, and that are not there. Those whose folder cannot
-    /// be opened are left out.
-    pub(super) fn add_free(&mut self, paths: impl Iterator<Item = PathBuf>) {
+    /// be opened are left out. What the run has `announced` holds until they are set aside.
+    pub(super) fn add_free(
+        &mut self,
+        paths: impl Iterator<Item = PathBuf>,
+        announced: Option<&Announced>,
+    ) {
         let Some(names) = Arc::get_mut(&mut self.names) else { return };
         let free = paths.filter(|path| !names.keep(path)).filter_map(|path| Free::new(&path));
         let free: Vec<Free> = free.collect();
         names.free = free;
+        names.announced = announced.and_then(|open| copy(open.as_fd()).ok());
     }
 
     /// Whether all placeholders are spares, which are moved also while something is mounted on them.
@@ -208,7 +215,13 @@ impl Names {
     pub(super) fn descriptors(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         let spares = self.spares.iter().map(|spares| spares.open.as_fd());
         let free = self.free.iter().map(Free::folder);
-        self.folders.iter().map(|folder| folder.open.as_fd()).chain(spares).chain(free)
+        let announced = self.announced.iter().map(OwnedFd::as_fd);
+        self.folders
+            .iter()
+            .map(|folder| folder.open.as_fd())
+            .chain(spares)
+            .chain(free)
+            .chain(announced)
     }
 
     /// Sets aside what was made under names that nothing kept from it. It allocates nothing, and does
@@ -229,7 +242,7 @@ impl Names {
 
     /// Returns whether a path is one of them, and nothing else was found there in the end.
     pub(super) fn keep(&self, path: &Path) -> bool {
-        self.find(path).is_some_and(|(_, kept)| !kept.laid.is_taken())
+        self.find(path).is_some_and(|(folder, kept)| !kept.laid.is_taken() && folder.is_in_place())
     }
 
     /// Returns at which of them something else was found in the end, which may have been made inside.
@@ -238,21 +251,27 @@ impl Names {
         taken.map(|(folder, kept)| folder.at(kept)).collect()
     }
 
-    /// Returns what stands at one of them.
+    /// Returns what stands at one of them, by its path: its folder may have been moved, and another be
+    /// there.
     pub(super) fn standing(&self, path: &Path) -> Standing {
-        let standing =
-            |(folder, kept): (&Folder, &Kept)| kept.laid.standing(folder.open.as_fd(), &kept.name);
-        self.find(path).map_or(Standing::Laid, standing)
+        let Some((folder, kept)) = self.find(path) else { return Standing::Laid };
+        if folder.is_in_place() {
+            return kept.laid.standing(folder.open.as_fd(), &kept.name);
+        }
+        if path.symlink_metadata().is_ok() { Standing::Other } else { Standing::Gone }
     }
 
-    /// Puts a folder at one of them where it is gone.
+    /// Puts a folder at one of them where it is gone. The command may be in it before it is closed: what
+    /// is found in it in the end was not kept from being made.
     pub(super) fn lay_again(&self, path: &Path) -> Result<()> {
         let (folder, kept) = self.find(path).ok_or(Errno::NOENT)?;
+        if !folder.is_in_place() {
+            return Err(Errno::STALE);
+        }
         let has_spares = self.spares.as_ref().is_some_and(|pool| pool.device == folder.device);
         lock::take_turn(folder.open.as_fd())?;
         let opened = open_up(folder.open.as_fd());
         let put = folder.make(&kept.name, has_spares);
-        kept.laid.note(folder.open.as_fd(), &kept.name);
         shut_again(folder.open.as_fd(), opened);
         lock::end_turn(folder.open.as_fd());
         put
@@ -376,6 +395,13 @@ impl Folder {
         outcome
     }
 
+    /// Returns whether its path still leads to it: somebody may have moved it, and made another.
+    fn is_in_place(&self) -> bool {
+        let which = |stat: Stat| (stat.st_dev, stat.st_ino);
+        let (there, open) = (rustix::fs::lstat(&self.path), rustix::fs::fstat(&self.open));
+        there.is_ok_and(|there| open.is_ok_and(|open| which(there) == which(open)))
+    }
+
     /// Returns the placeholders that nobody else keeps, though they should be gone.
     fn stays(&self) -> Vec<PathBuf> {
         let folder = self.open.as_fd();
@@ -396,65 +422,6 @@ impl Folder {
     }
 }
 
-/// Lets names in a folder of ours be removed, which the command may have forbidden by its mode.
-/// Returns that mode and the one it has now.
-pub(super) fn open_up(folder: BorrowedFd<'_>) -> Option<(u32, u32)> {
-    let stat = rustix::fs::fstat(folder).ok()?;
-    let had = stat.st_mode & 0o7777;
-    let has = had | 0o300;
-    let is_ours = stat.st_uid == rustix::process::geteuid().as_raw();
-    if has == had || !is_ours {
-        return None;
-    }
-    rustix::fs::fchmod(folder, Mode::from_raw_mode(has)).ok().map(|()| (had, has))
-}
-
-/// Undoes that, unless somebody has changed the mode meanwhile.
-pub(super) fn shut_again(folder: BorrowedFd<'_>, opened: Option<(u32, u32)>) {
-    let Some((had, has)) = opened else { return };
-    if rustix::fs::fstat(folder).is_ok_and(|stat| stat.st_mode & 0o777 == has & 0o777) {
-        rustix::fs::fchmod(folder, Mode::from_raw_mode(had)).ok();
-    }
-}
-
-/// Returns whether this process could make something in the folder of `path`, or can let itself.
-/// Where it cannot, the command cannot either.
-pub(super) fn can_be_made(path: &Path) -> bool {
-    let above = path.parent().unwrap_or(path);
-    let rights = Access::WRITE_OK | Access::EXEC_OK;
-    match rustix::fs::accessat(CWD, above, rights, AtFlags::EACCESS) {
-        Err(Errno::ACCESS) => open_shut(above).is_ok_and(|folder| {
-            let is_open = open_up(folder.as_fd());
-            shut_again(folder.as_fd(), is_open);
-            is_open.is_some()
-        }),
-        may => may.is_ok(),
-    }
-}
-
-/// Opens a folder as [`open_folder`] does, also where a command has shut it or what is above it.
-pub(super) fn open_shut(path: &Path) -> Result<OwnedFd> {
-    match open_folder(path) {
-        Err(Errno::ACCESS) => {
-            let mut lent = Lent::anywhere();
-            let above: Vec<&Path> = path.ancestors().skip(1).collect();
-            for folder in above.into_iter().rev().filter(|folder| !can_be_entered(folder)) {
-                lent.look_into(folder)?;
-            }
-            // It may be the first that is shut, or one that can be entered.
-            lent.look_into(path).ok();
-            open_folder(path)
-        }
-        open => open,
-    }
-}
-
-/// Opens a folder whose path is free of links; one that no longer is is an error.
-pub(super) fn open_folder(path: &Path) -> Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).and_then(lift)
-}
-
 /// Somebody has put something into it: it is theirs now, and an ordinary folder.
 fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -467,6 +434,26 @@ fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
     });
     close(open);
     unmarked
+}
+
+/// Removes what keeps a name for a run that was killed, and leaves what keeps one for another that goes
+/// on. Returns whether it was one of them.
+pub(super) fn is_of_others(path: &Path) -> bool {
+    let Some((above, name)) = path.parent().zip(path.file_name()) else { return false };
+    let Ok(folder) = open_folder(above) else { return false };
+    let folder = folder.as_fd();
+    // Who holds others up for long has to bear that its name is laid again.
+    let has_turn = lock::take_turn(folder).is_ok();
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+    let is_theirs = stat.is_ok_and(|stat| {
+        is_placeholder(&stat)
+            && (lock::is_shared(folder, stat.st_ino) == Ok(true)
+                || rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR).is_ok())
+    });
+    if has_turn {
+        lock::end_turn(folder);
+    }
+    is_theirs
 }
 
 pub(super) fn is_placeholder(stat: &Stat) -> bool {

@@ -14,7 +14,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use rustix::fs::{AtFlags, Dir, Mode, RenameFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::reserve::{MODE, is_placeholder, open_folder};
+use super::opened::open_folder;
+use super::reserve::{MODE, is_placeholder};
 
 /// The time of an empty one, in seconds: no file is this old.
 const LONG_AGO: i64 = 1;
@@ -40,14 +41,7 @@ impl Spares {
     /// Opens the folder, which is made if it is missing, and finds up to `most` spares in it. Who
     /// cannot have any does without.
     pub(super) fn open(path: &Path, most: usize) -> Option<Self> {
-        let open = match open_folder(path) {
-            Err(Errno::NOENT) => {
-                DirBuilder::new().recursive(true).mode(0o700).create(path).ok()?;
-                open_folder(path)
-            }
-            open => open,
-        };
-        let open = open.ok()?;
+        let open = open_or_make(path).ok()?;
         let device = rustix::fs::fstat(&open).ok()?.st_dev;
         let entries = Dir::read_from(&open).ok()?.flatten();
         let names = entries.map(|entry| entry.file_name().to_owned());
@@ -128,6 +122,18 @@ impl Pool {
         }
         // Somebody was putting something in, or something else in its place: it is theirs.
         rustix::fs::renameat_with(spares, spare, folder, name, flags).is_err()
+    }
+}
+
+/// Opens the folder, which is made if it is missing.
+pub(super) fn open_or_make(path: &Path) -> rustix::io::Result<OwnedFd> {
+    match open_folder(path) {
+        Err(Errno::NOENT) => {
+            let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+            made.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            open_folder(path)
+        }
+        open => open,
     }
 }
 

@@ -10,6 +10,7 @@ use palisade_plan::{Plan, Step};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::Signal;
 
+use super::accounts::Announced;
 use super::after;
 use super::attend::{Signals, Told};
 use super::bounds::{due, ended_by, met_memory};
@@ -51,6 +52,8 @@ pub struct Running {
     pub(super) mounts: Option<Leftover>,
     #[expect(dead_code, reason = "removed when dropped, once nobody is left to use it")]
     pub(super) scratch: Option<Scratch>,
+    #[expect(dead_code, reason = "others are told until everything was looked over")]
+    pub(super) announced: Option<Announced>,
     pub(super) control: OwnedFd,
     pub(super) feed: Feed,
     pub(super) drains: [Drain; 2],

@@ -47,6 +47,20 @@ pub(crate) fn give_back() {
     }
 }
 
+/// Gives back what a thread of ours that waits has used of its stack before.
+pub(crate) fn give_back_stack() {
+    if !is_wanted() {
+        return;
+    }
+    let found = found();
+    let here = here();
+    for range in found.iter(Of::Anonymous).filter(|range| range.contains(&here)) {
+        // SAFETY: the mapping of a thread's stack begins behind a page that nobody may touch, so up to
+        // here there is nothing but its unused end, and what functions that have returned left there.
+        unsafe { give(range.start..floor(here).saturating_sub(MARGIN)) };
+    }
+}
+
 /// Gives back all that a copy of a process does not need which goes on in one function and never
 /// returns from it: everything but its frame, below the variable `top` of its caller, what C functions
 /// keep for the thread, and variables of the program.
@@ -297,6 +311,7 @@ mod tests {
         assert!(!is_wanted(), "the memory of a test is not ours");
         let stays = vec![7_u8; 1 << 20];
         give_back();
+        give_back_stack();
         keep_only(here());
         assert!(stays.iter().all(|byte| *byte == 7));
     }

@@ -45,6 +45,8 @@ mod raw;
 pub(crate) mod restrict;
 #[cfg(target_os = "linux")]
 pub(crate) mod signal;
+#[cfg(target_os = "linux")]
+pub(crate) mod straight;
 
 /// Turns what a raw system call returned into a result.
 #[cfg(target_os = "linux")]

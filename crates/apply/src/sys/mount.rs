@@ -3,14 +3,14 @@
 use std::ffi::CStr;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountFlags, MoveMountFlags, OpenTreeFlags,
     UnmountFlags,
 };
 
-use super::raw;
+use super::{raw, straight};
 
 /// Attributes of mounts (mount_setattr(2)).
 pub(crate) const READ_ONLY: u64 = 0x1;
@@ -32,14 +32,7 @@ pub(crate) enum Reach {
 /// was free of them, and somebody has put one there since. A link at its end is opened itself.
 pub(crate) fn find(path: &CStr) -> Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS)
-}
-
-/// Opens the folder `name` in `folder`; a link, another mount or anything else is an error.
-pub(crate) fn folder_in(folder: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
-    rustix::fs::openat2(folder, name, flags, Mode::empty(), resolve)
+    straight::open(path, flags)
 }
 
 /// Takes a clone of the tree at a place that was opened.

@@ -1,9 +1,10 @@
 //! System calls that are refused, each asked of the kernel.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use palisade_apply::End;
-use palisade_plan::seccomp::{Check, RULES};
+use palisade_plan::seccomp::{Check, Nesting, RULES};
 
 use crate::{Place, all, as_both, out};
 
@@ -70,6 +71,36 @@ fn every_rule_of_the_table_is_effective() {
             list.join(",")
         ));
         assert_eq!(out(&outcome), "end\n", "{}", all(&outcome));
+    });
+}
+
+#[test]
+fn with_namespaces_inside_no_file_is_made_that_runs_as_its_owner() {
+    as_both("calls::with_namespaces_inside_no_file_is_made_that_runs_as_its_owner", || {
+        let mut place = Place::new();
+        place.order.nesting = Nesting::UserNamespaces;
+        // In the sandbox, and as root of a namespace made there.
+        let outcome = place.python(
+            "import ctypes, os, struct\n\
+             c = ctypes.CDLL(None, use_errno=True)\n\
+             def call(*a):\n\
+             \x20   r = c.syscall(*a); return ctypes.get_errno() if r < 0 else 'done'\n\
+             def tries(n):\n\
+             \x20   how = struct.pack('QQQ', os.O_CREAT | os.O_WRONLY, 0o6755, 0)\n\
+             \x20   print(call(437, -100, f'a{n}'.encode(), how, 24),\n\
+             \x20         call(257, -100, f'b{n}'.encode(), os.O_CREAT | os.O_WRONLY, 0o6755),\n\
+             \x20         call(257, -100, f'c{n}'.encode(), os.O_CREAT | os.O_WRONLY, 0o755),\n\
+             \x20         call(90, f'c{n}'.encode(), 0o4755), call(85, f'd{n}'.encode(), 0o6755))\n\
+             tries(0)\n\
+             print(call(272, 0x10000000))\n\
+             tries(1)\n",
+        );
+        let expected = "38 1 done 1 1\ndone\n38 1 done 1 1\n";
+        assert_eq!(out(&outcome), expected, "{}", all(&outcome));
+        for entry in fs::read_dir(place.project.root()).unwrap().flatten() {
+            let mode = entry.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o6000, 0, "{entry:?}");
+        }
     });
 }
 

@@ -6,13 +6,19 @@ use std::time::Duration;
 
 use palisade_apply::{Outcome, Streams};
 use palisade_plan::Layer;
+use palisade_plan::seccomp::Nesting;
 use palisade_testkit::{Project, Turn, ordinary_user};
 
 use crate::fallback::{accepting, blocked, lacks};
 use crate::{Place, all, as_both, out, pattern, started};
 
 /// What a host does while a script waits for it, which then goes on for long enough to be guarded.
-fn meanwhile(place: &mut Place, before: &str, script: &str, host: impl Fn(&Place)) -> Outcome {
+pub(crate) fn meanwhile(
+    place: &mut Place,
+    before: &str,
+    script: &str,
+    host: impl Fn(&Place),
+) -> Outcome {
     let script =
         format!("{before}; touch up; until test -e saved; do sleep 0.01; done; sleep 1; {script}");
     place.order.argv = ["sh".into(), "-c".into(), script].into();
@@ -23,6 +29,14 @@ fn meanwhile(place: &mut Place, before: &str, script: &str, host: impl Fn(&Place
     host(place);
     fs::write(place.project.path("saved"), "").unwrap();
     running.wait().unwrap()
+}
+
+/// Takes what a user has of ways to be told by the kernel, until they are dropped.
+pub(crate) fn all_ways_to_be_told() -> Vec<std::os::fd::OwnedFd> {
+    let take = || rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC);
+    let taken: Vec<_> = std::iter::from_fn(|| take().ok()).take(100_000).collect();
+    assert_eq!(take().unwrap_err(), rustix::io::Errno::MFILE);
+    taken
 }
 
 fn codes(outcome: &Outcome) -> Vec<&'static str> {
@@ -74,9 +88,7 @@ fn what_comes_is_hidden_where_the_kernel_tells_nobody_any_more() {
     if ordinary_user(name) == Turn::Done {
         return;
     }
-    let take = || rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC);
-    let taken: Vec<_> = std::iter::from_fn(|| take().ok()).take(100_000).collect();
-    assert_eq!(take().unwrap_err(), rustix::io::Errno::MFILE);
+    let taken = all_ways_to_be_told();
     is_hidden();
     drop(taken);
 }
@@ -152,6 +164,28 @@ fn a_folder_that_nobody_watches_is_told_of() {
         assert_eq!(out(&outcome), "read\n", "{}", all(&outcome));
         let told = lacks(&outcome, Layer::Hide);
         assert!(told.contains("not all folders were watched"), "{told}");
+    });
+}
+
+/// What is said of mounts made inside is so: `full` is not claimed, and the rest holds.
+#[test]
+fn with_namespaces_inside_what_comes_is_hidden_in_the_sandbox_alone_and_that_is_told() {
+    let name =
+        "come::with_namespaces_inside_what_comes_is_hidden_in_the_sandbox_alone_and_that_is_told";
+    as_both(name, || {
+        let mut place = pattern_place();
+        place.order.nesting = Nesting::UserNamespaces;
+        let script = "cat sub/.env; touch seen; wait";
+        let before = "unshare -Um sh -c 'touch nested; until test -e seen; do sleep 0.01; done; \
+            cat sub/.env .env' & until test -e nested; do sleep 0.01; done";
+        let outcome = meanwhile(&mut place, before, script, make_secrets);
+        // What was hidden when it made its mounts stays hidden there.
+        assert_eq!(out(&outcome), "secret\n", "{}", all(&outcome));
+        for layer in [Layer::Hide, Layer::Protect] {
+            let told = outcome.enforced.iter().find(|it| it.layer == layer).unwrap();
+            assert_eq!(told.strength.word(), "partial", "{told:?}");
+            assert!(lacks(&outcome, layer).contains("mounts of their own"), "{told:?}");
+        }
     });
 }
 

@@ -255,3 +255,29 @@ fn a_bound_of_memory_says_what_holds_it_and_no_group_of_the_machine_is_touched()
         }
     });
 }
+
+#[test]
+fn no_file_grows_past_its_bound_by_what_is_put_into_its_middle_or_behind_its_end() {
+    let name =
+        "limits::no_file_grows_past_its_bound_by_what_is_put_into_its_middle_or_behind_its_end";
+    as_both(name, || {
+        let mut place = Place::new();
+        place.order.bounds.file_size = Some(1 << 20);
+        let outcome = place.python(
+            "import ctypes, os, signal\n\
+             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n\
+             c = ctypes.CDLL(None, use_errno=True)\n\
+             f = os.open('f', os.O_RDWR | os.O_CREAT)\n\
+             os.write(f, b'x' * (512 << 10))\n\
+             def told(how, start, size):\n\
+             \x20   ctypes.set_errno(0)\n\
+             \x20   c.fallocate(f, how, ctypes.c_long(start), ctypes.c_long(size))\n\
+             \x20   return ctypes.get_errno()\n\
+             print([told(how, 4096, 8 << 20) for how in (0x20, 0x1, 0x11, 0x41)], told(0, 0, 8 << 20))\n\
+             print(told(0, 0, 600 << 10), told(3, 0, 4096))\n\
+             s = os.fstat(f); print(s.st_size, s.st_blocks * 512 <= 2 << 20)\n",
+        );
+        let expected = "[95, 95, 95, 95] 27\n0 0\n614400 True\n";
+        assert_eq!(out(&outcome), expected, "{}", all(&outcome));
+    });
+}

@@ -27,6 +27,7 @@ mod modes;
 mod network;
 mod odd;
 mod outcome;
+mod overlapping;
 mod paths;
 mod planted;
 mod policy;

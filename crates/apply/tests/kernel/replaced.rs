@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use palisade_apply::{Input, Outcome, Output, Streams};
+use palisade_apply::{Input, Output, Streams};
 use palisade_plan::Layer;
 use palisade_testkit::{Project, Turn, ordinary_user};
 
+use crate::come::{all_ways_to_be_told, meanwhile};
 use crate::fallback::{accepting, blocked, lacks};
 use crate::{Place, all, as_both, out, pattern, started, started_awaited};
 
@@ -31,9 +32,7 @@ fn a_file_is_protected_again_where_the_kernel_tells_nobody_any_more() {
     if ordinary_user(name) == Turn::Done {
         return;
     }
-    let take = || rustix::fs::inotify::init(rustix::fs::inotify::CreateFlags::CLOEXEC);
-    let taken: Vec<_> = std::iter::from_fn(|| take().ok()).take(100_000).collect();
-    assert_eq!(take().unwrap_err(), rustix::io::Errno::MFILE);
+    let taken = all_ways_to_be_told();
     is_protected_again();
     drop(taken);
 }
@@ -59,19 +58,6 @@ fn is_protected_again() {
     assert!(text.contains("Read-only") && text.contains("busy"), "{text}");
 }
 
-/// What a host does while a script waits for it, which then goes on for long enough to be guarded.
-fn meanwhile(place: &mut Place, script: &str, host: impl Fn(&Place)) -> Outcome {
-    let script = format!("touch up; until test -e saved; do sleep 0.01; done; sleep 1; {script}");
-    place.order.argv = ["sh".into(), "-c".into(), script].into();
-    let running = started(place, Streams::default());
-    while !place.project.path("up").exists() {
-        thread::sleep(Duration::from_millis(1));
-    }
-    host(place);
-    fs::write(place.project.path("saved"), "").unwrap();
-    running.wait().unwrap()
-}
-
 #[test]
 fn e033_a_folder_that_the_host_replaces_is_protected_again() {
     as_both("replaced::e033_a_folder_that_the_host_replaces_is_protected_again", || {
@@ -81,7 +67,7 @@ fn e033_a_folder_that_the_host_replaces_is_protected_again() {
             place.order.protect = vec![pattern(place.project.root(), "**/.vscode")];
             let script = "echo evil > .vscode/tasks.json; echo evil > .vscode/new; mv .vscode v; \
                 cat .vscode/tasks.json";
-            let outcome = meanwhile(&mut place, script, |place| {
+            let outcome = meanwhile(&mut place, ":", script, |place| {
                 let folder = place.project.path(".vscode");
                 // As a checkout of another branch and back.
                 if is_removed {
@@ -118,7 +104,7 @@ fn save(place: &Place) {
 fn e033_a_hidden_file_that_the_host_saves_is_hidden_again() {
     as_both("replaced::e033_a_hidden_file_that_the_host_saves_is_hidden_again", || {
         let mut place = secret();
-        let outcome = meanwhile(&mut place, "cat .env; mv .env e; echo x > .env; ls -A", save);
+        let outcome = meanwhile(&mut place, ":", "cat .env; mv .env e; echo x > .env; ls -A", save);
         assert!(!all(&outcome).contains("secret"), "{}", all(&outcome));
         assert_eq!(out(&outcome), ".env\nsaved\nsub\nup\n", "{}", all(&outcome));
         assert_eq!(fs::read(place.project.path(".env")).unwrap(), b"new-secret\n");

@@ -100,3 +100,63 @@ fn what_the_host_puts_into_a_placeholder_stays() {
         assert!(outcome.notes.is_empty(), "{:?}", outcome.notes);
     });
 }
+
+/// Whatever the moment: before it is laid again, before it is closed, or by a folder opened then.
+#[test]
+fn what_is_put_into_a_placeholder_that_is_laid_again_is_set_aside() {
+    as_both("vacated::what_is_put_into_a_placeholder_that_is_laid_again_is_set_aside", || {
+        let mut place = protecting(&["**/.vscode"]);
+        let script = "import os, time\n\
+            open('up', 'w')\n\
+            opened = []\n\
+            until = time.time() + 1.5\n\
+            while time.time() < until:\n\
+            \x20   try: opened.append(os.open('.vscode', os.O_RDONLY | os.O_DIRECTORY))\n\
+            \x20   except OSError: pass\n\
+            \x20   if len(opened) > 200: os.close(opened.pop(100))\n\
+            \x20   try: os.mkdir('.vscode', 0o1755)\n\
+            \x20   except OSError: pass\n\
+            \x20   try: open('.vscode/tasks.json', 'w').write('evil')\n\
+            \x20   except OSError: pass\n\
+            for one in opened:\n\
+            \x20   try: os.open('tasks.json', os.O_CREAT | os.O_WRONLY, dir_fd=one)\n\
+            \x20   except OSError: pass\n";
+        place.order.argv = ["python3", "-c", script].map(str::to_owned).into();
+        let running = started(&place, Streams::default());
+        vacate(&place, &[".vscode"]);
+        for _ in 0..40 {
+            thread::sleep(Duration::from_millis(20));
+            fs::remove_dir(place.project.path(".vscode")).ok();
+        }
+        let outcome = running.wait().unwrap();
+        assert!(!place.project.path(".vscode").exists(), "{:?}", outcome.notes);
+        assert!(!place.project.path("up.set-aside").exists());
+    });
+}
+
+#[test]
+fn what_is_made_in_a_folder_that_came_in_the_place_of_another_is_set_aside() {
+    let name = "vacated::what_is_made_in_a_folder_that_came_in_the_place_of_another_is_set_aside";
+    as_both(name, || {
+        let mut place = protecting(&["**/.git/hooks", "**/.git/config"]);
+        let script = "touch up; until test -e gone; do sleep 0.01; done; \
+            until mkdir .git/hooks; do sleep 0.01; done; echo evil > .git/hooks/pre-commit; \
+            echo '[alias] st = !evil' > .git/config; sleep 0.2; echo fine";
+        place.order.argv = ["sh", "-c", script].map(str::to_owned).into();
+        let running = started(&place, Streams::default());
+        while !place.project.path("up").exists() {
+            thread::sleep(Duration::from_millis(1));
+        }
+        // As who makes the repository anew.
+        fs::rename(place.project.path(".git"), place.project.path("was")).unwrap();
+        fs::create_dir(place.project.path(".git")).unwrap();
+        fs::write(place.project.path("gone"), "").unwrap();
+        let outcome = running.wait().unwrap();
+        assert_eq!(out(&outcome), "fine\n", "{}", all(&outcome));
+        for name in [".git/hooks", ".git/config"] {
+            assert!(!place.project.path(name).exists(), "{name}: {:?}", outcome.notes);
+        }
+        let left: Vec<_> = fs::read_dir(place.project.path("was")).unwrap().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+    });
+}

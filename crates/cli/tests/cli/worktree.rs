@@ -145,6 +145,37 @@ fn a_project_that_says_it_is_a_worktree_of_another_gets_nothing() {
 }
 
 #[test]
+fn the_configuration_of_worktrees_stays_in_the_repository_that_they_share() {
+    as_both(|world| {
+        repository(&world);
+        world.write("main/.git/worktrees/two/config.worktree", "[core]\n");
+        world.write(
+            "main/try.sh",
+            "cd .git/worktrees\n\
+             (echo evil >> two/config.worktree) 2>/dev/null && echo wrote\n\
+             mv two/config.worktree two/x 2>/dev/null && echo moved\n\
+             mv two three 2>/dev/null && echo moved all\n\
+             echo evil > one/config.worktree; mkdir new; echo evil > new/config.worktree; exit 0\n",
+        );
+        let ran = world.run_in("main", &["run", "--json", "--", "sh", "try.sh"]);
+        let told: Json = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((&told["exit_code"], &told["stdout"]), (&0.into(), &"".into()), "{told}");
+        assert_eq!(codes(&told), ["set-aside"; 2], "{told}");
+        let of = |name: &str| world.project.path("main/.git/worktrees").join(name);
+        assert_eq!(fs::read(of("two/config.worktree")).unwrap(), b"[core]\n");
+        assert!(!of("one/config.worktree").exists() && !of("new/config.worktree").exists());
+        // From a worktree as from the repository itself.
+        let told = run(
+            &world,
+            "cd $(git rev-parse --git-common-dir)/worktrees; \
+            echo evil >> two/config.worktree; mkdir more; echo evil > more/config.worktree; true",
+        );
+        assert_eq!(fs::read(of("two/config.worktree")).unwrap(), b"[core]\n", "{told}");
+        assert!(!of("more/config.worktree").exists(), "{told}");
+    });
+}
+
+#[test]
 fn what_makes_git_run_programs_in_submodules_stays() {
     as_both(|world| {
         world.write(".git/modules/a/b/config", "[core]\n");

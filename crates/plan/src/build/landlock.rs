@@ -143,8 +143,9 @@ impl Files {
         without.sort();
         without.dedup();
         let fixed = self.fixed(order, facts, &trees, &hidden);
-        let names = Names::new(&order.protect, &[]);
-        let after = After::new(names, facts, &trees, missing(order, facts, &trees));
+        let names = (Names::new(&order.protect, &[]), &Exactly::new(&order.protect));
+        let missing = missing(order, facts, &trees);
+        let after = After::new(&order.protect, names, facts, &trees, missing);
         if after.is_some() {
             let what = match facts.searched {
                 Searched::Whole => {

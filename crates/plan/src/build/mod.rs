@@ -182,8 +182,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let enforced = [
         (Layer::Namespaces, namespaces_hold(order)),
         (Layer::Files, written),
-        (Layer::Hide, files.hide),
-        (Layer::Protect, files.protect),
+        (Layer::Hide, watched(order.nesting, files.hide)),
+        (Layer::Protect, watched(order.nesting, files.protect)),
         (Layer::Devices, Strength::Kernel),
         (Layer::SystemCalls, system_calls(order.nesting)),
         (Layer::Landlock, landlock),
@@ -303,6 +303,17 @@ fn system_calls(nesting: Nesting) -> Strength {
             Strength::Partial(vec!["user namespaces and mounts are open inside".into()])
         }
     }
+}
+
+/// What is watched is closed again in the mounts of the sandbox. Whoever makes mounts of its own inside
+/// keeps those of that moment, and can refuse what would be handed on.
+fn watched(nesting: Nesting, mut strength: Strength) -> Strength {
+    if nesting == Nesting::UserNamespaces && !matches!(strength, Strength::Kernel) {
+        let what = "where programs inside have mounts of their own, what comes or is replaced later \
+                    is not closed";
+        strength.lacks(what.into());
+    }
+    strength
 }
 
 fn reached(mode: NetworkMode) -> Reached {

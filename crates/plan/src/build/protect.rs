@@ -83,7 +83,7 @@ impl Files {
             }
             Searched::Whole | Searched::Partly => {}
         }
-        After::new(names, facts, trees, missing)
+        After::new(&order.protect, (names, &exactly), facts, trees, missing)
     }
 }
 

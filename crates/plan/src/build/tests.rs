@@ -128,6 +128,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         doors: Searched::Whole,
         delegated: None,
         scratch: None,
+        beside: vec![],
     }
 }
 

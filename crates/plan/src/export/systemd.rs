@@ -187,6 +187,7 @@ fn word(refusal: Refusal) -> &'static str {
         Refusal::Missing => "ENOSYS",
         Refusal::NoFamily => "EAFNOSUPPORT",
         Refusal::NoProtocol => "EPROTONOSUPPORT",
+        Refusal::NotSupported => "EOPNOTSUPP",
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) const ALLOW: Instruction = (RETURN, 0, 0, 0x7fff_0000);
 const KILL: Instruction = (RETURN, 0, 0, 0x8000_0000);
 
 /// The calls that `nested: userns` leaves to the kernel.
-const NESTED: [&str; 15] = [
+const NESTED: [&str; 14] = [
     "clone",
     "unshare",
     "setns",
@@ -38,8 +38,6 @@ const NESTED: [&str; 15] = [
     "fsmount",
     "fspick",
     "mount_setattr",
-    // What runs inside keeps its own files apart with it.
-    "openat2",
 ];
 
 /// Returns the filter for programs of `arch`.

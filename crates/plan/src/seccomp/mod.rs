@@ -30,6 +30,8 @@ pub enum Refusal {
     NotPermitted,
     /// `ENOSYS`: as if the kernel did not have it, so that callers take their older way.
     Missing,
+    /// `EOPNOTSUPP`: as on a filesystem that cannot do it.
+    NotSupported,
     /// `EAFNOSUPPORT`: no such family of sockets.
     NoFamily,
     /// `EPROTONOSUPPORT`: no such protocol.
@@ -135,6 +137,7 @@ impl Refusal {
             Self::NotPermitted => 1,
             Self::Missing => 38,
             Self::NoProtocol => 93,
+            Self::NotSupported => 95,
             Self::NoFamily => 97,
         }
     }

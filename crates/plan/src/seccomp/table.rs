@@ -45,6 +45,10 @@ const CREATES: u32 = 0o100 | 0o20_000_000;
 /// `RENAME_WHITEOUT`.
 const WHITEOUT: u32 = 4;
 
+/// `FALLOC_FL_INSERT_RANGE`, and `FALLOC_FL_KEEP_SIZE` alone, with `FALLOC_FL_ZERO_RANGE` and with
+/// `FALLOC_FL_UNSHARE_RANGE`: the first lets a file grow, the others fill the disk behind its end.
+const UNBOUNDED: [u32; 4] = [0x20, 0x1, 0x11, 0x41];
+
 const fn rule(
     call: &'static str,
     x86_64: Option<u32>,
@@ -77,6 +81,7 @@ pub const RULES: &[Rule] = &[
     rule("openat",           Some(257), Some(56),  Check::BothBits((2, CREATES), (3, SET_EITHER), Refusal::NotPermitted), "the same by another way"),
     rule("openat2",          Some(437), Some(437), MISSING, "its mode lies in memory, where no filter sees it; callers fall back to openat"),
     rule("renameat2",        Some(316), Some(276), Check::AnyBit(4, WHITEOUT, Refusal::NotPermitted), "it leaves a device behind, where making one is refused"),
+    rule("fallocate",        Some(285), Some(47),  Check::OneOf(1, &UNBOUNDED, Refusal::NotSupported), "what grows so meets no bound of a file's size; callers do without, as on other filesystems"),
     rule("prlimit64",        Some(302), Some(261), Check::AnyBit(0, u32::MAX, Refusal::NotPermitted), "limits of other processes, of which the first one is ours"),
     rule("process_vm_readv", Some(310), Some(270), PERM, "memory of other processes"),
     rule("process_vm_writev",Some(311), Some(271), PERM, "memory of other processes"),

@@ -74,7 +74,7 @@ fn arguments_are_compared_on_their_low_half() {
     let program = compile(X86, Nesting::Off, Sockets::Own, Groups::Own);
     let high = 0xdead_beef_0000_0000_u64;
     #[rustfmt::skip]
-    let cases: [(u32, [u64; 6], Option<u32>, &str); 26] = [
+    let cases: [(u32, [u64; 6], Option<u32>, &str); 30] = [
         // call  arguments                        errno      because
         (56,     [0x11, 0, 0, 0, 0, 0],           None,      "fork"),
         (56,     [0x3d0f00, 0, 0, 0, 0, 0],       None,      "a thread"),
@@ -102,6 +102,10 @@ fn arguments_are_compared_on_their_low_half() {
         (41,     [high | 40, 1, 0, 0, 0, 0],      Some(97),  "vsock"),
         (54,     [3, 6, 1, 0, 0, 0],              None,      "TCP_NODELAY"),
         (54,     [3, 6, 31, 0, 0, 0],             Some(1),   "TCP_ULP"),
+        (285,    [3, 0, 0, 9, 0, 0],              None,      "a file that grows within its bound"),
+        (285,    [3, 3, 0, 9, 0, 0],              None,      "a hole"),
+        (285,    [3, 0x20, 0, 9, 0, 0],           Some(95),  "a file that grows from within"),
+        (285,    [3, high | 1, 0, 9, 0, 0],       Some(95),  "disk behind its end"),
     ];
     for (call, arguments, expected, because) in cases {
         assert_eq!(errno(&program, call, arguments), expected, "{because}");
@@ -117,6 +121,7 @@ fn nested_user_namespaces_open_namespaces_and_mounts_and_nothing_else() {
     assert_eq!(errno(&on, 272, [0x1000_0000, 0, 0, 0, 0, 0]), None);
     assert_eq!(errno(&on, 165, [0; 6]), None);
     assert_eq!(errno(&on, 321, [0; 6]), Some(1), "bpf stays refused");
+    assert_eq!(errno(&on, 437, [0; 6]), Some(38), "no filter sees the mode of what it makes");
     assert_eq!(errno(&off, 165, [0; 6]), Some(1));
 }
 

@@ -35,13 +35,34 @@ const TRIES: u32 = 8;
 pub(super) struct Come {
     coming: Arc<Coming>,
     names: Vec<(Guarded, Option<Identity>)>,
-    /// When there was a look through all folders.
-    swept: Option<Instant>,
+    sweeps: Sweeps,
     /// Whether something is there that cannot be covered yet.
     waits: bool,
     covered: usize,
     /// Whether names may have come where nobody looked.
     missed: bool,
+}
+
+/// Looks through all folders, which take long.
+#[derive(Debug, Default)]
+struct Sweeps {
+    last: Option<Instant>,
+    /// Whether there has to be another one, as soon as that is not too soon.
+    owed: bool,
+}
+
+impl Sweeps {
+    /// Returns whether it is time for one, and takes it as done then. Where `anything` may have
+    /// happened there is one, now or later.
+    fn are_due(&mut self, anything: bool, now: Instant) -> bool {
+        self.owed |= anything;
+        let is_soon = self.last.is_some_and(|last| now.duration_since(last) < PAUSE);
+        if !self.owed || is_soon {
+            return false;
+        }
+        (self.last, self.owed) = (Some(now), false);
+        true
+    }
 }
 
 impl Come {
@@ -50,7 +71,7 @@ impl Come {
         Self {
             coming: Arc::clone(coming),
             names: names.map(|name| (name, None)).collect(),
-            swept: None,
+            sweeps: Sweeps::default(),
             waits: false,
             covered: 0,
             missed: false,
@@ -59,7 +80,7 @@ impl Come {
 
     /// Returns how long nobody has to look, if nothing happens.
     pub(super) fn pause(&self) -> Option<Duration> {
-        self.waits.then_some(PAUSE)
+        (self.waits || self.sweeps.owed).then_some(PAUSE)
     }
 
     /// Returns whether names may have come where nobody looked.
@@ -83,8 +104,7 @@ impl Come {
             let may = path.file_name().is_some_and(|name| self.coming.may_want(name));
             came.extend((may && self.coming.wants(path)).then(|| path.clone()));
         }
-        if heard.all && self.swept.is_none_or(|swept| swept.elapsed() >= PAUSE) {
-            self.swept = Some(Instant::now());
+        if self.sweeps.are_due(heard.all, Instant::now()) {
             came.extend(self.sweep(self.coming.trees.clone(), folders));
         } else if !heard.folders.is_empty() {
             let in_tree = |it: &&PathBuf| self.coming.trees.iter().any(|tree| it.starts_with(tree));
@@ -213,5 +233,23 @@ impl Come {
             notes.push(Note { code, message: format!("`{}` {what}", name.path.display()) });
         }
         notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_have_been_missed_is_looked_for_soon_and_not_never() {
+        let mut sweeps = Sweeps::default();
+        let begun = Instant::now();
+        assert!(!sweeps.are_due(false, begun), "nothing has happened");
+        assert!(sweeps.are_due(true, begun));
+        assert!(!sweeps.are_due(true, begun + PAUSE / 2), "too soon");
+        assert!(sweeps.owed, "and not forgotten");
+        assert!(!sweeps.are_due(false, begun + PAUSE / 2));
+        assert!(sweeps.are_due(false, begun + PAUSE));
+        assert!(!sweeps.owed && !sweeps.are_due(false, begun + 9 * PAUSE));
     }
 }

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_plan::Note;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,7 +21,9 @@ use super::folders::{Folders, Heard};
 use super::look::Looks;
 use super::vacated::Vacated;
 use super::{Seen, Watch};
+use crate::run::quiet::Quiet;
 use crate::sys::descriptor::lift;
+use crate::sys::idle;
 
 /// How often the thread looks that nobody tells.
 const OFTEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
@@ -103,12 +105,13 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
     let mut come = watch.coming.as_ref().map(Come::new);
     let mut vacated = watch.kept.as_ref().map(Vacated::new);
     let mut heard = Heard::anything();
+    let mut quiet = Quiet::new(Instant::now());
     if above(&mut folders, watch).is_err() {
         // Too many are told already, here or elsewhere, or a folder cannot be listed.
         folders = Folders::default();
     }
     loop {
-        if !heard.folders.is_empty() {
+        if heard.all || !heard.folders.is_empty() {
             // A folder that has come back is another one.
             above(&mut folders, watch).ok();
         }
@@ -122,13 +125,22 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
             seen.notes.extend(come.look(&heard, &mut folders, &watch.inside));
             seen.missed = come.has_missed();
         }
-        let pause = come.as_ref().and_then(Come::pause).and_then(|it| Timespec::try_from(it).ok());
+        let now = Instant::now();
+        if quiet.as_mut().is_some_and(|quiet| quiet.is_long(now)) {
+            idle::give_back_stack();
+        }
+        let calm =
+            quiet.as_ref().and_then(Quiet::due).map(|due| due.saturating_duration_since(now));
+        let pauses =
+            [come.as_ref().and_then(Come::pause), vacated.as_ref().and_then(Vacated::pause), calm];
+        let pause = pauses.into_iter().flatten().min().and_then(|it| Timespec::try_from(it).ok());
         let events = folders.events();
         let pause = if events.is_some() { pause } else { Some(OFTEN) };
         let mut ready = vec![PollFd::from_borrowed_fd(stopped, PollFlags::IN)];
         ready.extend(events.map(|events| PollFd::from_borrowed_fd(events, PollFlags::IN)));
         match poll(&mut ready, pause.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
+            Ok(0) | Err(Errno::INTR) => {}
+            Ok(_) => quiet.iter_mut().for_each(|quiet| quiet.stir(Instant::now())),
             Err(_) => return seen,
         }
         if ready.first().is_some_and(|stop| !stop.revents().is_empty()) {
@@ -143,7 +155,6 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
 #[cfg(test)]
 mod tests {
     use std::fs::{self, File};
-    use std::time::Instant;
 
     use palisade_testkit::Project;
 

@@ -67,7 +67,8 @@ impl Folders {
         let mut heard = Heard::default();
         let mut room = [MaybeUninit::uninit(); 8192];
         let mut reader = Reader::new(events, &mut room);
-        while heard.names.len() < MOST {
+        // What was read has to be told: nobody will say it again.
+        while heard.names.len() < MOST || !reader.is_buffer_empty() {
             let event = match reader.next() {
                 Ok(event) => event,
                 Err(Errno::INTR) => continue,
@@ -144,5 +145,30 @@ mod tests {
         fs::remove_file(project.path("b/a/file")).unwrap();
         assert_eq!(folders.hear().names, [project.path("b/a/file")]);
         assert_eq!(folders.count(), 1);
+    }
+
+    #[test]
+    fn everything_that_comes_is_heard_however_much_it_is() {
+        let project = Project::new().dir("a");
+        let events = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).unwrap();
+        let mut folders = Folders::new(Some(Arc::new(events)));
+        folders.watch(&project.path("a")).unwrap();
+        // Names of odd lengths: no number of them fills what is read at once.
+        let most = MOST + 500;
+        for number in 0..most {
+            fs::write(project.path(format!("a/{}{number}", "x".repeat(number % 60))), "").unwrap();
+        }
+        let (mut count, mut times) = (0, 0);
+        loop {
+            let heard = folders.hear();
+            assert!(!heard.all);
+            if heard.names.is_empty() {
+                break;
+            }
+            count += heard.names.len();
+            times += 1;
+        }
+        assert!(times > 1, "it came at once");
+        assert_eq!(count, most);
     }
 }

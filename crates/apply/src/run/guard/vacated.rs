@@ -2,8 +2,10 @@
 //! another run, to which they are folders like others.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use palisade_plan::Note;
+use rustix::io::Errno;
 
 use super::again::mount_again;
 use super::folders::Heard;
@@ -15,73 +17,118 @@ use crate::run::reserve::Names;
 /// How often one is laid again: somebody may go on removing it.
 const MOST: usize = 250;
 
+/// How often that is tried at once, while somebody else has its name.
+const TRIES: u32 = 3;
+
+/// How often there is another try where none helped.
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// Names that are kept from being made.
 #[derive(Debug)]
 pub(super) struct Vacated {
     kept: Arc<Names>,
-    /// With what is there that is none of ours, if that was seen.
-    names: Vec<(Guarded, Option<Identity>)>,
+    names: Vec<Vacant>,
     done: usize,
+}
+
+/// One of them.
+#[derive(Debug)]
+struct Vacant {
+    name: Guarded,
+    /// What is there that was not laid before the command ran, once it is closed.
+    closed: Option<Identity>,
+    /// Whether it could not be closed, which was said.
+    is_lost: bool,
 }
 
 impl Vacated {
     pub(super) fn new(kept: &Arc<Names>) -> Self {
         let names =
             kept.paths().into_iter().filter_map(|path| Guarded::new(&path, Against::Change));
-        let names = names.map(|name| (name, None)).collect();
+        let names = names.map(|name| Vacant { name, closed: None, is_lost: false }).collect();
         Self { kept: Arc::clone(kept), names, done: 0 }
+    }
+
+    /// Returns how long nobody has to look, if nothing happens.
+    pub(super) fn pause(&self) -> Option<Duration> {
+        let waits = self.names.iter().any(|it| it.is_lost) && self.done < MOST;
+        waits.then_some(PAUSE)
     }
 
     /// Keeps names again from which a placeholder is gone, and closes what has come instead.
     pub(super) fn look(&mut self, heard: &Heard, inside: &Inside) -> Vec<Note> {
         let mut notes = Vec::new();
-        let told = self.names.iter_mut().filter(|(name, _)| heard.is_about(&name.path));
-        for (name, seen) in told {
+        for vacant in &mut self.names {
             if self.done >= MOST {
                 break;
             }
-            let (code, what) = match self.kept.standing(&name.path) {
-                Standing::Laid => {
-                    *seen = None;
-                    continue;
-                }
-                Standing::Gone => {
-                    *seen = None;
-                    let done = self.kept.lay_again(&name.path);
-                    match done.and_then(|()| mount_again(name, inside)) {
-                        Ok(()) => (
-                            "placeholder-again",
-                            "kept a protected name and was removed while the command ran; the name \
-                             is kept again"
-                                .into(),
-                        ),
-                        Err(errno) => (
-                            "placeholder-lost",
-                            format!(
-                                "kept a protected name and was removed while the command ran, and \
-                                 cannot be made again: {errno}"
-                            ),
-                        ),
-                    }
-                }
-                Standing::Other => {
-                    let is = Identity::at(&name.path);
-                    if is == *seen {
-                        continue;
-                    }
-                    *seen = is;
-                    let what = "came in the place of what kept a protected name";
-                    match mount_again(name, inside) {
-                        Ok(()) => ("protected-came", format!("{what}, and is protected now")),
-                        Err(errno) => {
-                            ("protected-lost", format!("{what}, and cannot be protected: {errno}"))
-                        }
-                    }
-                }
-            };
+            if !vacant.is_lost && !heard.is_about(&vacant.name.path) {
+                continue;
+            }
+            let Some((code, what)) = vacant.look(&self.kept, inside) else { continue };
             self.done += 1;
-            notes.push(Note { code, message: format!("`{}` {what}", name.path.display()) });
+            let message = format!("`{}` {what}", vacant.name.path.display());
+            notes.push(Note { code, message });
         }
         notes
+    }
+}
+
+impl Vacant {
+    /// Looks, and returns what there is to say.
+    fn look(&mut self, kept: &Names, inside: &Inside) -> Option<(&'static str, String)> {
+        let path = &self.name.path;
+        let mut was_gone = false;
+        let mut done = Ok(());
+        for _ in 0..TRIES {
+            match kept.standing(path) {
+                Standing::Laid => {
+                    (self.closed, self.is_lost) = (None, false);
+                    return None;
+                }
+                Standing::Gone => {
+                    was_gone = true;
+                    done = kept.lay_again(path);
+                }
+                Standing::Other => {
+                    let is = Identity::at(path);
+                    if is == self.closed && !was_gone {
+                        self.is_lost = false;
+                        return None;
+                    }
+                    done = mount_again(&self.name, inside);
+                    // What was mounted is what was seen, or there is another try.
+                    if done.is_ok() && is.is_some() && Identity::at(path) == is {
+                        (self.closed, self.is_lost) = (is, false);
+                        return Some(closed(was_gone));
+                    }
+                }
+            }
+        }
+        self.closed = None;
+        let was_lost = std::mem::replace(&mut self.is_lost, true);
+        (!was_lost).then(|| lost(was_gone, done.err().unwrap_or(Errno::AGAIN)))
+    }
+}
+
+fn closed(was_gone: bool) -> (&'static str, String) {
+    if was_gone {
+        let what = "kept a protected name and was removed while the command ran; the name is kept \
+                    again";
+        ("placeholder-again", what.into())
+    } else {
+        let what = "came in the place of what kept a protected name, and is protected now";
+        ("protected-came", what.into())
+    }
+}
+
+fn lost(was_gone: bool, errno: Errno) -> (&'static str, String) {
+    if was_gone {
+        let what = "kept a protected name and was removed while the command ran, and cannot be made \
+                    again";
+        ("placeholder-lost", format!("{what}: {errno}"))
+    } else {
+        let what = "came in the place of what kept a protected name, and cannot be protected";
+        ("protected-lost", format!("{what}: {errno}"))
     }
 }

@@ -340,6 +340,24 @@ fn others() -> Vec<Feature> {
             told: By(Layer::Landlock, "nested"),
         },
         Feature {
+            name: "nested: userns, where what comes later is not hidden",
+            ask: |order, _| {
+                order.nesting = Nesting::UserNamespaces;
+                order.hide = vec![pattern("/home/dev/app/**/.env")];
+            },
+            step: |_| false,
+            told: By(Layer::Hide, "mounts of their own"),
+        },
+        Feature {
+            name: "nested: userns, where what is replaced is not protected",
+            ask: |order, _| {
+                order.nesting = Nesting::UserNamespaces;
+                order.protect = vec![pattern("/home/dev/app/**/.git/config")];
+            },
+            step: |_| false,
+            told: By(Layer::Protect, "mounts of their own"),
+        },
+        Feature {
             name: "nested: userns, which opens system calls",
             ask: |order, _| order.nesting = Nesting::UserNamespaces,
             step: |_| false,
