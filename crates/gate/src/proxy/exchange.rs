@@ -76,7 +76,7 @@ impl Exchange {
         who: Who,
     ) -> Self {
         let on = if asked.is_some() { shared.on } else { OnRefusal::Answer };
-        let reader = Reader::new(api, on);
+        let reader = Reader::new(api, on).knowing(asked.as_ref());
         let source = Source { body: None, decoder: Decoder::Plain };
         Self { shared, api, line, asked, who, reader, source, attempts: 0 }
     }
