@@ -11,8 +11,10 @@ use super::Api;
 /// Who acts on something.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Acts {
-    /// Nobody: it is said, or tells what came of a call.
+    /// Nobody: it tells what came of a call.
     Nobody,
+    /// Nobody: it is said. It never carries a call, and what does is no such thing.
+    Said,
     /// Whoever reads the answer.
     Client(Asks),
     /// The API's own servers: it is over when it is read.
@@ -65,9 +67,9 @@ const ITEMS: &[(&str, Acts)] = &[
     ("mcp_call", Acts::Server),
     // A server's own program; what it asks a client for comes as items of their own.
     ("program", Acts::Nobody),
-    ("message", Acts::Nobody),
-    ("reasoning", Acts::Nobody),
-    ("compaction", Acts::Nobody),
+    ("message", Acts::Said),
+    ("reasoning", Acts::Said),
+    ("compaction", Acts::Said),
     ("mcp_list_tools", Acts::Nobody),
     (FUNCTION, Acts::Nobody),
     ("custom_tool_call_output", Acts::Nobody),
@@ -85,11 +87,11 @@ const BLOCKS: &[(&str, Acts)] = &[
     ("tool_use", asks("", &["input"], "tool_result", false)),
     ("server_tool_use", Acts::Server),
     ("mcp_tool_use", Acts::Server),
-    ("text", Acts::Nobody),
-    ("thinking", Acts::Nobody),
-    ("redacted_thinking", Acts::Nobody),
+    ("text", Acts::Said),
+    ("thinking", Acts::Said),
+    ("redacted_thinking", Acts::Said),
     ("container_upload", Acts::Nobody),
-    ("compaction", Acts::Nobody),
+    ("compaction", Acts::Said),
     ("fallback", Acts::Nobody),
 ];
 
@@ -141,10 +143,13 @@ pub(super) fn of(api: Api, kind: &str, value: &Value) -> Acts {
         Api::Other => &[],
     };
     let known = table.iter().find(|(known, _)| *known == kind).map(|(_, acts)| *acts);
-    known.unwrap_or_else(|| {
-        let tells = api == Api::Messages && kind.ends_with("_result");
-        if !tells && (is_call(kind) || carries(value)) { Acts::Unknown } else { Acts::Nobody }
-    })
+    let tells = api == Api::Messages && kind.ends_with("_result");
+    match known {
+        Some(Acts::Said) if carries(value) => Acts::Unknown,
+        None if !tells && (is_call(kind) || carries(value)) => Acts::Unknown,
+        Some(Acts::Said) | None => Acts::Nobody,
+        Some(acts) => acts,
+    }
 }
 
 /// Whether an event of a Responses stream is about an item that a client acts on.

@@ -128,6 +128,7 @@ impl Call {
     fn new(id: &str, name: &str, arguments: String, place: (u64, u64)) -> Self {
         let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
         let flaw = (!json::is_object(&arguments)).then_some(CUT);
+        let flaw = if name.chars().any(is_unseen) { Some(UNSEEN) } else { flaw };
         Self {
             id: id.to_owned(),
             name: name.to_owned(),
@@ -142,9 +143,17 @@ impl Call {
     }
 }
 
+/// Whether a character is one that nobody sees, and that some clients leave out of a name.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{61c}' | '\u{180e}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 const CUT: &str = "its arguments are no complete JSON object";
 const NAMELESS: &str = "it names no tool";
 const TORN: &str = "it is told in two ways that differ";
+const UNSEEN: &str = "its name holds characters that nobody sees";
 const UNKNOWN: &str = "nobody here knows this kind of call";
 
 impl Api {

@@ -135,6 +135,9 @@ impl Slot {
             if form == Form::Text {
                 self.form = form;
             }
+            if kinds::body(body, &[input]).is_none() {
+                self.flaw = Some(TORN);
+            }
             if let Some(name) = body["name"].as_str().filter(|name| !name.is_empty()) {
                 if self.name.is_empty() {
                     name.clone_into(&mut self.name);

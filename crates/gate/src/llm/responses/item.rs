@@ -32,7 +32,7 @@ pub(super) fn read(item: &Value, place: (u64, u64), shell: Shell) -> Call {
             let call = Call::new(id, name, told(item), place);
             return Call { by: By::Server, flaw: None, ..call };
         }
-        Acts::Nobody | Acts::Unknown => {
+        Acts::Nobody | Acts::Said | Acts::Unknown => {
             let call = Call::new(id, name, item.to_string(), place);
             return Call { flaw: Some(UNKNOWN), kind: "function_call_output", ..call };
         }

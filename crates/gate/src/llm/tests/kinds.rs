@@ -265,3 +265,64 @@ fn calls_in_calls_are_found_at_every_depth_and_there_is_an_end_to_it() {
         call(&json!({"calls": [{"name": "Ann", "phone": 1}], "tool_uses": 3})).inner().is_empty()
     );
 }
+
+#[test]
+fn what_is_said_carries_no_call_and_a_call_has_its_arguments_in_one_place() {
+    let arguments = json!({"path": ETC}).to_string();
+    for kind in ["message", "reasoning"] {
+        let item = json!({"type": kind, "call_id": "c", "name": "f", "arguments": arguments});
+        for answer in told(&item) {
+            assert_eq!(
+                judged(reader(Api::Responses), &answer),
+                [("f".to_owned(), true)],
+                "{answer}"
+            );
+        }
+    }
+    for (api, answer) in [
+        (
+            Api::Messages,
+            json!({"type": "message", "content": [{"type": "text", "name": "f", "input": {"path": ETC}}]}),
+        ),
+        (
+            Api::Messages,
+            json!({"type": "message", "content": [{"type": "tool_use", "name": "f", "input": {}, "arguments": {"path": ETC}}]}),
+        ),
+        (
+            Api::Gemini,
+            json!({"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "arguments": {"path": ETC}}}]}}]}),
+        ),
+        (
+            Api::Gemini,
+            json!({"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {}, "parameters": {"path": ETC}}}]}}]}),
+        ),
+        (
+            Api::Chat,
+            json!({"choices": [{"message": {"tool_calls": [{"id": "c", "function": {"name": "f", "arguments": "{}", "parameters": {"path": ETC}}}]}}]}),
+        ),
+        (
+            Api::Chat,
+            json!({"choices": [{"message": {"function_call": {"name": "f", "input": arguments}}}]}),
+        ),
+    ] {
+        let answer = answer.to_string();
+        assert_eq!(judged(reader(api), &answer), [("f".to_owned(), true)], "{answer}");
+    }
+}
+
+#[test]
+fn a_name_with_characters_that_nobody_sees_is_refused() {
+    for name in [
+        "write_file\u{200b}",
+        "\u{feff}write_file",
+        "write\u{ad}_file",
+        "write_file\n",
+        "write_file\0",
+    ] {
+        let message = json!({"type": "message", "content": [{"type": "tool_use", "name": name, "input": {"path": ETC}}]});
+        let seen = judged(reader(Api::Messages), &message.to_string());
+        assert_eq!(seen, [(name.to_owned(), true)]);
+    }
+    let fine = json!({"type": "message", "content": [{"type": "tool_use", "name": "schreibe_\u{e4}", "input": {"path": ETC}}]});
+    assert!(!judged(reader(Api::Messages), &fine.to_string())[0].1);
+}
