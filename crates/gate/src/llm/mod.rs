@@ -115,6 +115,13 @@ impl Call {
         if self.tool.is_empty() { &self.name } else { self.tool }
     }
 
+    /// Whether another call is this one, told again.
+    fn is(&self, other: &Self) -> bool {
+        (&self.id, &self.name, self.tool, self.by, self.flaw, self.kind)
+            == (&other.id, &other.name, other.tool, other.by, other.flaw, other.kind)
+            && (&self.arguments, &self.text) == (&other.arguments, &other.text)
+    }
+
     /// Makes a call of a tool that takes any text. Text that is JSON is judged as arguments are.
     fn of_text(id: &str, name: &str, text: String, place: (u64, u64)) -> Self {
         let arguments = if json::is_object(&text) {

@@ -315,9 +315,7 @@ impl Reader {
     fn rule(&mut self, calls: &[Call], judge: &mut dyn FnMut(&Call) -> Ruling) -> Vec<Ruling> {
         let mut rulings = Vec::new();
         for call in calls {
-            let same = |known: &Call| {
-                *known == Call { place: known.place, ..call.clone() } && known.place != call.place
-            };
+            let same = |known: &Call| known.is(call) && known.place != call.place;
             let known = self.judged.iter().find(|(known, _)| same(known));
             let ruling = match (call.by, known) {
                 (By::Server, _) => Ruling::Release,
