@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::frame::{Data, Frame};
 use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
-use super::{CUT, Call, Ruling, TORN, json, partial};
+use super::{CUT, Call, Ruling, TORN, json, kinds, partial};
 
 #[derive(Debug)]
 pub(super) struct Gemini {
@@ -143,6 +143,17 @@ impl Gemini {
             return self.remember(part);
         };
         let goes_on = call["willContinue"] == true;
+        // Arguments under another name: some clients might read them.
+        let torn = kinds::body(call, &["args", "partialArgs"]).is_none();
+        let begun = self.done.len();
+        self.piece(candidate, part, call, goes_on);
+        if torn {
+            self.done.iter_mut().skip(begun).for_each(|call| call.flaw = Some(TORN));
+            self.open.values_mut().for_each(|growing| growing.flaw = Some(TORN));
+        }
+    }
+
+    fn piece(&mut self, candidate: usize, part: &Value, call: &Value, goes_on: bool) {
         if let Some(name) = call["name"].as_str() {
             if let Some(cut) = self.open.remove(&candidate) {
                 self.complete(Growing { flaw: Some(CUT), ..cut });

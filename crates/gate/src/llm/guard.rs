@@ -7,6 +7,7 @@
 use serde_json::{Map, Value};
 
 use super::frame::Frame;
+use super::kinds::{self, Acts, plain};
 use super::{Api, Fault, messages, responses};
 
 /// Keys that hold calls, without case and underscores.
@@ -14,7 +15,7 @@ const CALLS: [&str; 6] =
     ["toolcalls", "functioncall", "functioncalls", "tooluse", "partialargs", "partialjson"];
 
 /// Keys that readers go by. In another spelling some clients read them and others do not.
-const KEYS: [&str; 28] = [
+const KEYS: [&str; 32] = [
     "choices",
     "delta",
     "message",
@@ -43,6 +44,10 @@ const KEYS: [&str; 28] = [
     "willContinue",
     "call_id",
     "finish_reason",
+    "action",
+    "actions",
+    "operation",
+    "environment",
 ];
 
 /// Looks through a message for what its API's assembler would not see.
@@ -81,9 +86,10 @@ impl<'v> Walk<'v> {
     }
 
     fn is_clean_map(&mut self, map: &'v Map<String, Value>, value: &'v Value) -> bool {
-        let is_call = map.get("type").and_then(Value::as_str).is_some_and(is_kind_of_call);
+        let kind = map.get("type").and_then(Value::as_str).unwrap_or_default();
         let place = self.place(value);
-        if place == Place::Wrong || (is_call && place != Place::Call) {
+        let is_stray = kinds::is_call(kind) && place != Place::Call;
+        if place == Place::Wrong || is_stray || kinds::is_misspelt(kind) {
             return false;
         }
         for (key, inner) in map {
@@ -105,7 +111,10 @@ impl<'v> Walk<'v> {
         let key = self.path.last().copied().unwrap_or_default();
         // What a tool is given, and what a request offered, is no part of an answer's own shape.
         if (place == Place::Call
-            && matches!(key, "input" | "arguments" | "args" | "action" | "operation" | "results"))
+            && matches!(
+                key,
+                "input" | "arguments" | "args" | "action" | "actions" | "operation" | "results"
+            ))
             || self.is_echo()
         {
             return true;
@@ -150,7 +159,11 @@ impl<'v> Walk<'v> {
         match self.in_body(path) {
             ["candidates", "*", "content", "parts", "*"] => {
                 let both = !value["functionCall"].is_null() && !value["function_call"].is_null();
-                if both { Place::Wrong } else { Place::Other }
+                let parts = value.as_object().into_iter().flatten();
+                let unknown = |(key, inner): (&String, &Value)| {
+                    kinds::of(Api::Gemini, key, inner) == Acts::Unknown
+                };
+                if both || parts.into_iter().any(unknown) { Place::Wrong } else { Place::Other }
             }
             ["candidates", "*", "content", "parts", "*", "functionCall" | "function_call"] => {
                 Place::Call
@@ -219,20 +232,4 @@ fn call_if(is_call: bool) -> Place {
 
 fn item(item: &Value) -> Place {
     if item["type"].is_string() { call_if(responses::is_call(item)) } else { Place::Wrong }
-}
-
-/// Whether something that calls itself so is a call, in any API.
-fn is_kind_of_call(kind: &str) -> bool {
-    let kind = plain(kind).replace('-', "_");
-    kind.ends_with("_call") || kind.ends_with("tool_use")
-}
-
-/// Folds the case of a text as the most lenient readers of JSON do.
-fn plain(text: &str) -> String {
-    let fold = |c: char| match c {
-        '\u{17f}' => 's',
-        '\u{212a}' => 'k',
-        c => c.to_ascii_lowercase(),
-    };
-    text.chars().map(fold).collect()
 }

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::frame::{Data, Frame};
+use super::kinds::{self, Acts};
 use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
-use super::{By, Call, Ruling, TORN, json};
+use super::{Api, By, Call, NAMELESS, Ruling, TORN, UNKNOWN, json};
 
 #[derive(Debug, Default)]
 pub(super) struct Messages {
@@ -276,21 +277,25 @@ impl Block {
     }
 }
 
-/// Whether a block asks the client for something.
+/// Whether a block is a call, whoever carries it out.
 pub(super) fn is_call(block: &Value) -> bool {
-    let kind = block["type"].as_str().unwrap_or_default();
-    !matches!(
-        kind,
-        "text" | "thinking" | "redacted_thinking" | "container_upload" | "compaction" | "fallback"
-    ) && !kind.ends_with("_result")
+    acts(block) != Acts::Nobody
+}
+
+fn acts(block: &Value) -> Acts {
+    kinds::of(Api::Messages, block["type"].as_str().unwrap_or_default(), block)
 }
 
 fn read(block: &Value, input: String, index: u64) -> Call {
     let text = |key: &str| block[key].as_str().unwrap_or_default();
     let name = if text("name").is_empty() { text("type") } else { text("name") };
     let mut call = Call::new(text("id"), name, input, (0, index));
-    if matches!(text("type"), "server_tool_use" | "mcp_tool_use") {
-        (call.by, call.flaw) = (By::Server, None);
+    match acts(block) {
+        Acts::Client(_) if text("name").is_empty() => call.flaw = Some(NAMELESS),
+        Acts::Client(asks) if kinds::body(block, asks.body).is_none() => call.flaw = Some(TORN),
+        Acts::Client(_) => {}
+        Acts::Server => (call.by, call.flaw) = (By::Server, None),
+        Acts::Nobody | Acts::Said | Acts::Unknown => call.flaw = Some(UNKNOWN),
     }
     call
 }

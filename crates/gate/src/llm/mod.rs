@@ -12,6 +12,8 @@
 //! | `frame` | the messages of an answer, whatever its form |
 //! | `json` | JSON that all readers read alike |
 //! | `chat`, `responses`, `messages`, `gemini` | one API each: what is a call, and what stands in its place |
+//! | `kinds` | every kind of thing in an answer, and who acts on it |
+//! | `inner` | calls in the arguments of calls |
 //! | `partial` | arguments that Gemini sends piece by piece |
 //! | `order`, `guard` | what no assembler would see, and a client might |
 //! | `other` | answers of any other path |
@@ -26,7 +28,9 @@ mod fault;
 mod frame;
 mod gemini;
 mod guard;
+mod inner;
 mod json;
+mod kinds;
 mod messages;
 mod offered;
 mod order;
@@ -40,8 +44,6 @@ pub mod sse;
 
 #[cfg(test)]
 mod tests;
-
-use serde_json::Value;
 
 pub use fault::{Fault, Problem};
 pub use path::OddPath;
@@ -113,26 +115,11 @@ impl Call {
         if self.tool.is_empty() { &self.name } else { self.tool }
     }
 
-    /// Returns the calls that stand in the arguments of this one. Models ask for several at once as one
-    /// tool (`multi_tool_use.parallel`) that nobody offered, and there are clients that take it apart.
-    pub fn inner(&self) -> Vec<Self> {
-        let Some(Value::Object(arguments)) = json::read(self.arguments.as_bytes()) else {
-            return Vec::new();
-        };
-        let Some(uses) = arguments.get("tool_uses") else { return Vec::new() };
-        let call = |inner: &Value| {
-            let name = inner["recipient_name"].as_str().unwrap_or_default();
-            let name = name.strip_prefix("functions.").unwrap_or(name);
-            let arguments = &inner["parameters"];
-            let arguments = arguments.as_str().map_or_else(|| arguments.to_string(), str::to_owned);
-            let mut call = Self::new(&self.id, name, arguments, self.place);
-            if name.is_empty() {
-                call.flaw = Some(NAMELESS);
-            }
-            call
-        };
-        let named = |inner: &&Value| !inner["recipient_name"].is_null();
-        uses.as_array().into_iter().flatten().filter(named).map(call).collect()
+    /// Whether another call is this one, told again.
+    fn is(&self, other: &Self) -> bool {
+        (&self.id, &self.name, self.tool, self.by, self.flaw, self.kind)
+            == (&other.id, &other.name, other.tool, other.by, other.flaw, other.kind)
+            && (&self.arguments, &self.text) == (&other.arguments, &other.text)
     }
 
     /// Makes a call of a tool that takes any text. Text that is JSON is judged as arguments are.
@@ -148,6 +135,7 @@ impl Call {
     fn new(id: &str, name: &str, arguments: String, place: (u64, u64)) -> Self {
         let arguments = if arguments.trim().is_empty() { "{}".to_owned() } else { arguments };
         let flaw = (!json::is_object(&arguments)).then_some(CUT);
+        let flaw = if name.chars().any(is_unseen) { Some(UNSEEN) } else { flaw };
         Self {
             id: id.to_owned(),
             name: name.to_owned(),
@@ -162,9 +150,18 @@ impl Call {
     }
 }
 
+/// Whether a character is one that nobody sees, and that some clients leave out of a name.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{61c}' | '\u{180e}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 const CUT: &str = "its arguments are no complete JSON object";
 const NAMELESS: &str = "it names no tool";
 const TORN: &str = "it is told in two ways that differ";
+const UNSEEN: &str = "its name holds characters that nobody sees";
+const UNKNOWN: &str = "nobody here knows this kind of call";
 
 impl Api {
     /// Returns the word that logs and metrics use.

@@ -41,6 +41,17 @@ impl Asked {
         }
         taken
     }
+
+    /// Whether every shell on offer is one in the API's own containers, and there is one.
+    pub fn has_hosted_shell(&self) -> bool {
+        let tools = self.body["tools"].as_array().into_iter().flatten();
+        let mut shells = tools.filter(|tool| tool["type"] == "shell").peekable();
+        let hosted = |tool: &Value| {
+            let kind = tool["environment"]["type"].as_str();
+            matches!(kind, Some("container_auto" | "container_reference"))
+        };
+        self.api == Api::Responses && shells.peek().is_some() && shells.all(hosted)
+    }
 }
 
 /// Whether a tool stays on offer. Gemini offers several in one.

@@ -11,7 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::frame::Frame;
-use super::{Api, Fault, messages, responses};
+use super::kinds::is_of_item;
+use super::{Api, Fault, messages};
 
 /// The highest number of a block or an item. Real answers have a few.
 const MOST: u64 = u32::MAX as u64;
@@ -120,7 +121,7 @@ impl Order {
                     return None;
                 }
             }
-            kind if responses::is_of_call(kind) => {
+            kind if is_of_item(kind) => {
                 let index = number(&value["output_index"])?;
                 return (!self.over.contains(&index)).then_some(());
             }

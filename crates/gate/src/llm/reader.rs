@@ -9,7 +9,7 @@ use super::messages::Messages;
 use super::order::Order;
 use super::other::Other;
 use super::responses::Responses;
-use super::{Api, By, Call, Fault, Ruling, STATE, guard};
+use super::{Api, Asked, By, Call, Fault, Ruling, STATE, guard, kinds};
 
 /// What is done about refused calls.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -106,6 +106,8 @@ pub(super) trait Assembler: std::fmt::Debug + Send {
     fn known_as(&self) -> Option<(String, String)> {
         None
     }
+    /// Is told that the client asked for a shell in the API's own containers, and for no other.
+    fn has_hosted_shell(&mut self) {}
     /// Prepares for another answer, which a client reads as the rest of this one.
     fn resume(&mut self);
 }
@@ -132,6 +134,15 @@ impl Reader {
             judged: Vec::new(),
             judged_bytes: 0,
         }
+    }
+
+    /// Goes by what a request asks for: whose shell is it?
+    #[must_use]
+    pub fn knowing(mut self, asked: Option<&Asked>) -> Self {
+        if asked.is_some_and(Asked::has_hosted_shell) {
+            self.assembler.has_hosted_shell();
+        }
+        self
     }
 
     /// Takes bytes and returns what may be passed on.
@@ -304,11 +315,7 @@ impl Reader {
     fn rule(&mut self, calls: &[Call], judge: &mut dyn FnMut(&Call) -> Ruling) -> Vec<Ruling> {
         let mut rulings = Vec::new();
         for call in calls {
-            let same = |known: &Call| {
-                (&known.id, &known.name, &known.arguments, known.flaw)
-                    == (&call.id, &call.name, &call.arguments, call.flaw)
-                    && known.place != call.place
-            };
+            let same = |known: &Call| known.is(call) && known.place != call.place;
             let known = self.judged.iter().find(|(known, _)| same(known));
             let ruling = match (call.by, known) {
                 (By::Server, _) => Ruling::Release,
@@ -365,7 +372,8 @@ pub fn calls(api: Api, answer: &[u8]) -> Result<Vec<Call>, Fault> {
     assembler.end(&mut pieces);
     for piece in pieces {
         if let Piece::Calls(group) = piece {
-            for call in group.calls {
+            // Whether a server may make a call is a question about one, and no call yet.
+            for call in group.calls.into_iter().filter(|call| call.kind != kinds::APPROVAL) {
                 let same = |known: &Call| {
                     (&known.id, &known.name, &known.arguments)
                         == (&call.id, &call.name, &call.arguments)

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Api, Call, Refused, json};
+use super::{Api, Call, Refused, json, kinds};
 
 /// A request to a model.
 #[derive(Clone, Debug)]
@@ -101,7 +101,11 @@ impl Asked {
     pub fn add_results(&mut self, missing: &[(Call, String)]) {
         as_list(&mut self.body["input"]);
         if let Some(input) = self.body["input"].as_array_mut() {
-            let there = |call: &Call| input.iter().any(|item| item["call_id"] == *call.id);
+            let there = |call: &Call| {
+                let names =
+                    |item: &Value| [item["call_id"].clone(), item["approval_request_id"].clone()];
+                input.iter().any(|item| names(item).iter().any(|name| *name == *call.id))
+            };
             let new = missing.iter().filter(|(call, _)| !there(call));
             let new: Vec<Value> = new.map(|(call, error)| output(call, error)).collect();
             input.splice(0..0, new);
@@ -205,6 +209,9 @@ fn chat(calls: &[(Call, String)], said: &Value) -> Vec<Value> {
     std::iter::once(turn).chain(results).collect()
 }
 
+/// A picture of one dot.
+const EMPTY: &str = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
+
 /// Writes the result of a call as an item of a request.
 fn output(call: &Call, error: &str) -> Value {
     let mut item = json!({ "type": call.kind, "call_id": call.id, "output": error });
@@ -214,6 +221,18 @@ fn output(call: &Call, error: &str) -> Value {
             item["output"] = json!([{ "stdout": "", "stderr": error, "outcome": outcome }]);
         }
         "apply_patch_call_output" => item["status"] = "failed".into(),
+        "tool_search_output" => {
+            return json!({ "type": call.kind, "call_id": call.id, "execution": "client",
+                "status": "completed", "tools": [] });
+        }
+        "computer_call_output" => {
+            // Nothing but a picture is taken for an answer.
+            item["output"] = json!({ "type": "computer_screenshot", "image_url": EMPTY });
+        }
+        kinds::APPROVAL => {
+            return json!({ "type": call.kind, "approval_request_id": call.id, "approve": false,
+                "reason": error });
+        }
         _ => {}
     }
     item

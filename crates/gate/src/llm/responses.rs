@@ -11,14 +11,16 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::frame::{Data, Frame};
+use super::kinds::is_of_item;
 use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
 use super::{CUT, Call, Ruling, TORN, json};
-pub(super) use item::{is_call, is_of_call};
-use item::{message, read};
+pub(super) use item::is_call;
+use item::{Shell, message, read};
 
 #[derive(Debug)]
 pub(super) struct Responses {
     on: OnRefusal,
+    shell: Shell,
     open: BTreeMap<u64, Item>,
     done: Vec<Call>,
     held: Vec<Frame>,
@@ -86,7 +88,7 @@ impl Assembler for Responses {
             let items = answer["output"].as_array().into_iter().flatten().enumerate();
             let calls: Vec<Call> = items
                 .filter(|(_, item)| is_call(item))
-                .map(|(at, item)| read(item, (IN_ANSWER, at as u64)))
+                .map(|(at, item)| read(item, (IN_ANSWER, at as u64), self.shell))
                 .collect();
             self.flush(out);
             return out.push(if calls.is_empty() {
@@ -102,7 +104,7 @@ impl Assembler for Responses {
                 self.begin(index).item = value["item"].clone();
             }
             ("response.output_item.done", Some(index)) => self.item_done(index, &value["item"]),
-            (kind, Some(index)) if is_of_call(kind) => self.grow(index, kind, &value),
+            (kind, Some(index)) if is_of_item(kind) => self.grow(index, kind, &value),
             _ => {}
         }
         if self.open.is_empty() && self.done.is_empty() {
@@ -190,6 +192,10 @@ impl Assembler for Responses {
         Some((shown.to_owned(), self.id.as_str()?.to_owned()))
     }
 
+    fn has_hosted_shell(&mut self) {
+        self.shell = Shell::Hosted;
+    }
+
     fn resume(&mut self) {
         let mut earlier = self.earlier.take().unwrap_or_default();
         if earlier.spent.is_null() {
@@ -199,7 +205,7 @@ impl Assembler for Responses {
         json::add(&mut earlier.spent, &self.usage);
         earlier.items.append(&mut self.passed);
         earlier.sequence = self.sequence.saturating_add(1);
-        *self = Self { earlier: Some(earlier), ..Self::new(self.on) };
+        *self = Self { earlier: Some(earlier), shell: self.shell, ..Self::new(self.on) };
     }
 }
 
@@ -207,6 +213,7 @@ impl Responses {
     pub(super) fn new(on: OnRefusal) -> Self {
         Self {
             on,
+            shell: Shell::Client,
             open: BTreeMap::new(),
             done: Vec::new(),
             held: Vec::new(),
@@ -251,7 +258,7 @@ impl Responses {
             }
             return;
         }
-        let mut call = read(item, (IN_STREAM, index));
+        let mut call = read(item, (IN_STREAM, index), self.shell);
         let Item { item: added, pieces, told } = open.unwrap_or_default();
         let is = item["arguments"].as_str().or(item["input"].as_str()).unwrap_or_default();
         let differs = |said: &str| !said.is_empty() && said != is;
@@ -265,7 +272,7 @@ impl Responses {
     /// Ends the waiting. An item that is still open was cut off.
     fn flush(&mut self, out: &mut Vec<Piece>) {
         for (index, Item { item, .. }) in std::mem::take(&mut self.open) {
-            let call = read(&item, (IN_STREAM, index));
+            let call = read(&item, (IN_STREAM, index), self.shell);
             self.done.push(Call { flaw: Some(CUT), ..call });
         }
         let (frames, calls) = (std::mem::take(&mut self.held), std::mem::take(&mut self.done));

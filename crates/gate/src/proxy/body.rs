@@ -1,29 +1,43 @@
 //! Bodies of both directions.
 
+use std::fmt;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use hyper::body::{Bytes, Frame, Incoming, SizeHint};
-use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// A body that is passed on as it comes, or is known, or is made on the way.
 #[derive(Debug)]
 pub(super) enum Body {
     Passed(Incoming),
     Known(Option<Bytes>),
-    Made(Receiver<io::Result<Bytes>>),
+    /// Made by whoever reads it, piece by piece: no other task has to be woken for one. None when it
+    /// is over.
+    Made(Option<Step>),
+}
+
+/// The next piece of a body, and the step to the one behind it.
+pub(super) struct Step(Pin<Box<dyn Future<Output = Made> + Send>>);
+
+/// What a step comes to.
+pub(super) type Made = (io::Result<Bytes>, Option<Step>);
+
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Step")
+    }
+}
+
+impl Step {
+    pub(super) fn new(step: impl Future<Output = Made> + Send + 'static) -> Self {
+        Self(Box::pin(step))
+    }
 }
 
 impl Body {
     pub(super) fn known(bytes: impl Into<Bytes>) -> Self {
         Self::Known(Some(bytes.into()).filter(|bytes: &Bytes| !bytes.is_empty()))
-    }
-
-    /// Makes a body of what is sent. The sender waits while nobody reads.
-    pub(super) fn made() -> (Sender<io::Result<Bytes>>, Self) {
-        let (sender, receiver) = channel(4);
-        (sender, Self::Made(receiver))
     }
 }
 
@@ -38,8 +52,13 @@ impl hyper::body::Body for Body {
         match self.get_mut() {
             Self::Passed(incoming) => Pin::new(incoming).poll_frame(cx).map_err(io::Error::other),
             Self::Known(bytes) => Poll::Ready(bytes.take().map(|bytes| Ok(Frame::data(bytes)))),
-            Self::Made(receiver) => {
-                receiver.poll_recv(cx).map(|next| next.map(|next| next.map(Frame::data)))
+            Self::Made(next) => {
+                let Some(step) = next else { return Poll::Ready(None) };
+                step.0.as_mut().poll(cx).map(|(piece, rest)| {
+                    *next = rest;
+                    let over = next.is_none() && piece.as_ref().is_ok_and(Bytes::is_empty);
+                    (!over).then(|| piece.map(Frame::data))
+                })
             }
         }
     }
@@ -48,7 +67,7 @@ impl hyper::body::Body for Body {
         match self {
             Self::Passed(incoming) => incoming.is_end_stream(),
             Self::Known(bytes) => bytes.is_none(),
-            Self::Made(_) => false,
+            Self::Made(next) => next.is_none(),
         }
     }
 

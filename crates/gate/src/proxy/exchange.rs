@@ -10,7 +10,7 @@ use hyper::header::CONTENT_ENCODING;
 use hyper::{HeaderMap, Method, Request, Response, Uri};
 use tokio::time::timeout;
 
-use super::body::Body;
+use super::body::{Body, Step};
 use super::counters::count;
 use super::decode::Decoder;
 use super::head::{answer_plainly, is_utf8, pass_on, text};
@@ -76,7 +76,7 @@ impl Exchange {
         who: Who,
     ) -> Self {
         let on = if asked.is_some() { shared.on } else { OnRefusal::Answer };
-        let reader = Reader::new(api, on);
+        let reader = Reader::new(api, on).knowing(asked.as_ref());
         let source = Source { body: None, decoder: Decoder::Plain };
         Self { shared, api, line, asked, who, reader, source, attempts: 0 }
     }
@@ -104,34 +104,31 @@ impl Exchange {
                 return self.problem(&Problem::new(502, message));
             }
         };
-        let (sender, body) = Body::made();
-        tokio::spawn(async move {
-            let mut next = Next::Bytes(first);
-            loop {
-                let (item, last) = match next {
-                    Next::Bytes(bytes) => (Ok(Bytes::from(bytes)), false),
-                    Next::End(bytes) => (Ok(Bytes::from(bytes)), true),
-                    Next::Problem(problem) => {
-                        self.tell_problem(&problem);
-                        (Ok(Bytes::from(problem.event(self.api))), true)
-                    }
-                    Next::Broken(error) => {
-                        self.tell_problem(&Problem::new(
-                            502,
-                            format!("the upstream broke off: {error}"),
-                        ));
-                        // What came before is on its way; a connection that breaks takes it along.
-                        tokio::time::sleep(FLUSH).await;
-                        (Err(error), true)
-                    }
-                };
-                if sender.send(item).await.is_err() || last {
-                    return;
+        let first = Bytes::from(first);
+        let rest = Box::new(self).step();
+        let step = Step::new(async move { (Ok(first), Some(rest)) });
+        Response::from_parts(parts, Body::Made(Some(step)))
+    }
+
+    /// Returns the way to the next piece of the answer.
+    fn step(mut self: Box<Self>) -> Step {
+        Step::new(async move {
+            match self.next().await {
+                Next::Bytes(bytes) => (Ok(bytes.into()), Some(self.step())),
+                Next::End(bytes) => (Ok(bytes.into()), None),
+                Next::Problem(problem) => {
+                    self.tell_problem(&problem);
+                    (Ok(problem.event(self.api).into()), None)
                 }
-                next = self.next().await;
+                Next::Broken(error) => {
+                    let message = format!("the upstream broke off: {error}");
+                    self.tell_problem(&Problem::new(502, message));
+                    // What came before is on its way; a connection that breaks takes it along.
+                    tokio::time::sleep(FLUSH).await;
+                    (Err(error), None)
+                }
             }
-        });
-        Response::from_parts(parts, body)
+        })
     }
 
     /// Reads on until there is something to pass on.

@@ -60,21 +60,25 @@ pub(super) fn table(folder: &Path, rounds: usize) -> Result<String, Failure> {
     let found = spreads(&seen);
     let mut page = format!(
         "## LLM proxy\n\nA model on the host's loopback that answers with {} pieces of text, 5 ms apart, and \
-         one call; n = {} answers each way, in turns. Times are from the model's write to the client's \
-         read; \"added\" is to the direct connection's own at the same place. The call is held until it is \
-         judged.\n\n\
-         | What | piece ms | p99 ms | p99 added ms | call ms | p99 ms | added ms |\n\
-         | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n",
+         one call; {} answers each way, in turns, of the same model to the same client. Times are from the \
+         model's write to the client's read; \"added\" is to the direct connection's own at the same place. \
+         The call is held until it is judged. Load while measuring: {}.\n\n\
+         | What | pieces | p50 ms | p99 ms | p50 added ms | p99 added ms | calls | call p50 ms | p99 ms | p50 added ms |\n\
+         | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n",
         model::PIECES,
         rounds.max(3),
+        load(),
     );
     let Some(&(base, base_call)) = found.first() else { return Ok(page) };
-    for ((name, _), (piece, call)) in ways.iter().zip(&found) {
+    for (((name, _), (piece, call)), seen) in ways.iter().zip(&found).zip(&seen) {
         page.push_str(&format!(
-            "| {name} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} | {:.3} |\n",
+            "| {name} | {} | {:.3} | {:.3} | {:.3} | {:.3} | {} | {:.3} | {:.3} | {:.3} |\n",
+            seen.pieces.len(),
             ms(piece.median),
             ms(piece.p99),
+            ms(piece.median) - ms(base.median),
             ms(piece.p99) - ms(base.p99),
+            seen.calls.len(),
             ms(call.median),
             ms(call.p99),
             ms(call.median) - ms(base_call.median),
@@ -92,6 +96,12 @@ pub(super) fn table(folder: &Path, rounds: usize) -> Result<String, Failure> {
     }
     page.push('\n');
     Ok(page)
+}
+
+/// Returns how busy the machine was in the last minute.
+fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or("unknown").to_owned()
 }
 
 /// Starts a proxy in front of a model; returns its port.

@@ -81,6 +81,7 @@ fn what_is_too_large_is_refused_in_the_words_of_each_api() {
     let scene = Scene::new(World::new(), ON);
     for (api, words) in [
         ("chat", "\"type\":\"request_too_large\""),
+        ("responses", "\"type\":\"request_too_large\""),
         ("messages", "\"type\":\"error\""),
         ("gemini", "\"status\":\"INVALID_ARGUMENT\""),
     ] {

@@ -151,3 +151,64 @@ fn calls_in_the_arguments_of_a_call_are_judged() {
         assert!(got.body.contains("recipient_name"), "{api} {}", got.body);
     }
 }
+
+#[test]
+fn what_a_client_would_do_is_judged_whatever_the_call_says_of_itself() {
+    let arguments = r#"{\"path\":\"/etc/passwd\",\"content\":\"x\"}"#;
+    let shell = r#""call_id":"c","action":{"commands":["echo x > /etc/passwd"]}"#;
+    for item in [
+        format!(
+            r#"{{"type":"mcp_approval_request","id":"m","server_label":"s","name":"write_file","arguments":"{arguments}"}}"#
+        ),
+        format!(
+            r#"{{"type":"shell_call","environment":{{"type":"container_reference","container_id":"x"}},{shell}}}"#
+        ),
+        format!(r#"{{"type":"remote_shell_call",{shell}}}"#),
+        format!(r#"{{"type":"shell_call","arguments":"{{}}",{shell}}}"#),
+    ] {
+        let whole = format!(r#"{{"id":"r","object":"response","output":[{item}]}}"#);
+        let added =
+            format!(r#"{{"type":"response.output_item.added","output_index":0,"item":{item}}}"#);
+        let done = added.replace("item.added", "item.done");
+        let last = format!(r#"{{"type":"response.completed","response":{whole}}}"#);
+        let events: String = [added, done, last].map(|event| format!("data: {event}\n\n")).concat();
+        for (body, stream) in [(whole, false), (events, true)] {
+            let got = behind("responses", &answer("200 OK", "", &body), stream);
+            assert_eq!(got.status, 200, "{item} {got:?}");
+            assert!(
+                !got.body.contains("_call\"") && !got.body.contains("approval"),
+                "{item} {got:?}"
+            );
+            assert!(
+                got.body.contains("\"output_text\"") && got.body.contains("blocked"),
+                "{item} {got:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn more_calls_in_a_call_than_are_judged_are_refused() {
+    let scene = Scene::new(World::new(), ON);
+    let many = |count: usize| {
+        let uses = vec![r#"{"recipient_name": "f", "parameters": {}}"#; count].join(", ");
+        format!(r#"call multi_tool_use.parallel {{"tool_uses": [{uses}]}}"#)
+    };
+    let deep = |depth: usize| {
+        let inner = r#"{"path": "a.rs"}"#.to_owned();
+        let wrap = |inner: String, _| {
+            format!(
+                r#"{{"tool_uses": [{{"recipient_name": "write_file", "parameters": {inner}}}]}}"#
+            )
+        };
+        format!("call multi_tool_use.parallel {}", (0..depth).fold(inner, wrap))
+    };
+    for (script, fits) in [(many(128), true), (many(129), false), (deep(4), true), (deep(5), false)]
+    {
+        for api in APIS {
+            let got = scene.ask(api, true, &script);
+            assert_eq!(got.body.contains("recipient_name"), fits, "{api} {}", got.body);
+            assert_eq!(got.body.contains("more calls"), !fits, "{api} {}", got.body);
+        }
+    }
+}

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::llm::{Call, NAMELESS, TORN, json as strict};
+use crate::llm::kinds::{self, Acts};
+use crate::llm::{Api, Call, NAMELESS, TORN, UNKNOWN, json as strict};
 
 /// The number under which the older way to ask for a function goes.
 pub(super) const LEGACY: u64 = u64::MAX;
@@ -116,6 +117,7 @@ fn place(slots: &mut [Slot], entry: &Value) -> Option<usize> {
 
 impl Slot {
     fn take(&mut self, entry: &Value) {
+        self.flaw = self.flaw.or(odd(entry));
         if let Some(id) = entry["id"].as_str().filter(|id| !id.is_empty()) {
             id.clone_into(&mut self.id);
         }
@@ -132,6 +134,9 @@ impl Slot {
             }
             if form == Form::Text {
                 self.form = form;
+            }
+            if kinds::body(body, &[input]).is_none() {
+                self.flaw = Some(TORN);
             }
             if let Some(name) = body["name"].as_str().filter(|name| !name.is_empty()) {
                 if self.name.is_empty() {
@@ -152,4 +157,22 @@ impl Slot {
             }
         }
     }
+}
+
+/// Says what is wrong with an entry that is no call as this API has them, or several in one.
+fn odd(entry: &Value) -> Option<&'static str> {
+    let kind = entry["type"].as_str().filter(|kind| !kind.is_empty());
+    let unknown = |(key, inner): (&String, &Value)| {
+        inner.is_object() && kinds::of(Api::Chat, key, inner) == Acts::Unknown
+    };
+    let is_known = |kind| matches!(kinds::of(Api::Chat, kind, entry), Acts::Client(_));
+    if !kind.is_none_or(is_known) || entry.as_object().into_iter().flatten().any(unknown) {
+        return Some(UNKNOWN);
+    }
+    let other = match kind {
+        Some("function") => "custom",
+        Some("custom") => "function",
+        Some(_) | None => return None,
+    };
+    entry[other].is_object().then_some(TORN)
 }

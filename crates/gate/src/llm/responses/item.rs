@@ -2,65 +2,80 @@
 
 use serde_json::{Value, json};
 
-use crate::llm::{By, Call, NAMELESS};
+use crate::llm::kinds::{self, Acts};
+use crate::llm::{Api, By, Call, NAMELESS, TORN, UNKNOWN};
 
-/// Whether an item is a call, whoever carries it out: the API names all of them alike.
-pub(in crate::llm) fn is_call(item: &Value) -> bool {
-    let kind = item["type"].as_str().unwrap_or_default();
-    kind.ends_with("_call")
+/// Who runs the shell of an answer.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(in crate::llm) enum Shell {
+    /// The client, as far as anybody knows.
+    #[default]
+    Client,
+    /// A container of the API's: the client asked for one, and for no other shell.
+    Hosted,
 }
 
-/// Whether an event is about a call that a client carries out.
-pub(in crate::llm) fn is_of_call(kind: &str) -> bool {
-    let kind = kind.strip_prefix("response.").unwrap_or(kind);
-    let of =
-        ["function_call", "custom_tool_call", "shell_call", "local_shell_call", "apply_patch_call"];
-    of.into_iter().any(|of| kind.starts_with(of)) && !kind.starts_with("shell_call_output")
+/// Whether an item is a call, whoever carries it out.
+pub(in crate::llm) fn is_call(item: &Value) -> bool {
+    kinds::of(Api::Responses, kind(item), item) != Acts::Nobody
 }
 
 /// Reads an item that is a call.
-pub(super) fn read(item: &Value, place: (u64, u64)) -> Call {
+pub(super) fn read(item: &Value, place: (u64, u64), shell: Shell) -> Call {
     let text = |key: &str| item[key].as_str().filter(|text| !text.is_empty());
-    let kind = text("type").unwrap_or_default();
+    let kind = kind(item);
     let id = text("call_id").or(text("id")).unwrap_or_default();
     let name = text("name").unwrap_or(kind);
-    let (tool, by) = match kind {
-        "local_shell_call" => ("local_shell", By::Client),
-        "shell_call" if item["environment"]["type"] == "container_reference" => {
-            ("shell", By::Server)
+    let asks = match kinds::of(Api::Responses, kind, item) {
+        Acts::Client(asks) => asks,
+        Acts::Server => {
+            let call = Call::new(id, name, told(item), place);
+            return Call { by: By::Server, flaw: None, ..call };
         }
-        "shell_call" => ("shell", By::Client),
-        "apply_patch_call" => ("apply_patch", By::Client),
-        "computer_call" => ("computer", By::Client),
-        "tool_search_call" if item["execution"] == "server" => ("", By::Server),
-        "web_search_call"
-        | "file_search_call"
-        | "code_interpreter_call"
-        | "image_generation_call"
-        | "mcp_call" => ("", By::Server),
-        _ => ("", By::Client),
+        Acts::Nobody | Acts::Said | Acts::Unknown => {
+            let call = Call::new(id, name, item.to_string(), place);
+            return Call { flaw: Some(UNKNOWN), kind: "function_call_output", ..call };
+        }
     };
-    let body = ["arguments", "action", "operation", "input", "code", "queries"];
-    let body = body.into_iter().map(|key| (key, &item[key])).find(|(_, value)| !value.is_null());
-    let arguments = match body {
-        Some(("input", Value::String(text))) => text.clone(),
-        Some(("arguments", Value::String(text))) => text.clone(),
-        Some((_, value)) => value.to_string(),
-        None => item.to_string(),
+    let body = kinds::body(item, asks.body);
+    let mut call = match body.as_deref() {
+        // A tool that takes any text.
+        Some([("input", Value::String(text))]) => Call::of_text(id, name, text.clone(), place),
+        Some([("arguments", Value::String(text))]) => Call::new(id, name, text.clone(), place),
+        Some([(key, value @ Value::Array(_))]) => {
+            Call::new(id, name, json!({ *key: value }).to_string(), place)
+        }
+        Some([(_, value)]) => Call::new(id, name, value.to_string(), place),
+        Some(_) | None => Call::new(id, name, item.to_string(), place),
     };
-    // A tool that takes any text.
-    let of_text = matches!(body, Some(("input", Value::String(_))));
-    let make = if of_text { Call::of_text } else { Call::new };
-    let mut call = make(id, name, arguments, place);
-    (call.tool, call.by) = (tool, by);
-    call.kind = output(kind);
-    if matches!(kind, "function_call" | "custom_tool_call") && text("name").is_none() {
+    (call.tool, call.kind) = (asks.tool, asks.answer);
+    if asks.tool.is_empty() && text("name").is_none() {
         call.flaw = Some(NAMELESS);
     }
-    if by == By::Server {
-        call.flaw = None;
+    if body.is_none() {
+        call.flaw = Some(TORN);
+    }
+    // What the item says of itself is not enough: whoever asked must have asked for it.
+    let elsewhere = item["environment"]["type"] == "container_reference";
+    if asks.hosted && elsewhere && shell == Shell::Hosted {
+        (call.by, call.flaw) = (By::Server, None);
     }
     call
+}
+
+fn kind(item: &Value) -> &str {
+    item["type"].as_str().unwrap_or_default()
+}
+
+/// Returns what a call of a server says, for those who list it.
+fn told(item: &Value) -> String {
+    let body = ["arguments", "action", "operation", "input", "code", "queries"];
+    let body = body.into_iter().map(|key| &item[key]).find(|value| !value.is_null());
+    match body {
+        Some(Value::String(text)) if item["code"].is_null() => text.clone(),
+        Some(value) => value.to_string(),
+        None => item.to_string(),
+    }
 }
 
 /// Returns the message that stands in place of a call. Its id follows from the call's, so that it is
@@ -75,15 +90,4 @@ pub(super) fn message(item: &Value, text: &str, status: &str) -> Value {
         "role": "assistant",
         "content": [{ "type": "output_text", "text": text, "annotations": [], "logprobs": [] }],
     })
-}
-
-/// Returns the kind of item that answers a kind of call.
-fn output(kind: &str) -> &'static str {
-    match kind {
-        "custom_tool_call" => "custom_tool_call_output",
-        "local_shell_call" => "local_shell_call_output",
-        "shell_call" => "shell_call_output",
-        "apply_patch_call" => "apply_patch_call_output",
-        _ => "function_call_output",
-    }
 }

@@ -1,5 +1,6 @@
 mod again;
 mod hidden;
+mod kinds;
 mod numbers;
 mod odd;
 mod recorded;

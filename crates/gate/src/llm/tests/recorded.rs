@@ -7,12 +7,12 @@ use serde_json::Value;
 
 /// What nobody can read, and why.
 const REFUSED: [(&str, &str); 2] = [
-    ("tool:2acfb86fa549", "its first event lacks a bracket: it was written by hand"),
+    ("tool:2acfb86fa549", "its first and its last event lack a bracket: it was written by hand"),
     (
         "tool:08f109c352a3",
         "a second message begins inside of a call of the first: a gateway lost its upstream and asked \
-         again. Clients that read on join both, and a server takes no such conversation back; those \
-         of the API, and the one that recorded it, end with an error and ask again",
+         again. The API's own client reads two calls out of it, and neither is the one that was \
+         recorded: pieces of the second go to the block of the first that has the same number",
     ),
 ];
 
@@ -127,6 +127,34 @@ fn recorded_calls_are_put_together_and_pass_byte_for_byte() {
     let mut expected = REFUSED.map(|(id, _)| id);
     expected.sort_unstable();
     assert_eq!(refused, expected);
+}
+
+#[test]
+fn what_nobody_can_read_is_so_by_its_bytes() {
+    let Some(rows) = recorded() else { return };
+    let events = |id: &str| -> Vec<Result<Value, serde_json::Error>> {
+        let row = rows.iter().find(|(_, _, row)| row["id"] == id).unwrap();
+        let sent = String::from_utf8(row.1.concat()).unwrap();
+        let data = sent.lines().filter_map(|line| line.strip_prefix("data: "));
+        data.map(serde_json::from_str).collect()
+    };
+    let [(unbalanced, _), (spliced, _)] = REFUSED;
+    let read = events(unbalanced);
+    let broken: Vec<usize> = (0..read.len()).filter(|at| read[*at].is_err()).collect();
+    assert_eq!(broken, [0, read.len() - 1], "its first and its last event are no JSON");
+    let (mut begun, mut open, mut inside) = (0, Vec::new(), false);
+    for event in events(spliced).into_iter().map(Result::unwrap) {
+        match event["type"].as_str().unwrap() {
+            "message_start" => {
+                begun += 1;
+                inside |= begun == 2 && open == [1];
+            }
+            "content_block_start" => open.push(event["index"].as_u64().unwrap()),
+            "content_block_stop" => open.retain(|index| event["index"] != *index),
+            _ => {}
+        }
+    }
+    assert!(begun == 2 && inside, "the second message begins while block 1 of the first is open");
 }
 
 #[test]
