@@ -1,5 +1,6 @@
 //! Names that do not exist yet: none comes to be, and none of ours stays.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -179,8 +180,11 @@ fn a132_spares_hold_names_as_new_placeholders_do() {
             let entries = fs::read_dir(&pool).unwrap();
             let names = entries.map(|entry| entry.unwrap().file_name());
             // Beside them lie a list of folders, and what runs tell each other.
-            let mut names: Vec<_> =
-                names.filter(|name| !name.to_string_lossy().starts_with('.')).collect();
+            let is_ours = |name: &OsString| {
+                let name = name.to_string_lossy();
+                name == ".folders" || name.starts_with(".run-")
+            };
+            let mut names: Vec<_> = names.filter(|name| !is_ours(name)).collect();
             names.sort();
             names
         };

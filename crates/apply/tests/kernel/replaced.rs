@@ -4,7 +4,6 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use palisade_apply::{Input, Output, Streams};
 use palisade_plan::Layer;
