@@ -30,7 +30,7 @@ use crate::ui::{Format, Ui};
 pub(crate) enum AuditCommand {
     Verify(verify::VerifyArgs),
     Tail(query::TailArgs),
-    Query(query::QueryArgs),
+    Query(Box<query::QueryArgs>),
     Metrics(metrics::MetricsArgs),
 }
 
