@@ -79,6 +79,8 @@ pub mod history;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod hook;
 mod http;
+mod json;
+pub mod mcp;
 pub mod places;
 pub mod proxy;
 pub mod read;
@@ -114,9 +116,9 @@ pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
-    Always, Answered, CannotRun, Confirm, Done, Each, EachSpan, HostQuestion, Input, Job, Nobody,
-    Outcome, Output, Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic,
-    Unconfirmed, Under, export_folder, write_export,
+    Always, Answered, CannotRun, Confirm, Done, Each, EachSpan, HostQuestion, Input, Job, Named,
+    Nobody, Outcome, Output, Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion,
+    Traffic, Unconfirmed, Under, export_folder, write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Sandboxing,

@@ -9,19 +9,19 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// A body that is passed on as it comes, or is known, or is made on the way.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(crate) enum Body {
     Passed(Incoming),
     Known(Option<Bytes>),
     Made(Receiver<io::Result<Bytes>>),
 }
 
 impl Body {
-    pub(super) fn known(bytes: impl Into<Bytes>) -> Self {
+    pub(crate) fn known(bytes: impl Into<Bytes>) -> Self {
         Self::Known(Some(bytes.into()).filter(|bytes: &Bytes| !bytes.is_empty()))
     }
 
     /// Makes a body of what is sent. The sender waits while nobody reads.
-    pub(super) fn made() -> (Sender<io::Result<Bytes>>, Self) {
+    pub(crate) fn made() -> (Sender<io::Result<Bytes>>, Self) {
         let (sender, receiver) = channel(4);
         (sender, Self::Made(receiver))
     }
