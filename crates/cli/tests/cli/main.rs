@@ -6,6 +6,7 @@
 )]
 
 mod acp;
+mod acp_agents;
 mod advice;
 mod agents;
 mod audit;
@@ -28,6 +29,7 @@ mod kit;
 mod levels;
 mod linking;
 mod mcp;
+mod mcp_http;
 mod needed_hosts;
 mod network;
 mod network_clients;

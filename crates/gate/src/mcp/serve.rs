@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
-use hyper::body::{Body as _, Bytes, Frame, Incoming};
+use hyper::body::{Body as _, Bytes, Frame, Incoming, SizeHint};
 use hyper::header::{ACCEPT, ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderMap};
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
@@ -392,6 +392,15 @@ impl hyper::body::Body for Told {
 
     fn is_end_stream(&self) -> bool {
         matches!(self, Self::Known(None))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Self::Known(bytes) => {
+                SizeHint::with_exact(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64))
+            }
+            Self::Stream { .. } => SizeHint::default(),
+        }
     }
 }
 
