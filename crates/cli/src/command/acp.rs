@@ -11,7 +11,7 @@ use palisade::rpc::{self, Line};
 use palisade::{Answered, Guard, Sandbox, Stop};
 
 use super::beside::{self, Beside};
-use crate::args::Selection;
+use crate::args::Subject;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -31,15 +31,15 @@ use crate::ui::{Format, Ui};
 ///
 /// Exit codes: those of the agent, 0 it was ended because its editor was gone, 125 it cannot be confined, 126 it is denied.
 ///
-/// Example: palisade acp --agent gemini -- gemini --experimental-acp
+/// Example: palisade acp --agent gemini -- gemini --acp
 #[derive(Debug, clap::Args)]
 pub(crate) struct AcpArgs {
     #[command(flatten)]
-    selection: Selection,
+    subject: Subject,
 
     /// The agent: a program and its arguments
     #[arg(last = true, required = true, value_name = "AGENT")]
-    agent: Vec<String>,
+    program: Vec<String>,
 }
 
 impl AcpArgs {
@@ -48,9 +48,9 @@ impl AcpArgs {
     }
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let request = self.selection.request()?;
+        let request = self.subject.request()?;
         let sandbox = beside::sandbox(&request, ui)?;
-        let Beside { run, to, from } = beside::start(&sandbox, &self.agent)?;
+        let Beside { run, to, from } = beside::start(&sandbox, &self.program)?;
         let stop = run.stop();
         let between = Arc::new(Between {
             sandbox: sandbox.clone(),

@@ -22,6 +22,10 @@ struct Editor {
     heard: Receiver<Json>,
     /// Questions that a person was to answer.
     asked: usize,
+    /// What that person says.
+    agrees: bool,
+    /// What the agent and the adapter complain about.
+    errors: std::path::PathBuf,
 }
 
 impl Editor {
@@ -29,8 +33,9 @@ impl Editor {
         let mut command = world.command(PALISADE);
         command.arg("acp").args(words).envs(variables.iter().cloned());
         command.env("PATH", "/usr/local/bin:/usr/bin:/bin").env("TERM", "dumb");
-        let errors = fs::File::create(world.home.path("errors")).unwrap();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
+        let errors = world.home.path("errors");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(fs::File::create(&errors).unwrap());
         let mut acp = command.spawn().unwrap();
         let to = acp.stdin.take().unwrap();
         let (sender, heard) = channel();
@@ -42,23 +47,34 @@ impl Editor {
                     .ok();
             }
         });
-        Self { acp, to, heard, asked: 0 }
+        Self { acp, to, heard, asked: 0, agrees: false, errors }
+    }
+
+    fn errors(&self) -> String {
+        fs::read_to_string(&self.errors).unwrap_or_default()
     }
 
     fn say(&mut self, message: &Json) {
         writeln!(self.to, "{message}").unwrap();
     }
 
-    /// Asks for something, and says no to whatever a person is asked meanwhile.
+    /// Asks for something, and answers whatever a person is asked meanwhile.
     fn ask(&mut self, id: u64, method: &str, params: &Json) -> Json {
         self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         loop {
             let heard = self.heard.recv_timeout(Duration::from_secs(120));
-            let heard = heard.unwrap_or_else(|_| panic!("{method} is not answered"));
+            let heard =
+                heard.unwrap_or_else(|_| panic!("{method} is not answered: {}", self.errors()));
             if heard["method"] == "session/request_permission" {
                 self.asked += 1;
+                let options = heard["params"]["options"].as_array().unwrap();
+                let kinds: Vec<&Json> = options.iter().map(|option| &option["kind"]).collect();
+                assert!(!kinds.contains(&&json!("allow_always")), "{heard}");
+                let wanted = if self.agrees { "allow_once" } else { "reject_once" };
+                let option = options.iter().find(|option| option["kind"] == wanted).unwrap();
+                let outcome = json!({ "outcome": "selected", "optionId": option["optionId"] });
                 self.say(&json!({ "jsonrpc": "2.0", "id": heard["id"],
-                                  "result": { "outcome": { "outcome": "cancelled" } } }));
+                                  "result": { "outcome": outcome } }));
             } else if heard["id"] == id && heard.get("method").is_none() {
                 assert!(heard.get("error").is_none(), "{method}: {heard}");
                 return heard["result"].clone();
@@ -74,9 +90,9 @@ impl Drop for Editor {
     }
 }
 
-/// Has an agent make one call; returns whether the file that it was to make is there, and how it was
-/// judged.
-fn makes(agent: &str, program: &Path, command: &str) -> (bool, Vec<(String, String)>) {
+/// Has an agent make one call, to which a person agrees or not if asked; returns whether the file that
+/// it was to make is there, how it was judged, and whether a person was asked.
+fn makes(agent: &str, program: &Path, command: &str, agrees: bool) -> (bool, Vec<Json>, usize) {
     let (tool, words): (&str, &[&str]) = match agent {
         "gemini" => ("run_shell_command", &["--acp", "--model", "gemini-2.5-flash"]),
         "opencode" => ("bash", &["acp"]),
@@ -108,6 +124,8 @@ fn makes(agent: &str, program: &Path, command: &str) -> (bool, Vec<(String, Stri
             "options": { "baseURL": format!("{url}/v1"), "apiKey": "k" },
             "models": { "scripted": { "name": "scripted", "tool_call": true } } } } });
     write(".config/opencode/opencode.json", &provider.to_string());
+    // It makes this one when it is first started, which is not done behind walls.
+    write(".config/opencode/.gitignore", "node_modules\n");
     let variables = [
         ("GEMINI_API_KEY", "k".to_owned()),
         ("GOOGLE_GEMINI_BASE_URL", url.clone()),
@@ -121,6 +139,7 @@ fn makes(agent: &str, program: &Path, command: &str) -> (bool, Vec<(String, Stri
     let program = program.to_str().unwrap();
     let line = [&["--agent", agent, "--", program][..], words].concat();
     let mut editor = Editor::new(&world, &line, &variables);
+    editor.agrees = agrees;
     let capabilities =
         json!({ "fs": { "readTextFile": true, "writeTextFile": true }, "terminal": true });
     editor.ask(
@@ -132,30 +151,30 @@ fn makes(agent: &str, program: &Path, command: &str) -> (bool, Vec<(String, Stri
     let opened = editor.ask(2, "session/new", &json!({ "cwd": root, "mcpServers": [] }));
     let prompt = json!([{ "type": "text", "text": "go" }]);
     editor.ask(3, "session/prompt", &json!({ "sessionId": opened["sessionId"], "prompt": prompt }));
-    assert_eq!(editor.asked, 0, "the policy answers");
+    let asked = editor.asked;
     drop(editor);
     let log = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap_or_default();
     let events = log.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
-    let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
-    let calls = events.filter(|event| event["event"] == "tool-call");
-    let calls = calls.map(|call| (text(&call["tool"]), text(&call["verdict"]))).collect();
-    (world.project.path("made").exists(), calls)
+    let told = events.filter_map(|event| match event["event"].as_str()? {
+        "tool-call" => Some(json!([event["tool"], event["verdict"]])),
+        "confirmation" => Some(json!([event["by"], event["answer"]])),
+        _ => None,
+    });
+    // Whoever named the agent agreed to it by that.
+    let told = told.filter(|told| told[0] != "command-line").collect();
+    (world.project.path("made").exists(), told, asked)
 }
 
+const DENIED: &str = "touch made; touch /etc/palisade-was-here";
+
+/// One that tells what it is about to do: the policy answers, and nobody else.
 fn tried(agent: &str) {
     let Some(program) = program(agent) else { return };
-    let (made, calls) = makes(agent, &program, "touch made");
-    assert!(made, "what is allowed happens: {calls:?}");
-    assert_eq!(calls, [("execute".to_owned(), "allow".to_owned())]);
-    let (made, calls) = makes(agent, &program, "touch made; touch /etc/palisade-was-here");
-    assert!(!made, "what is denied does not: {calls:?}");
-    assert_eq!(calls, [("execute".to_owned(), "deny".to_owned())]);
+    let allowed = makes(agent, &program, "touch made", false);
+    assert_eq!(allowed, (true, vec![json!(["execute", "allow"])], 0), "what is allowed happens");
+    let denied = makes(agent, &program, DENIED, true);
+    assert_eq!(denied, (false, vec![json!(["execute", "deny"])], 0), "what is denied does not");
     assert!(!Path::new("/etc/palisade-was-here").exists());
-}
-
-#[test]
-fn gemini_cli_goes_by_the_answers_of_the_policy() {
-    tried("gemini");
 }
 
 #[test]
@@ -166,4 +185,15 @@ fn opencode_goes_by_the_answers_of_the_policy() {
 #[test]
 fn copilot_cli_goes_by_the_answers_of_the_policy() {
     tried("copilot");
+}
+
+/// It tells a title alone, for people: a person is asked, and the walls hold whatever that one says.
+#[test]
+fn gemini_cli_goes_by_the_answers_of_a_person() {
+    let Some(program) = program("gemini") else { return };
+    let said = |word: &str| vec![json!(["execute", "ask"]), json!(["acp", word])];
+    assert_eq!(makes("gemini", &program, "touch made", true), (true, said("yes"), 1));
+    assert_eq!(makes("gemini", &program, "touch made", false), (false, said("no"), 1));
+    assert_eq!(makes("gemini", &program, DENIED, true), (true, said("yes"), 1));
+    assert!(!Path::new("/etc/palisade-was-here").exists());
 }
