@@ -29,6 +29,7 @@ mod kit;
 mod levels;
 mod linking;
 mod mcp;
+mod mcp_gate;
 mod mcp_http;
 mod needed_hosts;
 mod network;

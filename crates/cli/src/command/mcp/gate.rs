@@ -23,8 +23,18 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
-/// Most lists of tools that a client waits for at the same time.
-const LISTS: usize = 64;
+/// Most requests of a client that are not answered yet.
+const WAITING: usize = 4096;
+
+/// What a client waits for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Awaited {
+    /// A list of tools.
+    List,
+    Other,
+}
+
+const CANCELLED: &str = "notifications/cancelled";
 
 struct Gate {
     sandbox: Sandbox,
@@ -33,8 +43,8 @@ struct Gate {
     name: String,
     accept: bool,
     pins: Mutex<Pins>,
-    /// Requests for lists of tools that are not answered yet.
-    lists: Mutex<BTreeMap<String, ()>>,
+    /// Requests that are not answered yet, by their `id` as it was written.
+    awaited: Mutex<BTreeMap<String, Awaited>>,
     client: Mutex<io::Stdout>,
     /// How often somebody was told that a message was not passed on.
     told: AtomicUsize,
@@ -60,7 +70,7 @@ pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit,
         name: args.name.clone(),
         accept: args.accept_changes,
         pins: Mutex::new(pins),
-        lists: Mutex::default(),
+        awaited: Mutex::default(),
         client: Mutex::new(io::stdout()),
         told: AtomicUsize::new(0),
     });
@@ -157,7 +167,12 @@ impl Gate {
             let passes = match &message {
                 Message::Request { id, method, params } => self.passes(id, method, params),
                 // A call that wants no answer would be made without one.
-                Message::Notification { method, .. } => method != "tools/call",
+                Message::Notification { method, params } => {
+                    if let Some(id) = params.get("requestId").filter(|_| method == CANCELLED) {
+                        self.answered(id);
+                    }
+                    method != "tools/call"
+                }
                 Message::Response { .. } => true,
             };
             // As it was read, and not as it was written: a server may read another message there.
@@ -170,18 +185,8 @@ impl Gate {
     /// Whether a request goes to the server; one that does not is answered.
     fn passes(&self, id: &Json, method: &str, params: &Map<String, Json>) -> bool {
         match method {
-            "tools/list" => {
-                let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-                if lists.len() >= LISTS {
-                    drop(lists);
-                    self.refuse(id, "too many lists of tools are waited for");
-                    return false;
-                }
-                lists.insert(id.to_string(), ());
-                true
-            }
             "tools/call" => match self.recorded(id, params) {
-                None => true,
+                None => self.awaits(id, Awaited::Other),
                 Some(why) => {
                     let mut result =
                         json!({ "content": [{ "type": "text", "text": why }], "isError": true });
@@ -192,8 +197,22 @@ impl Gate {
                     false
                 }
             },
-            _ => true,
+            "tools/list" => self.awaits(id, Awaited::List),
+            _ => self.awaits(id, Awaited::Other),
         }
+    }
+
+    /// Notes a request that the server is to answer, once.
+    fn awaits(&self, id: &Json, what: Awaited) -> bool {
+        let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = id.to_string();
+        if awaited.len() >= WAITING || awaited.contains_key(&key) {
+            drop(awaited);
+            self.refuse(id, "too many requests are not answered yet, or one of this `id`");
+            return false;
+        }
+        awaited.insert(key, what);
+        true
     }
 
     /// Says why a call must not be made, and tells whoever watches if it could not be recorded.
@@ -237,21 +256,37 @@ impl Gate {
 
     /// Takes a message of the server's; returns whether it was the answer to the request of this `id`.
     fn hear_server(&self, line: &[u8], id: Option<&Json>) -> bool {
-        match Message::read(line) {
-            Ok(Message::Response { id: told, answer: Ok(result) }) if self.was_list(&told) => {
-                self.say(rpc::result(&told, self.listed(result)).to_string().as_bytes());
-                id == Some(&told)
-            }
+        let message = match Message::read(line) {
+            Ok(message) => message,
             // A server that speaks no protocol would speak to whoever reads this.
             Err(fault) => {
                 self.dropped(&format!("what the server says is no message ({})", fault.message));
-                false
+                return false;
             }
-            Ok(message) => {
-                self.say(&message.line());
-                matches!(&message, Message::Response { id: told, .. } if id == Some(told))
+        };
+        let Message::Response { id: told, answer } = &message else {
+            self.say(&message.line());
+            return false;
+        };
+        match (self.answered(told), answer) {
+            // A client may take an `id` for its own that is written otherwise, and a list that nobody
+            // looked at for the one it asked for.
+            (None, _) => {
+                self.dropped("the server answers what was not asked");
+                return false;
             }
+            (Some(Awaited::List), Ok(result)) => {
+                let listed = self.listed(result.clone());
+                self.say(rpc::result(told, listed).to_string().as_bytes());
+            }
+            (Some(Awaited::List | Awaited::Other), _) => self.say(&message.line()),
         }
+        id == Some(told)
+    }
+
+    /// Returns what was awaited under an `id`, and awaits it no more.
+    fn answered(&self, id: &Json) -> Option<Awaited> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner).remove(&id.to_string())
     }
 
     /// Tells whoever watches that something was not passed on, as long as that is no flood.
@@ -260,11 +295,6 @@ impl Gate {
         if self.told.fetch_add(1, Ordering::Relaxed) < MOST {
             self.ui.say(&format!("warning: {}; it was not passed on", visible(what)));
         }
-    }
-
-    fn was_list(&self, id: &Json) -> bool {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.remove(&id.to_string()).is_some()
     }
 
     /// Leaves out what the policy denies by name, and what says something else than before.
