@@ -98,7 +98,8 @@ impl Far {
         let bad = |why| CannotReach::Address(url.to_owned(), why);
         let uri: Uri = url.parse().map_err(|_| bad("it is no URL"))?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']).to_owned();
-        let authority = uri.authority().map(|it| it.as_str()).unwrap_or_default();
+        let authority =
+            uri.authority().map(hyper::http::uri::Authority::as_str).unwrap_or_default();
         let is_near = host == "localhost"
             || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
         match uri.scheme_str() {
@@ -175,7 +176,7 @@ async fn carry(shared: Arc<Shared>, mut posts: Receiver<Post>) {
     }
     // What was asked gets a moment to be answered.
     let all = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
-    timeout(SHORT / 5, room.acquire_many(all)).await.ok().map(drop);
+    drop(timeout(SHORT / 5, room.acquire_many(all)).await);
     listens.iter().for_each(tokio::task::JoinHandle::abort);
     if shared.state().session.is_some() {
         let request = shared.request(Method::DELETE, Body::known(Vec::new()));
