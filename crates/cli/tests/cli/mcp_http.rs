@@ -380,7 +380,7 @@ fn who_can_ask_is_asked_in_the_stream_of_the_call() {
         server.says(&stranger, &answer);
         assert_eq!(server.says(&session, &answer).status, 202);
         assert_eq!(Came::of(stream).json()["result"]["isError"], !runs);
-        assert_eq!(world.project.path(&format!("agreed-{runs}")).exists(), runs);
+        assert_eq!(world.project.path(format!("agreed-{runs}")).exists(), runs);
     }
 }
 
