@@ -103,6 +103,7 @@ const TASKS: [Task; 12] = [
         usage: &[
             ("[--runs N]", "that binary beside no sandbox and others: docs/performance.md"),
             ("--network", "what it says of the network alone, printed"),
+            ("--doors", "hooks and servers beside their bars, printed"),
         ],
         run: bench::run,
     },

@@ -2,8 +2,9 @@
 //!
 //! This room holds the name server that answers for allowed names only, the relay that carries
 //! their connections, the HTTP CONNECT and SOCKS5 proxies, and the proxy that holds back refused
-//! tool calls of a model; the MCP gate is to come. Most of it reads bytes into values and writes
-//! small answers (docs/adr/0032), and opens no socket; `net` and `proxy` do:
+//! tool calls of a model. Most of it reads bytes into values and writes
+//! small answers (docs/adr/0032), and opens no socket; `net`, `proxy` and
+//! `mcp` do:
 //!
 //! | Module | Question it answers |
 //! | --- | --- |
@@ -14,6 +15,7 @@
 //! | `packet` | Who wants to reach whom, by the first bytes of a packet? |
 //! | `llm` | Which tool calls are in a model's answer, and what stands in place of a refused one? |
 //! | `proxy` | Who asks which model, and what of its answer is passed on? |
+//! | `mcp` | How do messages of MCP travel by HTTP, to a server of ours and to one of others? |
 //! | `address` | May the address that a name leads to be dialled? |
 //!
 //! Rules that hold here:
@@ -33,6 +35,7 @@ pub mod dns;
 pub mod hello;
 pub mod http;
 pub mod llm;
+pub mod mcp;
 #[cfg(target_os = "linux")]
 pub mod net;
 pub mod packet;

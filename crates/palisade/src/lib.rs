@@ -81,8 +81,10 @@ pub mod hook;
 mod http;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod init;
+mod json;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub mod learn;
+pub mod mcp;
 pub mod places;
 pub mod proxy;
 pub mod read;
@@ -121,9 +123,9 @@ pub use palisade_policy as policy;
 pub use runner::RunnerConfig;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use sandbox::{
-    Always, Answered, CannotRun, Confirm, Done, Each, EachSpan, HostQuestion, Input, Job, Nobody,
-    Outcome, Output, Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion, Traffic,
-    Unconfirmed, Under, export_folder, write_export,
+    Always, Answered, CannotRun, Confirm, Done, Each, EachSpan, HostQuestion, Input, Job, Named,
+    Nobody, Outcome, Output, Pending, Planned, Question, Run, Sandbox, Signals, Stop, Suggestion,
+    Traffic, Unconfirmed, Under, export_folder, write_export,
 };
 pub use session::{
     Agreement, Checked, Existence, LoadedFile, OpenError, Opens, ProjectFiles, Request, Sandboxing,

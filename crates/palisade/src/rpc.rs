@@ -4,6 +4,8 @@ use std::io::{self, BufRead};
 
 use serde_json::{Map, Value as Json, json};
 
+use crate::json::{self, Unread};
+
 /// The longest message that is read.
 pub const MAX_MESSAGE: usize = 32 << 20;
 
@@ -69,8 +71,15 @@ impl Message {
             code,
             message: message.to_owned(),
         };
-        let Ok(told) = serde_json::from_slice::<Json>(line) else {
-            return Err(fault(&Json::Null, PARSE_ERROR, "this is no JSON"));
+        let told = match json::read(line) {
+            Ok(told) => told,
+            Err(Unread::Broken(_)) => {
+                return Err(fault(&Json::Null, PARSE_ERROR, "this is no JSON"));
+            }
+            // Nobody knows which of both the other side means, an `id` least of all.
+            Err(twice @ Unread::Twice(_)) => {
+                return Err(fault(&Json::Null, INVALID_REQUEST, &twice.to_string()));
+            }
         };
         let Json::Object(mut told) = told else {
             let message = "a message is one object; several at once are not taken";
@@ -246,6 +255,11 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":{},"method":"a"}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1,"method":7}"#, INVALID_REQUEST),
             (r#"{"jsonrpc":"2.0","id":1}"#, INVALID_REQUEST),
+            (r#"{"jsonrpc":"2.0","id":1,"method":"a","method":"b"}"#, INVALID_REQUEST),
+            (
+                r#"{"jsonrpc":"2.0","id":1,"method":"a","params":{"b":[{"c":1,"c":2}]}}"#,
+                INVALID_REQUEST,
+            ),
             (r#"{"jsonrpc":"2.0","id":1,"method":"a","params":[1]}"#, INVALID_PARAMS),
         ] {
             assert_eq!(

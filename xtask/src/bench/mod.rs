@@ -38,12 +38,20 @@ pub(crate) fn run(arguments: &[String], out: &mut dyn Write) -> Result<Ending, F
             Ok(_) | Err(_) => Err(Failure::new(format!("`--runs {number}` is not a count"))),
         },
         [flag] if flag == "--network" => alone(out),
+        [flag] if flag == "--doors" => doors(out),
         // The second half of this command, as somebody else.
         [flag, folder, runs] if flag == "--inside" => {
             inside(Path::new(folder), runs.parse().unwrap_or(1), out)
         }
         [flag, folder] if flag == "--inside-network" => {
             write!(out, "{}", network::table(Path::new(folder), 0)?)?;
+            Ok(Ending::Clean)
+        }
+        [flag, folder] if flag == "--inside-doors" => {
+            let folder = Path::new(folder);
+            let mut bench = Command::new(folder.join("doors"));
+            let measured = program::capture(bench.arg(folder.join("palisade")).arg("500"))?;
+            write!(out, "{measured}")?;
             Ok(Ending::Clean)
         }
         // One table alone, in a folder that holds a binary and a project.
@@ -83,6 +91,17 @@ fn alone(out: &mut dyn Write) -> Result<Ending, Failure> {
     let binary = Tree::open()?.root().join(dist::BINARY);
     let place = Place::make(&[("palisade", &binary)])?;
     out.write_all(program::capture(&mut place.command("--inside-network")?)?.as_bytes())?;
+    Ok(Ending::Clean)
+}
+
+/// Measures hooks and servers alone, and prints their table.
+fn doors(out: &mut dyn Write) -> Result<Ending, Failure> {
+    let tree = Tree::open()?;
+    let (binary, bench) = (tree.root().join(dist::BINARY), built(&tree, "palisade", "doors")?);
+    let place = Place::make(&[("palisade", &binary), ("doors", &bench)])?;
+    out.write_all(program::capture(&mut place.command("--inside-doors")?)?.as_bytes())?;
+    let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    writeln!(out, "Load {}.", load.split(' ').take(3).collect::<Vec<_>>().join(" "))?;
     Ok(Ending::Clean)
 }
 

@@ -172,7 +172,7 @@ impl Reserved {
         for folder in &self.names.folders {
             let mut spares =
                 self.spares.as_mut().filter(|spares| spares.pool.device == folder.device);
-            let kept = lock::take_turn(folder.open.as_fd()).and_then(|()| {
+            let kept = lock::take_turn_to_begin(folder.open.as_fd()).and_then(|()| {
                 let opened = open_up(folder.open.as_fd());
                 let mut names = folder.names.iter();
                 let kept = names.try_for_each(|kept| {

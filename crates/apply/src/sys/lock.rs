@@ -17,9 +17,22 @@ use super::raw;
 const PATIENCE: u32 = 500;
 const STEP: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
+/// How long it is waited for before a run begins, which fails without: hundreds may begin at once, on a
+/// machine that has other things to do.
+const MORE_PATIENCE: u32 = 10 * PATIENCE;
+
 /// Waits for a turn with the folder.
 pub(crate) fn take_turn(folder: BorrowedFd<'_>) -> Result<()> {
-    for _ in 0..PATIENCE {
+    taken_within(folder, PATIENCE)
+}
+
+/// Waits for a turn with the folder, on which it depends whether something begins.
+pub(crate) fn take_turn_to_begin(folder: BorrowedFd<'_>) -> Result<()> {
+    taken_within(folder, MORE_PATIENCE)
+}
+
+fn taken_within(folder: BorrowedFd<'_>, steps: u32) -> Result<()> {
+    for _ in 0..steps {
         match rustix::fs::flock(folder, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::INTR) => {}
             // Not by the standard library: janitors do without the C library.

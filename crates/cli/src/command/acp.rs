@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use palisade::acp::{Adapter, Said};
+use palisade::acp::{Adapter, Noted, Said};
+use palisade::policy::text::visible;
 use palisade::rpc::{self, Line};
-use palisade::{Guard, Stop};
+use palisade::{Answered, Guard, Sandbox, Stop};
 
 use super::beside::{self, Beside};
-use crate::args::Selection;
+use crate::args::Subject;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::{Format, Ui};
@@ -28,17 +29,17 @@ use crate::ui::{Format, Ui};
 /// A question tells what the agent says it is about to do. Whether it asks at all, and whether it then
 /// does that, is up to the agent: the walls do not depend on it.
 ///
-/// Exit codes: those of the agent, 125 it cannot be confined, 126 it is denied.
+/// Exit codes: those of the agent, 0 it was ended because its editor was gone, 125 it cannot be confined, 126 it is denied.
 ///
-/// Example: palisade acp --agent gemini -- gemini --experimental-acp
+/// Example: palisade acp --agent gemini -- gemini --acp
 #[derive(Debug, clap::Args)]
 pub(crate) struct AcpArgs {
     #[command(flatten)]
-    selection: Selection,
+    subject: Subject,
 
     /// The agent: a program and its arguments
     #[arg(last = true, required = true, value_name = "AGENT")]
-    agent: Vec<String>,
+    program: Vec<String>,
 }
 
 impl AcpArgs {
@@ -47,11 +48,13 @@ impl AcpArgs {
     }
 
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
-        let request = self.selection.request()?;
+        let request = self.subject.request()?;
         let sandbox = beside::sandbox(&request, ui)?;
-        let Beside { run, to, from } = beside::start(&sandbox, &self.agent)?;
+        let Beside { run, to, from } = beside::start(&sandbox, &self.program)?;
         let stop = run.stop();
         let between = Arc::new(Between {
+            sandbox: sandbox.clone(),
+            ui: ui.clone(),
             adapter: Mutex::new(Adapter::new(Guard::new(sandbox.session()))),
             agent: Mutex::new(Some(to)),
             editor: Mutex::new(io::stdout()),
@@ -69,6 +72,8 @@ impl AcpArgs {
 const LEAVE: Duration = Duration::from_secs(2);
 
 struct Between {
+    sandbox: Sandbox,
+    ui: Ui,
     adapter: Mutex<Adapter>,
     /// Until the editor is gone.
     agent: Mutex<Option<io::PipeWriter>>,
@@ -84,7 +89,7 @@ impl Between {
                 Line::TooLong => Some(Adapter::too_long()),
             };
             if self.say(said).is_err() {
-                return;
+                break;
             }
         }
         // The agent gets the end of its input, and a moment to leave.
@@ -103,7 +108,27 @@ impl Between {
     }
 
     fn with(&self, does: impl FnOnce(&mut Adapter) -> Option<Said>) -> Option<Said> {
-        does(&mut self.adapter.lock().unwrap_or_else(PoisonError::into_inner))
+        let mut adapter = self.adapter.lock().unwrap_or_else(PoisonError::into_inner);
+        let said = does(&mut adapter);
+        for noted in adapter.noted() {
+            self.record(noted);
+        }
+        said
+    }
+
+    fn record(&self, noted: Noted) {
+        match noted {
+            Noted::Judged { tool, call_id, answer, findings } => {
+                self.sandbox.record_tool(tool, call_id.as_deref(), answer, &findings);
+            }
+            Noted::Answered { agreed, call } => {
+                let said = if agreed { Answered::Yes } else { Answered::No };
+                self.sandbox.answered_tool(said, "acp", &call);
+            }
+        }
+        if let Some(trouble) = self.sandbox.not_recorded() {
+            self.ui.say(&format!("warning: {}", visible(&trouble)));
+        }
     }
 
     /// Sends a line. A side that does not read keeps only who speaks to it waiting.

@@ -4,7 +4,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd as _;
 
 use palisade::policy::text::visible;
-use palisade::{Answered, Confirm, Input, Job, Outcome, Output, Question, Request, Run, Sandbox};
+use palisade::{Input, Job, Named, Outcome, Output, Request, Run, Sandbox};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -17,20 +17,7 @@ pub(super) struct Beside {
     pub(super) from: PipeReader,
 }
 
-/// Whoever started us named the program, and agreed to it by that; a denial stands all the same.
-struct Named;
-
-impl Confirm for Named {
-    fn name(&self) -> &'static str {
-        "command-line"
-    }
-
-    fn ask(&self, _: &Question<'_>) -> Answered {
-        Answered::Yes
-    }
-}
-
-/// Makes the sandbox for one, and says what a person should know of it.
+/// Makes the sandbox for one, which whoever started us named, and says what a person should know of it.
 pub(super) fn sandbox(request: &Request, ui: &Ui) -> Result<Sandbox, Failure> {
     let sandbox = Sandbox::new(request)?.confirmer(Named);
     super::warn_running(ui, sandbox.session());
@@ -59,9 +46,10 @@ pub(super) fn ended(outcome: &Outcome, what: &str, ui: &Ui) -> Exit {
         let code = outcome.code().unwrap_or("denied");
         ui.say(&format!("error[{code}]: the {what} is not started: {}", visible(&reason)));
     }
-    match outcome.signal() {
+    match outcome.code() {
         _ if outcome.denied() => Exit::Denied,
-        Some(_) => Exit::Success,
-        None => Exit::Ran(outcome.exit_status()),
+        // By us, when whoever spoke to it was gone.
+        Some("stopped") => Exit::Success,
+        Some(_) | None => Exit::Ran(outcome.exit_status()),
     }
 }

@@ -31,6 +31,8 @@ for line in sys.stdin:
         elif "call" in what:
             say({"id": 2, "method": what["call"], "params": {"sessionId": "s", "path": "/etc/passwd"}})
             came = hear()["error"]["message"]
+        elif "die" in what:
+            os.kill(os.getpid(), what["die"])
         else:
             try: came = open(what["open"], "a").name
             except OSError as error: came = error.strerror
@@ -126,6 +128,56 @@ fn an_agent_is_answered_by_the_policy_and_held_by_the_walls() {
         assert!(acp.wait().unwrap().success(), "the agent leaves with its editor");
         drop(from);
     });
+}
+
+#[test]
+fn questions_are_recorded_with_their_answers() {
+    let world = World::new().user_policy("audit: { path: ~/log/events.jsonl }\n");
+    let mut editor = Editor::new(&world);
+    let run = |id: &str, text: &str| json!({ "ask": { "kind": "execute", "toolCallId": id, "rawInput": { "command": text } } });
+    editor.prompt(&run("c1", "ls"));
+    editor.prompt(&run("c2", "rm -rf /"));
+    for option in ["allow_once", "reject_once", "never-offered"] {
+        let odd = json!({ "sessionId": "s", "do": { "ask": { "kind": "other", "title": "odd" } } });
+        let asked = editor.ask("session/prompt", &odd);
+        editor.say(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result":
+            { "outcome": { "outcome": "selected", "optionId": option } } }));
+        editor.hear();
+    }
+    let log = fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+    let events = log.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+    let told = events.filter_map(|event| match event["event"].as_str()? {
+        "tool-call" => Some(json!([event["tool"], event["call_id"], event["verdict"]])),
+        "confirmation" if event["by"] == "acp" => Some(json!(["acp", event["answer"]])),
+        _ => None,
+    });
+    let (ask, call) =
+        (json!(["other", null, "ask"]), |id, verdict| json!(["execute", id, verdict]));
+    let expected = [
+        call("c1", "allow"),
+        call("c2", "deny"),
+        ask.clone(),
+        json!(["acp", "yes"]),
+        ask.clone(),
+        json!(["acp", "no"]),
+        ask,
+        json!(["acp", "no"]),
+    ];
+    assert_eq!(told.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn an_agent_that_a_signal_ends_is_no_success() {
+    let world = World::new();
+    for signal in [9, 11] {
+        let mut editor = Editor::new(&world);
+        let what = json!({ "sessionId": "s", "do": { "die": signal } });
+        editor
+            .say(&json!({ "jsonrpc": "2.0", "id": 9, "method": "session/prompt", "params": what }));
+        let Editor { mut acp, to, from } = editor;
+        assert_eq!(acp.wait().unwrap().code(), Some(128 + signal));
+        drop((to, from));
+    }
 }
 
 #[test]

@@ -211,3 +211,20 @@ fn e039_what_a_project_says_gives_a_hook_no_more_power() {
     let narrow = World::with_policy("version: 1\ncommands: { deny: [ls] }\n");
     assert!(refuses("claude", &ask(&narrow, "claude", "Bash", &json!({ "command": "ls" }))));
 }
+
+#[test]
+fn a_refusal_that_no_verdict_explains_is_recorded_too() {
+    let world = World::new().user_policy("audit: { path: ~/log/events.jsonl }\n");
+    for told in ["{", r#"{"hook_event_name":"PreToolUse","hook_event_name":"Stop"}"#] {
+        let ran = world.run_with_input(told.as_bytes(), &["hook", "claude"]);
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+    }
+    let log = std::fs::read_to_string(world.home.path("log/events.jsonl")).unwrap();
+    let events = log.lines().map(|line| serde_json::from_str::<Json>(line).unwrap());
+    let calls: Vec<Json> = events.filter(|event| event["event"] == "tool-call").collect();
+    assert_eq!(calls.len(), 2, "{log}");
+    for call in calls {
+        let told = (&call["verdict"], &call["reasons"][0]["code"], &call["agent"]);
+        assert_eq!(told, (&json!("deny"), &json!("hook-failed"), &json!("claude")), "{call}");
+    }
+}

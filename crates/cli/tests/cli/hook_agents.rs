@@ -15,13 +15,13 @@ use serde_json::{Value as Json, json};
 use crate::kit::{PALISADE, Person, World};
 
 /// A server that asks for one tool call.
-struct Upstream {
+pub(crate) struct Upstream {
     server: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Upstream {
-    fn asking(name: &str, input: &Json) -> Self {
+    pub(crate) fn asking(name: &str, input: &Json) -> Self {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/upstream/scripted.py");
         let mut python = Command::new("/usr/bin/python3");
         python.arg(script).arg(json!({ "name": name, "input": input }).to_string());
@@ -43,7 +43,7 @@ impl Drop for Upstream {
 }
 
 /// Returns the program of an agent, if it is installed.
-fn program(agent: &str) -> Option<PathBuf> {
+pub(crate) fn program(agent: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("PALISADE_TEST_AGENTS").map(PathBuf::from);
     let found = folder.map(|folder| folder.join(agent)).filter(|program| program.exists());
     if found.is_none() {

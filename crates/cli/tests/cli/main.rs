@@ -6,6 +6,7 @@
 )]
 
 mod acp;
+mod acp_agents;
 mod advice;
 mod agents;
 mod audit;
@@ -30,6 +31,8 @@ mod learn;
 mod levels;
 mod linking;
 mod mcp;
+mod mcp_gate;
+mod mcp_http;
 mod needed_hosts;
 mod network;
 mod network_clients;

@@ -159,6 +159,10 @@ fn what_is_wrong_is_answered_and_the_next_is_served() {
             -32000,
         ),
         (r#"{"jsonrpc":"2.0","id":1,"method":"cancel","params":{}}"#, -32602),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"run","params":{"argv":["rm","x"],"argv":["ls"]}}"#,
+            -32600,
+        ),
     ] {
         talk.line(line);
         assert_eq!(talk.answer()["error"]["code"], code, "{line}");
@@ -354,6 +358,37 @@ fn e074_a_socket_is_for_one_user_alone() {
     fs::write(&file, "mine").unwrap();
     assert_eq!(world.run(&["serve", "--socket", file.to_str().unwrap()]).code, Some(125));
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
+fn two_clients_do_not_end_each_others_runs() {
+    let world = World::new();
+    let path = world.home.path("s");
+    let _server = Listening::at(&world, &path);
+    let open = || {
+        let stream = UnixStream::connect(&path).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        (stream.try_clone().unwrap(), BufReader::new(stream))
+    };
+    let ((mut one, mut from_one), (mut other, mut from_other)) = (open(), open());
+    let hear = |from: &mut BufReader<UnixStream>| {
+        let mut line = String::new();
+        from.read_line(&mut line).unwrap();
+        serde_json::from_str::<Json>(&line).unwrap_or_else(|_| panic!("{line:?}"))
+    };
+    let run = |what: &str| {
+        let project = json!({ "root": world.project.root() });
+        json!({ "jsonrpc": "2.0", "id": 7, "method": "run",
+                "params": { "shell": what, "project": project } })
+    };
+    writeln!(one, "{}", run("touch up; sleep 2; echo whole")).unwrap();
+    until(|| world.project.path("up").exists());
+    for _ in 0..2 {
+        writeln!(other, r#"{{"jsonrpc":"2.0","id":8,"method":"cancel","params":{{"run":7}}}}"#)
+            .unwrap();
+        assert_eq!(hear(&mut from_other)["result"]["cancelled"], false);
+    }
+    assert_eq!(hear(&mut from_one)["result"]["stdout"], "whole\n");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use hyper::body::{Bytes, Frame, Incoming, SizeHint};
 
 /// A body that is passed on as it comes, or is known, or is made on the way.
 #[derive(Debug)]
-pub(super) enum Body {
+pub(crate) enum Body {
     Passed(Incoming),
     Known(Option<Bytes>),
     /// Made by whoever reads it, piece by piece: no other task has to be woken for one. None when it
@@ -18,10 +18,10 @@ pub(super) enum Body {
 }
 
 /// The next piece of a body, and the step to the one behind it.
-pub(super) struct Step(Pin<Box<dyn Future<Output = Made> + Send>>);
+pub(crate) struct Step(Pin<Box<dyn Future<Output = Made> + Send>>);
 
 /// What a step comes to.
-pub(super) type Made = (io::Result<Bytes>, Option<Step>);
+pub(crate) type Made = (io::Result<Bytes>, Option<Step>);
 
 impl fmt::Debug for Step {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -36,7 +36,7 @@ impl Step {
 }
 
 impl Body {
-    pub(super) fn known(bytes: impl Into<Bytes>) -> Self {
+    pub(crate) fn known(bytes: impl Into<Bytes>) -> Self {
         Self::Known(Some(bytes.into()).filter(|bytes: &Bytes| !bytes.is_empty()))
     }
 }

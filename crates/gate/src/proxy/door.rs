@@ -18,7 +18,7 @@ const LOCAL: [&str; 2] = ["localhost", "host.palisade.internal"];
 
 /// The names of a proxy, and the pages that may use it.
 #[derive(Debug)]
-pub(super) struct Door {
+pub(crate) struct Door {
     address: SocketAddr,
     usual: u16,
     hosts: Vec<Authority>,
@@ -27,13 +27,13 @@ pub(super) struct Door {
 
 impl Door {
     /// Makes one for an address. A host without a port may be asked for at any.
-    pub(super) fn new(address: SocketAddr, tls: bool, names: Names) -> Self {
+    pub(crate) fn new(address: SocketAddr, tls: bool, names: Names) -> Self {
         let usual = if tls { 443 } else { 80 };
         Self { address, usual, hosts: names.hosts, origins: names.origins }
     }
 
     /// Lets a request in, or says why not.
-    pub(super) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
+    pub(crate) fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Problem> {
         let mut named = false;
         for host in headers.get_all(HOST) {
             named = true;

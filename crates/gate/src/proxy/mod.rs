@@ -17,17 +17,17 @@
 //! | `missing` | results of calls that a server waits for and no client saw |
 //! | `counters` | what there was |
 
-mod body;
+pub(crate) mod body;
 mod counters;
 mod decode;
-mod door;
+pub(crate) mod door;
 mod exchange;
 mod failure;
 mod handle;
 mod head;
 mod missing;
 mod open;
-mod upstream;
+pub(crate) mod upstream;
 
 use std::net::TcpListener;
 use std::sync::Arc;

@@ -134,7 +134,7 @@ impl Base {
 /// Carries requests to upstreams.
 pub(super) struct Dialer {
     upstreams: Upstreams,
-    client: Client<HttpsConnector<HttpConnector>, Body>,
+    client: Carrier,
 }
 
 impl std::fmt::Debug for Dialer {
@@ -145,28 +145,7 @@ impl std::fmt::Debug for Dialer {
 
 impl Dialer {
     pub(super) fn new(upstreams: Upstreams, authorities: &[u8]) -> Result<Self, rustls::Error> {
-        let mut roots = RootCertStore::empty();
-        let found = CertificateDer::pem_slice_iter(authorities).filter_map(Result::ok);
-        roots.add_parsable_certificates(found);
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let mut connector = HttpConnector::new();
-        connector.enforce_http(false);
-        connector.set_nodelay(true);
-        connector.set_connect_timeout(Some(CONNECT));
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(config)
-            .https_or_http()
-            .enable_all_versions()
-            .wrap_connector(connector);
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(Duration::from_secs(30))
-            .build(connector);
-        Ok(Self { upstreams, client })
+        Ok(Self { upstreams, client: client(authorities)? })
     }
 
     /// Sends a request to where it belongs.
@@ -179,6 +158,34 @@ impl Dialer {
         *request.version_mut() = hyper::Version::HTTP_11;
         self.client.request(request).await.map_err(io::Error::other)
     }
+}
+
+/// What carries requests.
+pub(crate) type Carrier = Client<HttpsConnector<HttpConnector>, Body>;
+
+/// Makes one, for which `authorities` certify who is reached by TLS. It follows no redirection.
+pub(crate) fn client(authorities: &[u8]) -> Result<Carrier, rustls::Error> {
+    let mut roots = RootCertStore::empty();
+    let found = CertificateDer::pem_slice_iter(authorities).filter_map(Result::ok);
+    roots.add_parsable_certificates(found);
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let mut connector = HttpConnector::new();
+    connector.enforce_http(false);
+    connector.set_nodelay(true);
+    connector.set_connect_timeout(Some(CONNECT));
+    let connector = HttpsConnectorBuilder::new()
+        .with_tls_config(config)
+        .https_or_http()
+        .enable_all_versions()
+        .wrap_connector(connector);
+    Ok(Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(Duration::from_secs(30))
+        .build(connector))
 }
 
 #[cfg(test)]

@@ -24,11 +24,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use palisade_policy::decide::Answer;
+use palisade_policy::interception::Finding;
 use palisade_policy::text::visible;
 use serde_json::{Map, Value as Json, json};
 
 use crate::decision::Guard;
 use crate::rpc::{self, Fault, Message};
+use crate::trust::ContentHash;
+use call::Decided;
 
 /// Stands between the two.
 #[derive(Debug)]
@@ -39,7 +42,41 @@ pub struct Adapter {
     /// Sessions that the editor has asked for, by the number of the request.
     opening: BTreeMap<String, String>,
     /// Questions that went on to the editor, each with the answers that it may give.
-    asked: BTreeMap<String, Vec<String>>,
+    asked: BTreeMap<String, Waiting>,
+    /// What is to be remembered.
+    noted: Vec<Noted>,
+}
+
+/// A question that went on to the editor.
+#[derive(Debug)]
+struct Waiting {
+    offered: Vec<String>,
+    /// Which of them lets the call happen.
+    allows: Vec<String>,
+    call: String,
+}
+
+/// What is to be remembered of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Noted {
+    /// It was judged.
+    Judged {
+        /// What the call was judged as.
+        tool: &'static str,
+        /// What the agent calls it.
+        call_id: Option<String>,
+        /// The answer.
+        answer: Answer,
+        /// Why it is no allow.
+        findings: Vec<Finding>,
+    },
+    /// A person was asked, and said so.
+    Answered {
+        /// Whether it may happen.
+        agreed: bool,
+        /// A hash of what was shown.
+        call: String,
+    },
 }
 
 /// What to send, and to whom.
@@ -61,7 +98,12 @@ impl Adapter {
     /// Makes one that goes by what `guard` says.
     pub fn new(guard: Guard) -> Self {
         let (folders, opening, asked) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Self { guard, folders, opening, asked }
+        Self { guard, folders, opening, asked, noted: Vec::new() }
+    }
+
+    /// Returns what is to be remembered since this was last asked for.
+    pub fn noted(&mut self) -> Vec<Noted> {
+        std::mem::take(&mut self.noted)
     }
 
     /// Takes a line of the agent's. What is no message is dropped: an editor need not read it.
@@ -101,9 +143,12 @@ impl Adapter {
             }
             Ok(Message::Notification { .. }) => Some(Said::ToAgent(line)),
             Ok(Message::Response { id, answer }) => {
-                let Some(offered) = self.asked.remove(&id.to_string()) else {
+                let Some(Waiting { offered, allows, call }) = self.asked.remove(&id.to_string())
+                else {
                     return Some(Said::ToAgent(line));
                 };
+                let agreed = answer.as_ref().is_ok_and(|it| option::selects(it, &allows));
+                self.noted.push(Noted::Answered { agreed, call });
                 // An answer that was not offered could mean anything to the agent.
                 Some(match answer {
                     Ok(result) if !option::is_one_of(&result, &offered) => {
@@ -181,8 +226,14 @@ impl Adapter {
         let session = params.get("sessionId").and_then(Json::as_str);
         let folder = session.and_then(|session| self.folders.get(session));
         let cwd = folder.map_or_else(|| self.guard.root(), String::as_str);
-        let judge = AssertUnwindSafe(|| call::judged(&self.guard, params.get("toolCall"), cwd));
-        let decided = catch_unwind(judge).unwrap_or(Answer::Deny);
+        let call = params.get("toolCall");
+        let judge = AssertUnwindSafe(|| call::judged(&self.guard, call, cwd));
+        let Decided { answer: decided, findings } =
+            catch_unwind(judge).unwrap_or_else(|_| Decided::failed());
+        let call_id = call.and_then(|call| call.get("toolCallId")).and_then(Json::as_str);
+        let call_id = call_id.map(|id| id.chars().take(200).collect());
+        let tool = call::name(call);
+        self.noted.push(Noted::Judged { tool, call_id, answer: decided, findings });
         let options = params.get("options").and_then(Json::as_array).cloned().unwrap_or_default();
         let answered = match decided {
             Answer::Allow => option::allowing(&options),
@@ -196,8 +247,11 @@ impl Adapter {
         if option::allowing(&options).is_none() || self.asked.len() >= MOST {
             return to_agent(&rpc::result(id, option::refusing(&options)));
         }
-        let (options, ids) = option::offered(options);
-        self.asked.insert(id.to_string(), ids);
+        let shown = call.map(Json::to_string).unwrap_or_default();
+        let call = ContentHash::of([(Path::new("call"), shown.as_bytes())]).to_string();
+        let allows = option::names(&options, "allow_once");
+        let (options, offered) = option::offered(options);
+        self.asked.insert(id.to_string(), Waiting { offered, allows, call });
         params.insert("options".to_owned(), options.into());
         let method = "session/request_permission";
         to_editor(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))

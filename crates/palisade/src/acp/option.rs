@@ -36,9 +36,22 @@ pub(super) fn is_one_of(answer: &Json, names: &[String]) -> bool {
     let Some(outcome) = answer.get("outcome") else { return false };
     match outcome.get("outcome").and_then(Json::as_str) {
         Some("cancelled") => true,
-        Some("selected") => name(outcome).is_some_and(|id| names.iter().any(|known| known == id)),
+        Some("selected") => selects(answer, names),
         _ => false,
     }
+}
+
+/// Returns the names of the answers of one kind.
+pub(super) fn names(options: &[Json], kind: &str) -> Vec<String> {
+    let is_so = |option: &&Json| option.get("kind").and_then(Json::as_str) == Some(kind);
+    options.iter().filter(is_so).filter_map(name).map(str::to_owned).collect()
+}
+
+/// Whether an answer selects one of these.
+pub(super) fn selects(answer: &Json, names: &[String]) -> bool {
+    let outcome = answer.get("outcome");
+    let id = outcome.filter(|it| it.get("outcome") == Some(&json!("selected"))).and_then(name);
+    id.is_some_and(|id| names.iter().any(|known| known == id))
 }
 
 fn of_kind<'o>(options: &'o [Json], kind: &str) -> Option<&'o str> {

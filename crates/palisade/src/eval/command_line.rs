@@ -8,7 +8,7 @@ use palisade_policy::text::visible;
 use serde_json::Value as Json;
 
 use super::candidate::{Attempt, Candidate, Sample};
-use crate::sandbox::{Answered, Confirm, Input, Job, Outcome, Output, Question, Sandbox};
+use crate::sandbox::{Input, Job, Named, Outcome, Output, Sandbox};
 use crate::session::Request;
 
 /// How much of the end of an agent's output is looked at for what it cost.
@@ -25,23 +25,6 @@ pub struct CommandLine {
     argv: Vec<String>,
     request: Request,
     timeout: Option<Duration>,
-}
-
-/// Whoever named the agent agreed to it by that; a denial stands all the same.
-struct Named;
-
-impl Confirm for Named {
-    fn name(&self) -> &'static str {
-        "command-line"
-    }
-
-    fn ask(&self, _: &Question<'_>) -> Answered {
-        Answered::Yes
-    }
-
-    fn is_person(&self) -> bool {
-        false
-    }
 }
 
 impl CommandLine {

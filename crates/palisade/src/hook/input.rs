@@ -7,6 +7,7 @@ use palisade_policy::text::visible;
 use serde_json::{Map, Value as Json, json};
 
 use super::agent::{Agent, Facts, Stage};
+use crate::json::{self, Unread};
 
 /// The most that an agent may tell: what is judged of a call, and as much around it.
 pub const MAX_INPUT: usize = 2 * MAX_TEXT;
@@ -52,8 +53,7 @@ pub(super) fn read(agent: Agent, bytes: &[u8]) -> Result<Heard, Unreadable> {
         return Err(wrong("it is longer than a call that can be judged"));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| wrong("it is no text in UTF-8"))?;
-    let told: Json = serde_json::from_str(text)
-        .map_err(|error| wrong(&format!("it is no JSON (line {})", error.line())))?;
+    let told = json::read(text.as_bytes()).map_err(|unread| wrong(&unread.to_string()))?;
     let Json::Object(told) = told else { return Err(wrong("it is no object")) };
     let (event, stage) = staged(facts, &told)?;
     let (tool, given) = match stage {
@@ -73,7 +73,11 @@ pub(super) fn read(agent: Agent, bytes: &[u8]) -> Result<Heard, Unreadable> {
         (Stage::Before | Stage::Permission, Some(Json::Object(input))) => input.clone(),
         // What a model wrote: it is judged as it stands, in every reading.
         (Stage::Before | Stage::Permission, Some(Json::String(text))) => {
-            let input = serde_json::from_str(text).unwrap_or_default();
+            let input = match json::read(text.as_bytes()) {
+                Ok(Json::Object(input)) => input,
+                Ok(_) | Err(Unread::Broken(_)) => Map::new(),
+                Err(twice @ Unread::Twice(_)) => return Err(wrong(&twice.to_string())),
+            };
             return Ok(call(&told, (event, stage), tool, (text.clone(), input)));
         }
         _ => return Err(wrong("the input of the tool is no object")),
@@ -254,6 +258,27 @@ mod tests {
             assert!(read(agent, deep.as_bytes()).is_err());
             assert!(read(agent, &vec![b' '; MAX_INPUT + 1]).is_err());
         }
+    }
+
+    #[test]
+    fn a_key_that_stands_twice_is_no_call() {
+        let once =
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls"}}"#;
+        assert!(read(Agent::Claude, once.as_bytes()).is_ok());
+        for twice in [
+            r#"{"hook_event_name":"PostToolUse","hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{}}"#,
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Read","tool_name":"Bash","tool_input":{"command":"ls"}}"#,
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"rm -rf /","command":"ls"}}"#,
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"comm\u0061nd":"rm -rf /","command":"ls"}}"#,
+            r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","tool_input":{"command":"ls","a":[{"b":1,"b":2}]}}"#,
+        ] {
+            let why = read(Agent::Claude, twice.as_bytes()).unwrap_err().0;
+            assert!(why.contains("twice"), "{twice}: {why}");
+        }
+        // Copilot hands on the text that the model wrote.
+        let text = r#"{"command":"rm -rf /","command":"ls"}"#;
+        let told = json!({ "cwd": "/a", "toolName": "bash", "toolArgs": text });
+        assert!(heard(Agent::Copilot, told).is_err());
     }
 
     #[test]

@@ -25,7 +25,8 @@ mod tests;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-use palisade_policy::decide::Answer;
+use palisade_audit::{Because, CannotRecord, Judged};
+use palisade_policy::decide::{Answer, Axis};
 use palisade_policy::interception::{Finding, ToolVerdict};
 use palisade_policy::text::visible;
 use serde_json::Value as Json;
@@ -55,12 +56,30 @@ impl Hook {
     /// Answers what the agent told. `request` says where the hook was started and what was said on
     /// its command line. Whatever fails refuses.
     pub fn answer(&self, told: &[u8], request: Request) -> Reply {
-        let answer = AssertUnwindSafe(|| self.judged(told, request));
-        match catch_unwind(answer) {
-            Ok(Ok(reply)) => reply,
-            Ok(Err(why)) => Reply::closed(self.agent, &why),
-            Err(_) => Reply::closed(self.agent, "judging the call failed"),
+        let answer = AssertUnwindSafe(|| self.judged(told, request.clone()));
+        let why = match catch_unwind(answer) {
+            Ok(Ok(reply)) => return reply,
+            Ok(Err(why)) => why,
+            Err(_) => "judging the call failed".to_owned(),
+        };
+        let mut reply = Reply::closed(self.agent, &why);
+        let recorded = catch_unwind(AssertUnwindSafe(|| self.record_failure(&request, &why)));
+        if let Ok(Err(error)) = recorded {
+            reply.stderr.push_str(&format!("palisade: {}\n", visible(&error.to_string())));
         }
+        reply
+    }
+
+    /// Remembers a refusal that no verdict explains, in the log of the project that the hook was started
+    /// in. Where its policy cannot be used, nobody knows of a log.
+    fn record_failure(&self, request: &Request, why: &str) -> Result<(), CannotRecord> {
+        let agent = self.agent.name();
+        let Ok(session) = Session::open_for(request, agent) else { return Ok(()) };
+        let (verdict, axis) = (Answer::Deny.word(), Axis::Structure.word());
+        let reason = Because { answer: verdict, code: "hook-failed", axis, message: why };
+        let (reasons, agent) = (vec![reason], Some(agent));
+        let judged = Judged { tool: "unknown", call_id: None, verdict, reasons, agent };
+        crate::history::record_tool(&session, request, judged)
     }
 
     fn judged(&self, told: &[u8], request: Request) -> Result<Reply, String> {

@@ -167,14 +167,7 @@ impl Proxy {
             access,
             tell,
         } = wanted;
-        let visible =
-            |token: &String| !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic());
-        if token.as_ref().is_some_and(|token| !visible(token)) {
-            return Err(CannotServe::BadToken);
-        }
-        if !listen.ip().is_loopback() && token.is_none() {
-            return Err(CannotServe::NoToken { listen });
-        }
+        demanded(listen, token.as_deref())?;
         let scheme = if identity.is_some() { "https" } else { "http" };
         let identity = identity
             .map(|(chain, key)| Ok::<_, CannotServe>((file(&chain)?, file(&key)?)))
@@ -242,8 +235,19 @@ pub fn read_token(path: &Path) -> Result<String, ReadError> {
     read_policy_file(path, Place::Named).map(|text| text.trim().to_owned())
 }
 
+/// Whether nobody but this machine reaches an address, or a token is demanded that is one.
+pub(crate) fn demanded(listen: SocketAddr, token: Option<&str>) -> Result<(), CannotServe> {
+    let is_one = |token: &str| !token.is_empty() && token.bytes().all(|b| b.is_ascii_graphic());
+    match token {
+        Some(token) if is_one(token) => Ok(()),
+        Some(_) => Err(CannotServe::BadToken),
+        None if listen.ip().is_loopback() => Ok(()),
+        None => Err(CannotServe::NoToken { listen }),
+    }
+}
+
 /// Finds the authorities that this machine trusts.
-fn system_authorities(request: &Request) -> Option<Vec<u8>> {
+pub(crate) fn system_authorities(request: &Request) -> Option<Vec<u8>> {
     let named = request.env.get(std::ffi::OsStr::new("SSL_CERT_FILE")).map(PathBuf::from);
     let usual = [
         "/etc/ssl/certs/ca-certificates.crt",

@@ -67,6 +67,10 @@ impl HostQuestion<'_> {
 #[derive(Clone, Copy, Debug)]
 pub struct Nobody;
 
+/// Whoever named a program agreed to it by that; a denial stands all the same.
+#[derive(Clone, Copy, Debug)]
+pub struct Named;
+
 /// What is asked: the very call that runs if the answer is yes.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
@@ -98,6 +102,20 @@ impl Confirm for Nobody {
 
     fn ask(&self, _: &Question<'_>) -> Answered {
         Answered::Nobody
+    }
+}
+
+impl Confirm for Named {
+    fn name(&self) -> &'static str {
+        "command-line"
+    }
+
+    fn ask(&self, _: &Question<'_>) -> Answered {
+        Answered::Yes
+    }
+
+    fn is_person(&self) -> bool {
+        false
     }
 }
 

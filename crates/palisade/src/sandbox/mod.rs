@@ -46,7 +46,7 @@ use palisade_policy::name::Folder;
 use palisade_policy::policy::Require;
 
 pub use always::Always;
-pub use confirm::{Answered, Confirm, HostQuestion, Nobody, Question};
+pub use confirm::{Answered, Confirm, HostQuestion, Named, Nobody, Question};
 pub use error::CannotRun;
 pub use export::{export_folder, write_export};
 pub use hint::Under;

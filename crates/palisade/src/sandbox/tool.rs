@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use palisade_audit::{Answered, Because, Event, Judged, What};
 use palisade_policy::decide::{Answer, Axis};
-use palisade_policy::interception::ToolVerdict;
+use palisade_policy::interception::{Finding, ToolVerdict};
 
 use super::telemetry::Watch;
 use super::{Inner, Sandbox};
@@ -37,6 +37,25 @@ impl Sandbox {
             recorder.append(&[event(judged)]);
         }
         verdict
+    }
+
+    /// Remembers a tool call that the caller judged itself, with what was found.
+    pub fn record_tool(
+        &self,
+        tool: &str,
+        call_id: Option<&str>,
+        answer: Answer,
+        findings: &[Finding],
+    ) {
+        let Inner { recorder, session, telemetry, .. } = &*self.0;
+        let first = findings.first().map(|first| (first.reason.code, &*first.reason.message));
+        let first = first.filter(|_| answer != Answer::Allow);
+        telemetry.tool_call(&Watch::of_tool(tool, call_id), first);
+        if recorder.records() {
+            let reasons = because(findings);
+            let (verdict, agent) = (answer.word(), session.agent());
+            recorder.append(&[event(Judged { tool, call_id, verdict, reasons, agent })]);
+        }
     }
 
     /// Remembers a tool call that the caller refused itself, for a reason that no policy knows.
@@ -76,13 +95,18 @@ pub(crate) fn judged<'a>(
     verdict: &'a ToolVerdict,
     agent: Option<&'a str>,
 ) -> Judged<'a> {
-    let reasons = verdict.findings.iter().map(|finding| Because {
+    let reasons = because(&verdict.findings);
+    Judged { tool, call_id, verdict: verdict.answer.word(), reasons, agent }
+}
+
+fn because(findings: &[Finding]) -> Vec<Because<'_>> {
+    let told = findings.iter().map(|finding| Because {
         answer: finding.reason.answer.word(),
         code: finding.reason.code,
         axis: finding.reason.axis.word(),
         message: &finding.reason.message,
     });
-    Judged { tool, call_id, verdict: verdict.answer.word(), reasons: reasons.collect(), agent }
+    told.collect()
 }
 
 fn event(judged: Judged<'_>) -> Event<'_> {

@@ -1,17 +1,21 @@
 //! Between a client and another server.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufReader, PipeWriter, Write};
+use std::io::{self, BufReader, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use palisade::mcp::{self, Hears, Post};
 use palisade::policy::decide::{Answer, Axis};
 use palisade::policy::text::visible;
+use palisade::proxy::read_token;
 use palisade::rpc::{self, Line, Message};
 use palisade::{Guard, Request, Sandbox};
 use serde_json::{Map, Value as Json, json};
 
 use super::GateArgs;
+use super::peer::VERSION;
 use super::pins::{Pinned, Pins};
 use super::tools::because;
 use crate::command::beside::{self, Beside};
@@ -19,8 +23,18 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
-/// Most lists of tools that a client waits for at the same time.
-const LISTS: usize = 64;
+/// Most requests of a client that are not answered yet.
+const WAITING: usize = 4096;
+
+/// What a client waits for.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Awaited {
+    /// A list of tools.
+    List,
+    Other,
+}
+
+const CANCELLED: &str = "notifications/cancelled";
 
 struct Gate {
     sandbox: Sandbox,
@@ -29,22 +43,26 @@ struct Gate {
     name: String,
     accept: bool,
     pins: Mutex<Pins>,
-    /// Requests for lists of tools that are not answered yet.
-    lists: Mutex<BTreeMap<String, ()>>,
+    /// Requests that are not answered yet, by their `id` as it was written.
+    awaited: Mutex<BTreeMap<String, Awaited>>,
     client: Mutex<io::Stdout>,
+    /// How often somebody was told that a message was not passed on.
+    told: AtomicUsize,
 }
 
-/// Starts the server and stands in front of it until one of both sides is gone.
+/// Stands in front of a server until one of both sides is gone.
 pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
     let sandbox = beside::sandbox(request, ui)?;
-    let about = json!([args.name, args.server, sandbox.session().root().path]).to_string();
+    let root = &sandbox.session().root().path;
+    let about = match &args.http {
+        Some(url) => json!([args.name, url, root]).to_string(),
+        None => json!([args.name, args.server, root]).to_string(),
+    };
     let state = request.places().state;
     let pins = Pins::of(state.as_deref(), &about).map_err(|error| {
         Failure::io("pins", "what the server's tools said cannot be read", &error)
             .hint("look into the folder `mcp` of palisade's state")
     })?;
-    let Beside { run, to, from } = beside::start(&sandbox, &args.server)?;
-    let stop = run.stop();
     let gate = Arc::new(Gate {
         guard: Guard::new(sandbox.session()),
         sandbox: sandbox.clone(),
@@ -52,13 +70,73 @@ pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit,
         name: args.name.clone(),
         accept: args.accept_changes,
         pins: Mutex::new(pins),
-        lists: Mutex::default(),
+        awaited: Mutex::default(),
         client: Mutex::new(io::stdout()),
+        told: AtomicUsize::new(0),
     });
+    match &args.http {
+        Some(url) => spoken_to(gate, request, args, url),
+        None => started(gate, &args.server, ui),
+    }
+}
+
+/// Speaks to a server that runs already, somewhere.
+fn spoken_to(
+    gate: Arc<Gate>,
+    request: &Request,
+    args: &GateArgs,
+    url: &str,
+) -> Result<Exit, Failure> {
+    let token = match &args.token_file {
+        None => None,
+        Some(path) => Some(read_token(path).map_err(|error| {
+            Failure::new(error.code(), error.to_string()).caused_by(&error).file(path)
+        })?),
+    };
+    let inwards = Arc::clone(&gate);
+    let hears: Hears = Arc::new(move |message, id| gate.hear_server(&message, id));
+    let far = mcp::far(request, url, token.as_deref(), args.server_ca.as_deref(), hears);
+    let far = far.map_err(|error| Failure::new("server", error.to_string()).caused_by(&error))?;
+    inwards.hear_client(|message, line| far.send(post(message, line)));
+    far.close();
+    Ok(Exit::Success)
+}
+
+/// Says of a message what its headers repeat.
+fn post(message: &Message, line: Vec<u8>) -> Post {
+    let (id, method, params) = match message {
+        Message::Request { id, method, params } => (Some(id.clone()), Some(method), Some(params)),
+        Message::Notification { method, params } => (None, Some(method), Some(params)),
+        Message::Response { .. } => (None, None, None),
+    };
+    let text = |key: &str| params.and_then(|it| it.get(key)?.as_str()).map(str::to_owned);
+    let name = match method.map(String::as_str) {
+        Some("tools/call" | "prompts/get") => text("name"),
+        Some("resources/read") => text("uri"),
+        Some(_) | None => None,
+    };
+    let version = params.and_then(|it| it.get("_meta")?.get(VERSION)?.as_str()).map(str::to_owned);
+    Post { line, id, method: method.cloned(), name, version }
+}
+
+/// Starts a server behind walls.
+fn started(gate: Arc<Gate>, server: &[String], ui: &Ui) -> Result<Exit, Failure> {
+    let Beside { run, mut to, from } = beside::start(&gate.sandbox, server)?;
+    let stop = run.stop();
     let (inwards, outwards) = (Arc::clone(&gate), gate);
-    let reader = thread::spawn(move || outwards.hear_server(&mut BufReader::new(from)));
+    let reader = thread::spawn(move || {
+        let mut from = BufReader::new(from);
+        while let Ok(Some(line)) = rpc::next_line(&mut from, rpc::MAX_MESSAGE) {
+            match line {
+                Line::Whole(line) => drop(outwards.hear_server(&line, None)),
+                // Who waits for it waits in vain, and is not flooded.
+                Line::TooLong => outwards.dropped("a message of the server is too long"),
+            }
+        }
+    });
     thread::spawn(move || {
-        inwards.hear_client(to);
+        inwards.hear_client(|_, line| send(&mut to, &line));
+        drop(to);
         // The client is gone: the server gets the end of its input, and a moment to leave.
         thread::sleep(std::time::Duration::from_secs(2));
         stop.iter().for_each(palisade::Stop::now);
@@ -69,7 +147,7 @@ pub(super) fn stand(request: &Request, args: &GateArgs, ui: &Ui) -> Result<Exit,
 }
 
 impl Gate {
-    fn hear_client(&self, mut server: PipeWriter) {
+    fn hear_client(&self, mut send: impl FnMut(&Message, Vec<u8>) -> io::Result<()>) {
         let mut from = io::stdin().lock();
         while let Ok(Some(line)) = rpc::next_line(&mut from, rpc::MAX_MESSAGE) {
             let line = match line {
@@ -79,20 +157,26 @@ impl Gate {
                     continue;
                 }
             };
-            let message = Message::read(&line);
-            // As it was read, and not as it was written: a server may read another message there.
-            let line = message.as_ref().map(Message::line).unwrap_or_default();
-            let passes = match message {
-                Ok(Message::Request { id, method, params }) => self.passes(&id, &method, &params),
-                // A call that wants no answer would be made without one.
-                Ok(Message::Notification { method, .. }) => method != "tools/call",
-                Ok(Message::Response { .. }) => true,
+            let message = match Message::read(&line) {
+                Ok(message) => message,
                 Err(fault) => {
                     self.say(fault.answer().to_string().as_bytes());
-                    false
+                    continue;
                 }
             };
-            if passes && send(&mut server, &line).is_err() {
+            let passes = match &message {
+                Message::Request { id, method, params } => self.passes(id, method, params),
+                // A call that wants no answer would be made without one.
+                Message::Notification { method, params } => {
+                    if let Some(id) = params.get("requestId").filter(|_| method == CANCELLED) {
+                        self.answered(id);
+                    }
+                    method != "tools/call"
+                }
+                Message::Response { .. } => true,
+            };
+            // As it was read, and not as it was written: a server may read another message there.
+            if passes && send(&message, message.line()).is_err() {
                 return;
             }
         }
@@ -101,31 +185,34 @@ impl Gate {
     /// Whether a request goes to the server; one that does not is answered.
     fn passes(&self, id: &Json, method: &str, params: &Map<String, Json>) -> bool {
         match method {
-            "tools/list" => {
-                let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-                if lists.len() >= LISTS {
-                    drop(lists);
-                    self.refuse(id, "too many lists of tools are waited for");
-                    return false;
-                }
-                lists.insert(id.to_string(), ());
-                true
-            }
             "tools/call" => match self.recorded(id, params) {
-                None => true,
+                None => self.awaits(id, Awaited::Other),
                 Some(why) => {
                     let mut result =
                         json!({ "content": [{ "type": "text", "text": why }], "isError": true });
-                    let version = "io.modelcontextprotocol/protocolVersion";
-                    if params.get("_meta").is_some_and(|meta| meta.get(version).is_some()) {
+                    if params.get("_meta").is_some_and(|meta| meta.get(VERSION).is_some()) {
                         result["resultType"] = "complete".into();
                     }
                     self.say(rpc::result(id, result).to_string().as_bytes());
                     false
                 }
             },
-            _ => true,
+            "tools/list" => self.awaits(id, Awaited::List),
+            _ => self.awaits(id, Awaited::Other),
         }
+    }
+
+    /// Notes a request that the server is to answer, once.
+    fn awaits(&self, id: &Json, what: Awaited) -> bool {
+        let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = id.to_string();
+        if awaited.len() >= WAITING || awaited.contains_key(&key) {
+            drop(awaited);
+            self.refuse(id, "too many requests are not answered yet, or one of this `id`");
+            return false;
+        }
+        awaited.insert(key, what);
+        true
     }
 
     /// Says why a call must not be made, and tells whoever watches if it could not be recorded.
@@ -167,24 +254,47 @@ impl Gate {
         format!("mcp__{}__{tool}", self.name)
     }
 
-    fn hear_server(&self, from: &mut impl io::BufRead) {
-        while let Ok(Some(line)) = rpc::next_line(from, rpc::MAX_MESSAGE) {
-            // What is too long is dropped: who waits for it waits in vain, and is not flooded.
-            let Line::Whole(line) = line else { continue };
-            match Message::read(&line) {
-                Ok(Message::Response { id, answer: Ok(result) }) if self.was_list(&id) => {
-                    self.say(rpc::result(&id, self.listed(result)).to_string().as_bytes());
-                }
-                // A server that speaks no protocol would speak to whoever reads this.
-                Err(_) => {}
-                Ok(message) => self.say(&message.line()),
+    /// Takes a message of the server's; returns whether it was the answer to the request of this `id`.
+    fn hear_server(&self, line: &[u8], id: Option<&Json>) -> bool {
+        let message = match Message::read(line) {
+            Ok(message) => message,
+            // A server that speaks no protocol would speak to whoever reads this.
+            Err(fault) => {
+                self.dropped(&format!("what the server says is no message ({})", fault.message));
+                return false;
             }
+        };
+        let Message::Response { id: told, answer } = &message else {
+            self.say(&message.line());
+            return false;
+        };
+        match (self.answered(told), answer) {
+            // A client may take an `id` for its own that is written otherwise, and a list that nobody
+            // looked at for the one it asked for.
+            (None, _) => {
+                self.dropped("the server answers what was not asked");
+                return false;
+            }
+            (Some(Awaited::List), Ok(result)) => {
+                let listed = self.listed(result.clone());
+                self.say(rpc::result(told, listed).to_string().as_bytes());
+            }
+            (Some(Awaited::List | Awaited::Other), _) => self.say(&message.line()),
         }
+        id == Some(told)
     }
 
-    fn was_list(&self, id: &Json) -> bool {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        lists.remove(&id.to_string()).is_some()
+    /// Returns what was awaited under an `id`, and awaits it no more.
+    fn answered(&self, id: &Json) -> Option<Awaited> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner).remove(&id.to_string())
+    }
+
+    /// Tells whoever watches that something was not passed on, as long as that is no flood.
+    fn dropped(&self, what: &str) {
+        const MOST: usize = 10;
+        if self.told.fetch_add(1, Ordering::Relaxed) < MOST {
+            self.ui.say(&format!("warning: {}; it was not passed on", visible(what)));
+        }
     }
 
     /// Leaves out what the policy denies by name, and what says something else than before.

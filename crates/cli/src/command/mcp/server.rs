@@ -1,81 +1,28 @@
-//! The protocol, in both generations: with a handshake, and with everything in each request.
+//! A server of tools: for one client that started it, or for those that connect.
 
-use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::io::{self, Write as _};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use palisade::policy::name::Period;
 use palisade::policy::text::visible;
-use palisade::rpc::{self, Fault, Line, Message};
-use palisade::{Answered, Confirm, Guard, Question, Request, Sandbox, Stop};
-use serde_json::{Map, Value as Json, json};
+use palisade::rpc::{self, Line, Message};
+use palisade::{Answered, Confirm, Guard, Question, Request, Sandbox};
+use serde_json::Value as Json;
 
-use super::tools::{self, Asks, Told};
+use super::peer::{AGREED, Peer};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::ui::Ui;
 
-/// The versions with a handshake, the newest last.
-const SHAKEN: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+/// Where messages for a client are said.
+pub(super) type Out = Arc<dyn Fn(&Json) + Send + Sync>;
 
-/// The version in which each request tells everything.
-const STATELESS: &str = "2026-07-28";
-
-/// Where a request says which version it speaks, and what its client can do.
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
-
-/// Most calls that go on at the same time.
-const CALLS: usize = 64;
-
-thread_local! {
-    /// Whether the call of this thread was agreed to.
-    static AGREED: Cell<bool> = const { Cell::new(false) };
-}
-
-/// A server and its client.
+/// What all clients share.
 pub(super) struct Server {
     pub(super) sandbox: Sandbox,
     pub(super) guard: Guard,
+    pub(super) ongoing: AtomicUsize,
     ui: Ui,
-    state: Mutex<State>,
-    out: Mutex<io::Stdout>,
-}
-
-#[derive(Default)]
-struct State {
-    /// Whether the client of a handshake can ask its user.
-    elicits: bool,
-    asked: u64,
-    answers: BTreeMap<String, Sender<Json>>,
-    calls: BTreeMap<String, Ongoing>,
-}
-
-/// A call that goes on.
-#[derive(Default)]
-struct Ongoing {
-    stop: Option<Stop>,
-    /// It was cancelled, perhaps before it had begun.
-    is_cancelled: bool,
-}
-
-impl Ongoing {
-    fn cancel(&mut self) {
-        self.is_cancelled = true;
-        self.stop.iter().for_each(Stop::now);
-    }
-
-    fn began(&mut self, stop: Option<Stop>) {
-        self.stop = stop;
-        if self.is_cancelled {
-            self.cancel();
-        }
-    }
 }
 
 /// Whoever agreed is known by the thread that runs the call.
@@ -91,246 +38,45 @@ impl Confirm for Agreed {
     }
 }
 
-/// Serves the client until it has nothing more to say.
-pub(super) fn serve(request: &Request, ui: &Ui) -> Result<Exit, Failure> {
-    let sandbox = Sandbox::new(request)?.confirmer(Agreed);
-    crate::command::warn_running(ui, sandbox.session());
-    let guard = Guard::new(sandbox.session());
-    let (ui, state, out) = (ui.clone(), Mutex::default(), Mutex::new(io::stdout()));
-    let server = Arc::new(Server { sandbox, guard, ui, state, out });
-    let mut from = io::stdin().lock();
-    while let Ok(Some(line)) = rpc::next_line(&mut from, rpc::MAX_MESSAGE) {
-        match line {
-            Line::Whole(line) => server.hear(&line),
-            Line::TooLong => {
-                let message = "the message is too long, and was skipped";
-                server.say(&rpc::error(&Json::Null, rpc::INVALID_REQUEST, message, Json::Null));
-            }
-        }
-    }
-    // Nobody is left to hear of them.
-    server.state().calls.values_mut().for_each(Ongoing::cancel);
-    server.sandbox.flush();
-    Ok(Exit::Success)
-}
-
 impl Server {
-    fn hear(self: &Arc<Self>, line: &[u8]) {
-        match Message::read(line) {
-            Ok(Message::Request { id, method, params }) => self.asked(id, &method, params),
-            Ok(Message::Notification { method, params }) if method == "notifications/cancelled" => {
-                let id = params.get("requestId").map(Json::to_string).unwrap_or_default();
-                self.state().calls.get_mut(&id).into_iter().for_each(Ongoing::cancel);
-            }
-            Ok(Message::Notification { .. }) => {}
-            Ok(Message::Response { id, answer }) => {
-                let waits = self.state().answers.remove(&id.to_string());
-                if let (Some(waits), Ok(answer)) = (waits, answer) {
-                    waits.send(answer).ok();
-                }
-            }
-            Err(fault) => self.say(&fault.answer()),
-        }
+    pub(super) fn new(request: &Request, ui: &Ui) -> Result<Arc<Self>, Failure> {
+        let sandbox = Sandbox::new(request)?.confirmer(Agreed);
+        crate::command::warn_running(ui, sandbox.session());
+        let guard = Guard::new(sandbox.session());
+        Ok(Arc::new(Self { sandbox, guard, ongoing: AtomicUsize::new(0), ui: ui.clone() }))
     }
 
-    fn asked(self: &Arc<Self>, id: Json, method: &str, params: Map<String, Json>) {
-        let meta = params.get("_meta").and_then(Json::as_object);
-        let is_stateless = meta.is_some_and(|meta| meta.contains_key(VERSION));
-        let whole = |mut result: Json| {
-            if is_stateless {
-                result["resultType"] = "complete".into();
-            }
-            rpc::result(&id, result)
-        };
-        let info = json!({ "name": "palisade", "version": env!("CARGO_PKG_VERSION") });
-        let answer = match method {
-            "initialize" => {
-                let elicits = params.get("capabilities").and_then(|it| it.get("elicitation"));
-                self.state().elicits = elicits.is_some();
-                let wanted = params.get("protocolVersion").and_then(Json::as_str);
-                let version = SHAKEN.into_iter().find(|known| Some(*known) == wanted);
-                let version = version.unwrap_or("2025-11-25");
-                let capabilities = json!({ "tools": { "listChanged": false } });
-                whole(json!({ "protocolVersion": version, "capabilities": capabilities,
-                              "serverInfo": info, "instructions": tools::INSTRUCTIONS }))
-            }
-            "server/discover" => {
-                let versions: Vec<&str> = SHAKEN.into_iter().chain([STATELESS]).collect();
-                whole(json!({ "supportedVersions": versions, "capabilities": { "tools": {} },
-                              "serverInfo": info, "instructions": tools::INSTRUCTIONS,
-                              "ttlMs": 3_600_000, "cacheScope": "private" }))
-            }
-            "ping" => whole(json!({})),
-            "tools/list" => {
-                let mut list = json!({ "tools": tools::list() });
-                if is_stateless {
-                    (list["ttlMs"], list["cacheScope"]) = (3_600_000.into(), "private".into());
-                }
-                whole(list)
-            }
-            "tools/call" => return self.called(id, params, is_stateless),
-            _ => {
-                let message = format!("nobody knows the method `{method}`");
-                rpc::error(&id, rpc::METHOD_NOT_FOUND, &message, Json::Null)
-            }
-        };
-        self.say(&answer);
-    }
-
-    /// Carries a call out in a thread of its own.
-    fn called(self: &Arc<Self>, id: Json, params: Map<String, Json>, is_stateless: bool) {
-        let key = id.to_string();
-        {
-            let mut state = self.state();
-            if state.calls.len() >= CALLS || state.calls.contains_key(&key) {
-                let message = "too many calls go on, or one of this `id` does";
-                drop(state);
-                return self.say(&rpc::error(&id, rpc::INVALID_REQUEST, message, Json::Null));
-            }
-            state.calls.insert(key.clone(), Ongoing::default());
-        }
-        let server = Arc::clone(self);
-        let begun = thread::Builder::new().spawn(move || {
-            let call = AssertUnwindSafe(|| server.carried_out(&key, &params, is_stateless));
-            let done = catch_unwind(call);
-            server.state().calls.remove(&key);
-            let answer = match done {
-                Ok(Ok(result)) => rpc::result(&id, result),
-                Ok(Err(fault)) => Fault { id, ..fault }.answer(),
-                Err(_) => rpc::error(&id, rpc::INTERNAL_ERROR, "an error of ours", Json::Null),
-            };
-            server.say(&answer);
-        });
-        drop(begun);
-    }
-
-    fn carried_out(
-        &self,
-        key: &str,
-        params: &Map<String, Json>,
-        is_stateless: bool,
-    ) -> Result<Json, Fault> {
-        let name = params.get("name").and_then(Json::as_str);
-        let name = name.ok_or_else(|| Fault::params("`name` is missing"))?;
-        let none = Map::new();
-        let arguments = match params.get("arguments") {
-            None | Some(Json::Null) => &none,
-            Some(Json::Object(arguments)) => arguments,
-            Some(_) => return Err(Fault::params("`arguments` is no object")),
-        };
-        if !tools::is_known(name) {
-            return Err(Fault::params(format!("there is no tool `{name}`")));
-        }
-        let asks = tools::asks(self, name, key, arguments);
+    /// Tells whoever watches that something could not be recorded.
+    pub(super) fn warn(&self) {
         if let Some(trouble) = self.sandbox.not_recorded() {
             self.ui.say(&format!("warning: {}", visible(&trouble)));
         }
-        let asks = match asks {
-            Asks::Nobody => false,
-            Asks::Denied(why) => return Ok(finished(Told::error(why), is_stateless)),
-            Asks::Somebody(why) => {
-                let hash = super::hash(&format!("{name} {}", json!(arguments)));
-                let question = question(name, arguments, &why);
-                let elicits = params.get("_meta").and_then(|meta| meta.get(CAPABILITIES));
-                let elicits = elicits.is_some_and(|can| can.get("elicitation").is_some());
-                let answer = match params.get("inputResponses").and_then(|it| it.get("confirm")) {
-                    // An answer counts for the very call that was shown.
-                    Some(answer)
-                        if params.get("requestState").and_then(Json::as_str) == Some(&hash) =>
-                    {
-                        Some(answer.clone())
-                    }
-                    _ if is_stateless && elicits => {
-                        let asked = json!({ "method": "elicitation/create", "params": question });
-                        return Ok(json!({ "resultType": "input_required", "requestState": hash,
-                                          "inputRequests": { "confirm": asked } }));
-                    }
-                    _ if is_stateless => None,
-                    _ => self.elicited(question),
-                };
-                let said =
-                    answer.map(|it| it["action"] == "accept" && it["content"]["run"] == true);
-                let is_yes = said == Some(true);
-                // Of a command that then runs, the sandbox records it.
-                if !is_yes || name != "run_command" {
-                    let said = match said {
-                        Some(true) => Answered::Yes,
-                        Some(false) => Answered::No,
-                        None => Answered::Nobody,
-                    };
-                    self.sandbox.answered_tool(said, "mcp", &hash);
-                }
-                if !is_yes {
-                    let why = format!("{why}; nobody agreed to it");
-                    return Ok(finished(Told::error(why), is_stateless));
-                }
-                true
-            }
-        };
-        AGREED.set(asks);
-        let told = tools::call(self, name, arguments, |stop| {
-            if let Some(call) = self.state().calls.get_mut(key) {
-                call.began(stop);
-            }
-        });
-        Ok(finished(told, is_stateless))
     }
+}
 
-    /// Has the client ask its user, and waits for the answer; none if it cannot.
-    fn elicited(&self, question: Json) -> Option<Json> {
-        let (sender, answer) = channel();
-        let (id, time) = {
-            let mut state = self.state();
-            if !state.elicits {
-                return None;
-            }
-            state.asked += 1;
-            let id = Json::from(format!("ask-{}", state.asked));
-            state.answers.insert(id.to_string(), sender);
-            let policy = self.sandbox.session().policy();
-            let time = policy.confirm.timeout.value().0.map(Period::duration);
-            (id, time.unwrap_or(Duration::from_secs(300)))
-        };
-        let key = id.to_string();
-        self.say(&json!({ "jsonrpc": "2.0", "id": id, "method": "elicitation/create",
-                          "params": question }));
-        let answer = answer.recv_timeout(time).ok();
-        self.state().answers.remove(&key);
-        answer
-    }
-
-    fn say(&self, message: &Json) {
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
+/// Serves the client that started us until it has nothing more to say.
+pub(super) fn serve(request: &Request, ui: &Ui) -> Result<Exit, Failure> {
+    let server = Server::new(request, ui)?;
+    let peer = Peer::new(&server);
+    let stdout = Mutex::new(io::stdout());
+    let out: Out = Arc::new(move |message: &Json| {
+        let mut out = stdout.lock().unwrap_or_else(PoisonError::into_inner);
         // Where nobody listens, the input ends as well.
         writeln!(out, "{message}").and_then(|()| out.flush()).ok();
+    });
+    let mut from = io::stdin().lock();
+    while let Ok(Some(line)) = rpc::next_line(&mut from, rpc::MAX_MESSAGE) {
+        let Line::Whole(line) = line else {
+            let message = "the message is too long, and was skipped";
+            out(&rpc::error(&Json::Null, rpc::INVALID_REQUEST, message, Json::Null));
+            continue;
+        };
+        match Message::read(&line) {
+            Ok(message) => peer.hear(message, &out),
+            Err(fault) => out(&fault.answer()),
+        }
     }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// What a person reads: exactly what would be done.
-fn question(name: &str, arguments: &Map<String, Json>, why: &str) -> Json {
-    let shown = visible(&json!(arguments).to_string());
-    json!({
-        "message": format!("May {name} do this? {shown}\nBecause: {}", visible(why)),
-        "requestedSchema": {
-            "type": "object",
-            "properties": { "run": { "type": "boolean", "title": "Let it", "default": false } },
-            "required": ["run"],
-        },
-    })
-}
-
-fn finished(told: Told, is_stateless: bool) -> Json {
-    let mut result =
-        json!({ "content": [{ "type": "text", "text": told.text }], "isError": told.is_error });
-    if let Some(structured) = told.structured {
-        result["structuredContent"] = structured;
-    }
-    if is_stateless {
-        result["resultType"] = "complete".into();
-    }
-    result
+    peer.leave();
+    server.sandbox.flush();
+    Ok(Exit::Success)
 }
