@@ -66,7 +66,8 @@ impl Since {
         let word = self.noted.iter().position(|word| *word != 0)?;
         let start = word * 64 + self.noted.get(word)?.trailing_zeros() as usize;
         let mut end = start;
-        while let Some(word) = self.noted.get_mut(end / 64).filter(|word| **word >> (end % 64) & 1 == 1)
+        while let Some(word) =
+            self.noted.get_mut(end / 64).filter(|word| **word >> (end % 64) & 1 == 1)
         {
             *word &= !(1 << (end % 64));
             end += 1;
