@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use super::idle;
+use super::{idle, raw};
 
 /// How much of it a start uses.
 const DEPTH: usize = 224 << 10;
@@ -18,9 +18,13 @@ pub(crate) fn expect() {
     const POPULATE_WRITE: i32 = 23;
     let end = idle::floor(idle::here());
     let start = ptr::with_exposed_provenance_mut::<u8>(end.saturating_sub(DEPTH));
-    // SAFETY: nothing of ours lies there, and what is read is not used. The kernel lets the stack grow
-    // that far: nobody comes here who may have less than a mebibyte.
-    unsafe { start.read_volatile() };
+    let arguments = [start.expose_provenance(), 0, 0, 0, 0];
+    // The kernel has the stack grow when it writes there itself, and where it may not, says so: which
+    // processor this is, is no matter.
+    // SAFETY: nothing of ours lies that far below what is in use, and the call writes four bytes.
+    if unsafe { raw::call(libc::SYS_getcpu, arguments) }.is_err() {
+        return;
+    }
     // SAFETY: these pages are part of the stack now; to have them given changes nothing in them.
     unsafe { libc::madvise(start.cast(), DEPTH, POPULATE_WRITE) };
 }

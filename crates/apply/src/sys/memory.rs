@@ -54,7 +54,7 @@ pub(super) trait Own {
 
 /// Says that a process is about to be made that has a copy of this one's memory.
 pub(crate) fn is_copied() {
-    own().into_iter().for_each(|own| own.is_copied());
+    own().into_iter().for_each(Own::is_copied);
 }
 
 /// Returns the memory of this program, if it serves one command.
@@ -143,7 +143,9 @@ impl<A> Memory<A> {
         }
         // SAFETY: no other thread gets here: one that began where an ended one was comes after it.
         // `act` neither allocates nor unwinds.
-        let (ledger, since) = unsafe { (&mut *self.ledger.get(), &mut *self.since.get()) };
+        let ledger = unsafe { &mut *self.ledger.get() };
+        // SAFETY: as above.
+        let since = unsafe { &mut *self.since.get() };
         Some(act(ledger, since, self.copied.load(relaxed)))
     }
 }
