@@ -108,10 +108,21 @@ pub(crate) struct Exactly<'p> {
     // Compared byte by byte: their components are in order already.
     literals: BTreeSet<OsString>,
     others: Vec<&'p PathPattern>,
+    /// Those that end in no plain name.
+    vague: Vec<&'p PathPattern>,
+    /// What the last names of all others look like.
+    lasts: [u64; 4],
 }
 
 impl<'p> Exactly<'p> {
     pub(crate) fn new(patterns: &'p [PathPattern]) -> Self {
+        let (mut vague, mut lasts) = (Vec::new(), [0; 4]);
+        for pattern in patterns {
+            match pattern.last_plain_name().map(|name| look(name.as_bytes())) {
+                Some((word, bit)) => lasts.iter_mut().skip(word).take(1).for_each(|it| *it |= bit),
+                None => vague.push(pattern),
+            }
+        }
         Self {
             literals: patterns
                 .iter()
@@ -119,19 +130,44 @@ impl<'p> Exactly<'p> {
                 .map(PathBuf::into_os_string)
                 .collect(),
             others: patterns.iter().filter(|pattern| pattern.has_wildcard()).collect(),
+            vague,
+            lasts,
         }
     }
 
     /// Returns whether one of the patterns names this very path.
     pub(crate) fn name(&self, path: &Path) -> bool {
-        if self.literals.contains(path.as_os_str()) {
-            return true;
-        }
-        if self.others.is_empty() {
+        let others = match self.may_end_as(path) {
+            true if self.literals.contains(path.as_os_str()) => return true,
+            true => &self.others,
+            false => &self.vague,
+        };
+        if others.is_empty() {
             return false;
         }
-        named_by(self.others.iter().copied(), path)
+        named_by(others.iter().copied(), path)
     }
+
+    /// Returns whether the last name of a path looks like the plain name that one of them ends in.
+    fn may_end_as(&self, path: &Path) -> bool {
+        let bytes = path.as_os_str().as_encoded_bytes();
+        let slash = bytes.iter().rposition(|byte| *byte == b'/');
+        match slash.and_then(|slash| bytes.get(slash + 1..)) {
+            // It ends in no name, and may be told otherwise.
+            None | Some([] | [b'.'] | [b'.', b'.']) => true,
+            Some(name) => {
+                let (word, bit) = look(name);
+                self.lasts.get(word).is_none_or(|word| word & bit != 0)
+            }
+        }
+    }
+}
+
+/// Returns what a name looks like: a word, and a bit in it.
+fn look(name: &[u8]) -> (usize, u64) {
+    let [first, last] = [name.get(1), name.last()].map(|byte| byte.copied().unwrap_or(0));
+    let sum = name.len() * 61 + usize::from(first) * 7 + usize::from(last);
+    (sum / 64 % 4, 1 << (sum % 64))
 }
 
 /// Returns whether one of the patterns names this very path, and not something above it.
@@ -175,6 +211,31 @@ fn folded_pattern(pattern: &PathPattern) -> Option<PathPattern> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_path_is_named_by_a_pattern_whatever_its_last_name_looks_like() {
+        let texts = ["/W/**/.git/hooks", "/W/**/set*.json", "/W/x", "/W/a/**", "/V/?b", "/"];
+        let patterns: Vec<PathPattern> = texts.iter().map(|text| text.parse().unwrap()).collect();
+        let exactly = Exactly::new(&patterns);
+        let single = |path: &Path| {
+            let named = |pattern: &PathPattern| {
+                let above = path.parent().is_some_and(|above| pattern.matches(above));
+                pattern.matches(path) && !above
+            };
+            let is = |literal: PathBuf| literal.as_os_str() == path.as_os_str();
+            patterns.iter().any(|one| one.literal().map_or_else(|| named(one), is))
+        };
+        let names =
+            ["x", "y", "hooks", "hook", "settings.json", "set.jsoN", "ab", "b", "a", "..", "."];
+        let folders = ["/W", "/W/.git", "/W/q/.git", "/V", "/W/a", ""];
+        let mut named = 0;
+        for (folder, name) in folders.iter().flat_map(|folder| names.map(|name| (folder, name))) {
+            let path = PathBuf::from(format!("{folder}/{name}"));
+            assert_eq!(exactly.name(&path), single(&path), "{path:?}");
+            named += usize::from(single(&path));
+        }
+        assert!(named > 5 && exactly.name("/".as_ref()), "{named}");
+    }
 
     #[test]
     fn protected_names_count_in_any_letter_case_and_hidden_ones_as_written() {

@@ -6,6 +6,7 @@ use palisade_plan::{Identity, MappedBy, Namespace, Plan, Step};
 
 use super::furnish::{self, furnish};
 use crate::sys::ahead::Ahead;
+use crate::sys::depth;
 
 /// What a sandbox need not make any more.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,6 +30,8 @@ thread_local! {
 pub fn send_ahead() {
     let sent = SENT.take().filter(Ahead::is_ours).or_else(|| Ahead::new(maps(), furnish).ok());
     SENT.set(sent);
+    // On another processor it makes a network meanwhile, and needs none of this.
+    depth::expect();
 }
 
 /// Returns whether fewer threads want to run on this machine than there are processors for us, as far

@@ -39,7 +39,7 @@ use super::{ahead, doors, group, mounts, shortage, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
-use crate::sys::{environment, landlock, restrict, signal};
+use crate::sys::{environment, landlock, memory, restrict, signal};
 
 /// Plans a command anew for a kernel that was looked at more closely.
 pub type Other<'o> = &'o dyn Fn(&Kernel) -> Option<Plan>;
@@ -360,6 +360,7 @@ impl Host {
         let _blocked = signal::block_all();
         self.heaps.note(prepared);
         let needed = self.heaps.needed(prepared);
+        memory::is_copied();
         let mut meanwhile = Some(meanwhile);
         let mut meanwhile = || meanwhile.take().into_iter().for_each(|does| does());
         if let Some(sent) = sent {

@@ -133,12 +133,12 @@ pub(super) unsafe fn give(pages: Range<usize>) {
 
 /// Returns a place on the stack, below which only this function and those it calls are.
 #[inline(never)]
-fn here() -> usize {
+pub(super) fn here() -> usize {
     let here = 0_u8;
     ptr::from_ref(std::hint::black_box(&here)).addr()
 }
 
-fn floor(place: usize) -> usize {
+pub(super) fn floor(place: usize) -> usize {
     place - place % PAGE
 }
 

@@ -10,6 +10,8 @@
 //! longer than the rest. Others have all of theirs from the other allocator; what they free of the
 //! room is lost to it, and the room is small.
 
+mod copied;
+
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::UnsafeCell;
 use std::ops::Range;
@@ -18,6 +20,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::idle::{self, PAGE};
+use copied::Since;
 
 /// How much room there is, and how much of it the kernel is asked for at once.
 const ROOM: usize = 1 << 20;
@@ -43,6 +46,15 @@ pub(super) trait Own {
 
     /// Gives back the pages of the room that nobody uses.
     fn give_back(&self);
+
+    /// Says that a process with a copy of the room is about to be made. Until memory is given back,
+    /// its pages are left alone.
+    fn is_copied(&self);
+}
+
+/// Says that a process is about to be made that has a copy of this one's memory.
+pub(crate) fn is_copied() {
+    own().into_iter().for_each(Own::is_copied);
 }
 
 /// Returns the memory of this program, if it serves one command.
@@ -65,6 +77,9 @@ pub struct Memory<A> {
     // which belong to whoever asked for them.
     room: UnsafeCell<Room>,
     ledger: UnsafeCell<Ledger>,
+    /// Where the pages begin that no copy of the room has; zero if there is none.
+    copied: AtomicUsize,
+    since: UnsafeCell<Since>,
 }
 
 #[derive(Debug)]
@@ -92,19 +107,13 @@ unsafe impl<A: Sync> Sync for Memory<A> {}
 impl<A> Memory<A> {
     /// Hands out small pieces until the room is full, and everything else from `rest`.
     pub const fn over(rest: A) -> Self {
-        let freed = [ptr::null_mut(); LARGEST / GRAIN + 1];
         Self {
             rest,
             owner: AtomicUsize::new(0),
             room: UnsafeCell::new(Room([0; ROOM])),
-            ledger: UnsafeCell::new(Ledger {
-                used: 0,
-                given: 0,
-                freed,
-                sizes: [0; MOST / 64 + 1],
-                words: 0,
-                rest: 0..0,
-            }),
+            ledger: UnsafeCell::new(Ledger::new()),
+            copied: AtomicUsize::new(0),
+            since: UnsafeCell::new(Since::new()),
         }
     }
 
@@ -116,6 +125,15 @@ impl<A> Memory<A> {
 
     /// Does something with the ledger, if the room is this thread's.
     fn with<T>(&self, act: impl FnOnce(&mut Ledger) -> T) -> Option<T> {
+        self.with_both(|ledger, since, copied| match copied {
+            0 => act(ledger),
+            begin => act(since.ledger(begin)),
+        })
+    }
+
+    /// Does something with both ledgers, if the room is this thread's; the last is where the pages of
+    /// the second begin, if there is a copy.
+    fn with_both<T>(&self, act: impl FnOnce(&mut Ledger, &mut Since, usize) -> T) -> Option<T> {
         let here = HERE.with(|here| ptr::from_ref(here).addr());
         let relaxed = Ordering::Relaxed;
         let owner = self.owner.load(relaxed);
@@ -125,7 +143,10 @@ impl<A> Memory<A> {
         }
         // SAFETY: no other thread gets here: one that began where an ended one was comes after it.
         // `act` neither allocates nor unwinds.
-        Some(act(unsafe { &mut *self.ledger.get() }))
+        let ledger = unsafe { &mut *self.ledger.get() };
+        // SAFETY: as above.
+        let since = unsafe { &mut *self.since.get() };
+        Some(act(ledger, since, self.copied.load(relaxed)))
     }
 }
 
@@ -150,7 +171,22 @@ impl<A: Sync> Own for Memory<A> {
 
     fn give_back(&self) {
         let room = self.room.get().cast::<u8>();
-        self.with(|ledger| ledger.give_back(room));
+        self.with_both(|ledger, since, copied| {
+            if copied > 0 {
+                since.settle(copied, ledger, room);
+                self.copied.store(0, Ordering::Relaxed);
+            }
+            ledger.give_back(room);
+        });
+    }
+
+    fn is_copied(&self) {
+        self.with_both(|ledger, _, copied| {
+            // Where next to nothing is left, it is better used as it is.
+            if copied == 0 && ledger.given + 2 * STEP <= ROOM {
+                self.copied.store(ledger.given, Ordering::Relaxed);
+            }
+        });
     }
 }
 
@@ -161,6 +197,17 @@ fn grains(layout: Layout) -> Option<usize> {
 }
 
 impl Ledger {
+    const fn new() -> Self {
+        Self {
+            used: 0,
+            given: 0,
+            freed: [ptr::null_mut(); LARGEST / GRAIN + 1],
+            sizes: [0; MOST / 64 + 1],
+            words: 0,
+            rest: 0..0,
+        }
+    }
+
     /// Hands out a piece of the room that begins at `room`; null if none is left.
     fn take(&mut self, room: *mut u8, grains: usize) -> *mut u8 {
         if let Some(piece) = self.again(grains) {
@@ -255,6 +302,14 @@ impl Ledger {
         self.mark(grains, true);
     }
 
+    /// Takes back a stretch of the room, however long.
+    fn put_all(&mut self, room: *mut u8, free: Range<usize>) {
+        for start in free.clone().step_by(LARGEST) {
+            let size = LARGEST.min(free.end - start);
+            self.put(room, room.wrapping_add(start), size / GRAIN);
+        }
+    }
+
     /// Gives back whole pages that are free. What begins or ends in them is not handed out again.
     fn give_back(&mut self, room: *mut u8) {
         self.shelve(room);
@@ -335,7 +390,12 @@ unsafe impl<A: GlobalAlloc> GlobalAlloc for Memory<A> {
         match grains(layout) {
             Some(grains) if self.holds(piece) => {
                 let room = self.room.get().cast::<u8>();
-                self.with(|ledger| ledger.put(room, piece, grains));
+                let start = piece.addr() - room.addr();
+                self.with_both(|ledger, since, copied| match copied {
+                    0 => ledger.put(room, piece, grains),
+                    begin if start < begin => since.note(start, grains),
+                    begin => since.ledger(begin).put(room, piece, grains),
+                });
             }
             // SAFETY: it is not ours, so it is theirs; else as the caller promised.
             Some(_) | None => unsafe { self.rest.dealloc(piece, layout) },

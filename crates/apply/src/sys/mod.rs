@@ -12,6 +12,8 @@ pub(crate) mod ahead;
 #[cfg(target_os = "linux")]
 pub(crate) mod beside;
 #[cfg(target_os = "linux")]
+pub(crate) mod depth;
+#[cfg(target_os = "linux")]
 pub(crate) mod descriptor;
 #[cfg(target_os = "linux")]
 pub(crate) mod environment;

@@ -6,7 +6,7 @@ use rustix::path::Arg;
 use rustix::process::{DumpableBehavior, Resource, Rlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets, Gid, Uid, UnshareFlags};
 
-use super::check;
+use super::{check, raw};
 
 /// One instruction of a filter, as the kernel reads it.
 pub(crate) type Instruction = libc::sock_filter;
@@ -33,22 +33,36 @@ pub(crate) enum Bounding {
 /// Gives up every capability in every set, the bounding set included.
 pub(crate) fn no_capabilities(bounding: Bounding) -> Result<()> {
     rustix::thread::clear_ambient_capability_set()?;
-    for number in 0..64 {
-        // SAFETY: the call takes integers and touches no memory; a number that the kernel does
-        // not know comes back as EINVAL, which ends the loop.
-        let returned = unsafe { libc::prctl(libc::PR_CAPBSET_DROP, number, 0, 0, 0) };
-        match check(libc::c_long::from(returned)) {
-            Ok(_) => {}
-            Err(Errno::INVAL) if number > 0 => break,
-            Err(Errno::PERM) if bounding == Bounding::MayStay => break,
-            Err(errno) => return Err(errno),
-        }
+    match empty_bounding_set() {
+        Err(Errno::PERM) if bounding == Bounding::MayStay => {}
+        emptied => emptied?,
     }
     let none = CapabilitySet::empty();
     rustix::thread::set_capabilities(
         None,
         CapabilitySets { effective: none, permitted: none, inheritable: none },
     )
+}
+
+/// Empties the bounding set, which processes that are made later begin with: what is not in it any
+/// more is only looked at, as to take something out takes five times as long. It allocates nothing, and
+/// does without the C library.
+pub(crate) fn empty_bounding_set() -> Result<()> {
+    let ask = |operation: i32, number: usize| {
+        let arguments = [operation.cast_unsigned() as usize, number, 0, 0, 0];
+        // SAFETY: the call takes integers and touches no memory.
+        unsafe { raw::call(libc::SYS_prctl, arguments) }
+    };
+    for number in 0..64 {
+        match ask(libc::PR_CAPBSET_READ, number) {
+            Ok(0) => {}
+            Ok(_) => ask(libc::PR_CAPBSET_DROP, number).map(drop)?,
+            // The kernel knows no more of them.
+            Err(Errno::INVAL) if number > 0 => break,
+            Err(errno) => return Err(errno),
+        }
+    }
+    Ok(())
 }
 
 /// Becomes this user and group, in every sense of the word, and leaves all other groups.

@@ -69,7 +69,7 @@ use latest::Latest;
 use planned::Ordered;
 pub(crate) use planned::{LOWER, for_this_machine};
 use record::{Recorded, Recorder, call_hash, run_name};
-use run::{About, Awaited};
+use run::{About, After, Awaited};
 use telemetry::{Telemetry, Watch};
 pub(crate) use tool::judged;
 
@@ -232,10 +232,11 @@ impl Sandbox {
         let mut own = ManuallyDrop::new(Some(self));
         // The host is not freed piece by piece, either.
         let mut host: ManuallyDrop<Option<Host>> = ManuallyDrop::new(None);
-        let outcome = run.wait_freeing(&mut || {
+        let mut free = || {
             let freed = own.take().and_then(|own| Arc::into_inner(own.0));
             *host = freed.map(|inner| inner.host);
-        });
+        };
+        let outcome = run.wait_freeing(&mut free, After::Ends);
         host.iter().for_each(Host::finish);
         own.iter().for_each(|own| own.0.host.finish());
         telemetry.flush();

@@ -1,6 +1,7 @@
 //! A command that was started, or refused.
 
 use std::io::{self, Read as _};
+use std::mem::ManuallyDrop;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
@@ -73,6 +74,14 @@ pub(super) enum Awaited {
     Later,
 }
 
+/// What this process does when a command has ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum After {
+    GoesOn,
+    /// It ends too. To free memory piece by piece before would only take time.
+    Ends,
+}
+
 /// What an outcome tells of a call, whatever became of it.
 #[derive(Clone, Debug)]
 pub(super) struct About {
@@ -117,15 +126,19 @@ impl Run {
     ///
     /// When the walls could not be put up: then it has not run.
     pub fn wait(self) -> Result<Outcome, CannotRun> {
-        self.wait_freeing(&mut || ())
+        self.wait_freeing(&mut || (), After::GoesOn)
     }
 
     /// Waits as [`Run::wait`] does; when that takes long, `free` is told to free what it can.
-    pub(super) fn wait_freeing(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
+    pub(super) fn wait_freeing(
+        self,
+        free: &mut dyn FnMut(),
+        after: After,
+    ) -> Result<Outcome, CannotRun> {
         let Self { recorder, asking, telemetry, agent, watch, name, state } = self;
         let ended = match state {
             State::Refused(outcome) => Ok(*outcome),
-            State::Running(started) => started.wait(free),
+            State::Running(started) => started.wait(free, after),
         };
         recorder.ended(&name, ended.as_ref(), &watch);
         telemetry.run(&watch, &name, ended.as_ref(), agent.as_deref());
@@ -153,11 +166,12 @@ impl Run {
 }
 
 impl Started {
-    fn wait(self, free: &mut dyn FnMut()) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, caught, mut start, .. } = self;
+    fn wait(self, free: &mut dyn FnMut(), after: After) -> Result<Outcome, CannotRun> {
+        let Self { running, about, keep, readers, caught, start, .. } = self;
+        let mut start = ManuallyDrop::new(start);
         let Self { caches, mut in_use, doors, published, .. } = self;
         let ended = running.wait_with(caught, &mut || {
-            start = None;
+            *start = None;
             free();
         });
         let ran = |seen: &palisade_apply::Outcome| {
@@ -169,18 +183,23 @@ impl Started {
         drop((caches, in_use));
         published.close();
         let traffic = doors.close();
-        let mut seen = ended.map_err(|error| match &start {
+        let ended = ended.map_err(|error| match &*start {
             Some(start) => start.explained(error),
             None => error.into(),
-        })?;
+        });
+        let is_missing = ended.as_ref().is_ok_and(|seen| seen.end == End::NotFound);
+        let known = start.as_ref().filter(|_| is_missing);
+        let missing = known.and_then(|start| missing::explained(&start.order));
+        if after == After::GoesOn {
+            drop(ManuallyDrop::into_inner(start));
+        }
+        let mut seen = ended?;
         // They end when the last process that could write has, if it has.
         if seen.survivors == Survivors::None {
             readers.into_iter().for_each(|reader| drop(reader.join()));
         }
         let mut notes = std::mem::take(&mut seen.notes);
-        if seen.end == End::NotFound {
-            notes.extend(start.as_ref().and_then(|start| missing::explained(&start.order)));
-        }
+        notes.extend(missing);
         let trouble = traffic.iter().flat_map(|traffic| &traffic.report.trouble);
         notes.extend(trouble.map(|it| Note { code: "network", message: it.clone() }));
         let outcome = about.outcome(Done::Ran { seen: Box::new(seen), keep }, notes);

@@ -1,7 +1,7 @@
 //! Many path patterns, asked at once.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::fold::fold;
 use super::keys::{Candidates, Keys, Letters};
@@ -19,6 +19,19 @@ use crate::text::byte;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Marks {
     marks: Vec<Mark>,
+    /// Patterns that may begin in any folder of `/`.
+    anywhere: Vec<usize>,
+    /// A bit for the letter that the name in `/` begins with of each of the others.
+    letters: u128,
+    /// The folder that most paths lie in.
+    folder: Box<str>,
+    /// Made when a path is asked about that lies where some of them are: many programs lie elsewhere.
+    index: OnceLock<Index>,
+}
+
+/// Patterns by what gives them away.
+#[derive(Clone, Debug, Default)]
+struct Index {
     /// By the last plain component: what the pattern names has it somewhere.
     last: Keys,
     /// By the other plain components: a folder above what the pattern names ends in one.
@@ -28,12 +41,8 @@ pub(super) struct Marks {
     /// A folder none of whose names is among the keys: in paths below it they need not be looked
     /// for.
     unmarked: Option<Box<str>>,
-    /// Patterns that may begin in any folder of `/`, and those that begin with a plain name, sorted
-    /// by that.
-    anywhere: Vec<usize>,
+    /// Patterns that begin with a plain name, sorted by that.
     rooted: Vec<usize>,
-    /// A bit for the letter that each of those names begins with.
-    letters: u128,
 }
 
 /// What a pattern is for.
@@ -86,31 +95,30 @@ impl Marks {
         folder: &str,
     ) -> Self {
         let most = lists.iter().map(|(_, entries)| entries.len()).sum();
-        let mut marks = Self { marks: Vec::with_capacity(most), ..Self::default() };
-        let (mut last, mut inner) = (Vec::with_capacity(most), Vec::new());
+        let mut all = Vec::with_capacity(most);
         for (kind, entries) in lists {
             for Sourced { value, origin } in *entries {
-                marks.add(Mark::new(*kind, value, origin), &mut last, &mut inner);
-                if let Some(other) = moved(value) {
-                    marks.add(Mark::new(*kind, &other, origin), &mut last, &mut inner);
+                all.push(Mark::new(*kind, value, origin));
+                all.extend(moved(value).map(|other| Mark::new(*kind, &other, origin)));
+            }
+        }
+        let mut marks = Self { marks: all, folder: folder.into(), ..Self::default() };
+        let (mut anywhere, mut letters) = (Vec::new(), 0);
+        for place in 0..marks.marks.len() {
+            match marks.top_of(place) {
+                None => anywhere.push(place),
+                Some(name) => {
+                    let first = name.bytes().next().filter(u8::is_ascii);
+                    letters |= first.map_or(u128::MAX, letter);
                 }
             }
         }
-        (marks.last, marks.inner) = (Keys::new(last), Keys::new(inner));
-        let mut found = Candidates::new();
-        components(folder).for_each(|name| marks.last.look_up(name, &mut found));
-        let is_plain = !is_unsettled(folder);
-        marks.unmarked = (is_plain && found.is_empty()).then(|| folder.into());
-        (marks.rooted, marks.anywhere) =
-            (0..marks.marks.len()).partition(|place| marks.top_of(*place).is_some());
-        let mut rooted = std::mem::take(&mut marks.rooted);
-        rooted.sort_by_key(|place| marks.top_of(*place));
-        marks.rooted = rooted;
-        marks.letters = marks.rooted.iter().fold(0, |letters, place| {
-            let first = marks.top_of(*place).and_then(|name| name.bytes().next());
-            letters | first.filter(u8::is_ascii).map_or(u128::MAX, letter)
-        });
+        (marks.anywhere, marks.letters) = (anywhere, letters);
         marks
+    }
+
+    fn index(&self) -> &Index {
+        self.index.get_or_init(|| Index::of(self))
     }
 
     /// Returns what the patterns say of `path`, which is absolute and normal.
@@ -167,24 +175,6 @@ impl Marks {
         found.map(|mark| &mark.origin)
     }
 
-    /// Adds a pattern, and to two lists the names that give it away.
-    fn add(&mut self, mark: Mark, last: &mut Names, inner: &mut Names) {
-        let place = self.marks.len();
-        self.marks.push(mark);
-        let Some(mark) = self.marks.last() else { return };
-        let mut names = mark.pattern.plain_names();
-        match names.next_back() {
-            Some(name) if !mark.pattern.has_wild_folder() => {
-                last.push((Arc::clone(name), place));
-                // Of the others nobody asks what lies below a path.
-                if mark.kind == MarkKind::Protect {
-                    inner.extend(names.map(|name| (Arc::clone(name), place)));
-                }
-            }
-            Some(_) | None => self.keyless.push(place),
-        }
-    }
-
     /// Returns whether no pattern begins as a path does, whatever follows.
     fn is_elsewhere(&self, path: &str) -> bool {
         // What is no ASCII may be one letter with the one before it.
@@ -202,33 +192,35 @@ impl Marks {
         if self.is_elsewhere(path) {
             return true;
         }
-        let inside = self.unmarked.as_deref().and_then(|folder| below(path, folder));
+        let Index { last, inner, keyless, unmarked, .. } = self.index();
+        let inside = unmarked.as_deref().and_then(|folder| below(path, folder));
         let names = inside.unwrap_or(path);
-        self.keyless.is_empty()
-            && self.inner.is_empty()
+        keyless.is_empty()
+            && inner.is_empty()
             && names.is_ascii()
             && (spelling == Spelling::Plain || !has_wildcard(names))
-            && !self.last.may_begin(names)
+            && !last.may_begin(names)
     }
 
     /// Adds the places of the patterns that may match; of nearly every path there are none.
     fn find(&self, path: &str, spelling: Spelling, found: &mut Candidates) {
-        found.extend_from_slice(&self.keyless);
-        let inside = self.unmarked.as_deref().and_then(|folder| below(path, folder));
+        let Index { last: lasts, inner, keyless, unmarked, .. } = self.index();
+        found.extend_from_slice(keyless);
+        let inside = unmarked.as_deref().and_then(|folder| below(path, folder));
         let names = inside.unwrap_or(path);
         if spelling == Spelling::Plain || !has_wildcard(names) {
             let letters = if path.is_ascii() { Letters::Ascii } else { Letters::Any };
             let mut last = "";
             for name in components(names) {
-                self.last.find(name, letters, found);
+                lasts.find(name, letters, found);
                 last = name;
             }
-            if !self.inner.is_empty() {
+            if !inner.is_empty() {
                 // The folder itself.
                 if last.is_empty() {
                     last = components(path).last().unwrap_or_default();
                 }
-                self.inner.find(last, letters, found);
+                inner.find(last, letters, found);
             }
         } else {
             // A name that says nothing at either end may be nearly any of them.
@@ -244,11 +236,11 @@ impl Marks {
             }
             let mut last = "";
             for name in components(names) {
-                self.last.find_either(name, found);
+                lasts.find_either(name, found);
                 last = name;
             }
-            if !self.inner.is_empty() {
-                self.inner.find_either(last, found);
+            if !inner.is_empty() {
+                inner.find_either(last, found);
             }
         }
         if found.len() > 1 {
@@ -261,8 +253,9 @@ impl Marks {
     /// those that begin with another plain name are none.
     fn find_below(&self, top: Option<&str>, found: &mut Candidates) {
         found.extend_from_slice(&self.anywhere);
-        let from = self.rooted.partition_point(|place| top.is_some() && self.top_of(*place) < top);
-        let rooted = self.rooted.get(from..).unwrap_or_default().iter().copied();
+        let rooted = &self.index().rooted;
+        let from = rooted.partition_point(|place| top.is_some() && self.top_of(*place) < top);
+        let rooted = rooted.get(from..).unwrap_or_default().iter().copied();
         found.extend(rooted.take_while(|place| top.is_none() || self.top_of(*place) == top));
         found.sort_unstable();
     }
@@ -270,6 +263,35 @@ impl Marks {
     /// Returns the plain name that a pattern begins with.
     fn top_of(&self, place: usize) -> Option<&str> {
         self.marks.get(place).and_then(|mark| mark.pattern.first_plain_name())
+    }
+}
+
+impl Index {
+    fn of(marks: &Marks) -> Self {
+        let (mut last, mut inner): (Names, Names) =
+            (Vec::with_capacity(marks.marks.len()), Vec::new());
+        let (mut keyless, mut rooted) = (Vec::new(), Vec::new());
+        for (place, mark) in marks.marks.iter().enumerate() {
+            let mut names = mark.pattern.plain_names();
+            match names.next_back() {
+                Some(name) if !mark.pattern.has_wild_folder() => {
+                    last.push((Arc::clone(name), place));
+                    // Of the others nobody asks what lies below a path.
+                    if mark.kind == MarkKind::Protect {
+                        inner.extend(names.map(|name| (Arc::clone(name), place)));
+                    }
+                }
+                Some(_) | None => keyless.push(place),
+            }
+            rooted.extend(marks.top_of(place).map(|_| place));
+        }
+        rooted.sort_by_key(|place| marks.top_of(*place));
+        let (last, inner) = (Keys::new(last), Keys::new(inner));
+        let mut found = Candidates::new();
+        components(&marks.folder).for_each(|name| last.look_up(name, &mut found));
+        let is_plain = !marks.folder.is_empty() && !is_unsettled(&marks.folder);
+        let unmarked = (is_plain && found.is_empty()).then(|| marks.folder.clone());
+        Self { last, inner, keyless, unmarked, rooted }
     }
 }
 

@@ -167,6 +167,11 @@ impl PathPattern {
         }
     }
 
+    /// Returns the last component, if it has no wildcards.
+    pub fn last_plain_name(&self) -> Option<&str> {
+        self.parts.last()?.name().map(|name| &**name)
+    }
+
     /// Returns whether something of this name, in some folder, could be what this pattern names:
     /// a look at one component, for searches that see many.
     pub fn may_end_in(&self, name: &str) -> bool {

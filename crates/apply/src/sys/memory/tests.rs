@@ -200,3 +200,55 @@ fn what_another_thread_frees_is_not_handed_out_again() {
     // SAFETY: it was handed out with this size.
     unsafe { MEMORY.dealloc(next, layout(100)) };
 }
+
+#[test]
+fn pages_that_are_copied_are_left_alone_until_memory_is_given_back() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    let take = |size, mark| {
+        // SAFETY: the size is not zero.
+        let piece = unsafe { MEMORY.alloc(layout(size)) };
+        // SAFETY: it is as long.
+        unsafe { piece.write_bytes(mark, size) };
+        piece
+    };
+    let is_all = |piece: *mut u8, size, mark| {
+        // SAFETY: it lies in the room, which is as long.
+        let bytes = unsafe { std::slice::from_raw_parts(piece, size) };
+        bytes.iter().all(|byte| *byte == mark)
+    };
+    // SAFETY: each was handed out with this size, and is not used again.
+    let free = |piece, size| unsafe { MEMORY.dealloc(piece, layout(size)) };
+    let old: Vec<(*mut u8, usize)> =
+        (16..1200).step_by(24).map(|size| (take(size, 3), size)).collect();
+    free(take(700, 9), 700);
+    MEMORY.is_copied();
+    let begin = MEMORY.copied.load(Ordering::Relaxed);
+    let is_new = |piece: *mut u8| piece.addr() >= MEMORY.room.get().addr() + begin;
+    assert!(begin > 0 && !old.iter().any(|(piece, _)| is_new(*piece)));
+    let (freed, kept) = old.split_at(old.len() / 2);
+    for (piece, size) in freed {
+        free(*piece, *size);
+        assert!(is_all(*piece, *size, 3), "{size}: nothing is written there");
+    }
+    for size in (16..1200).step_by(8) {
+        let piece = take(size, 5);
+        assert!(is_new(piece) && MEMORY.holds(piece), "{size}");
+        free(piece, size);
+    }
+    // SAFETY: it was handed out with this size.
+    let grown = unsafe { MEMORY.realloc(take(300, 6), layout(300), 3000) };
+    assert!(is_new(grown) && is_all(grown, 300, 6));
+    MEMORY.is_copied();
+    assert_eq!(MEMORY.copied.load(Ordering::Relaxed), begin, "said twice");
+    let before = resident(&MEMORY);
+    MEMORY.give_back();
+    assert!(resident(&MEMORY) < before, "{before} pages before");
+    let again: Vec<(*mut u8, usize)> =
+        (0..400).map(|number| (take(16 + number, 8), 16 + number)).collect();
+    assert!(again.iter().any(|(piece, _)| !is_new(*piece)), "what was freed is handed out again");
+    assert!(kept.iter().all(|(piece, size)| is_all(*piece, *size, 3)));
+    assert!(is_all(grown, 300, 6));
+    for (piece, size) in again.into_iter().chain(kept.iter().copied()).chain([(grown, 3000)]) {
+        free(piece, size);
+    }
+}
