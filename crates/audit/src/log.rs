@@ -19,7 +19,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 
 use crate::event::{Event, Recovered, What};
 use crate::hash::{Hash, Key};
-use crate::head::{self, Head};
+use crate::head::{self, Found, Head};
 use crate::seal;
 use crate::stamp::Stamp;
 
@@ -96,19 +96,19 @@ impl Log {
     /// get to choose what is written or how long that takes.
     pub fn open(path: &Path, key: Option<Key>, rotation: Rotation) -> Result<Self, CannotRecord> {
         let failed = |because| CannotRecord { path: path.into(), because };
-        let file = match appending(path) {
+        let beside = head::beside(path);
+        // Before the log: one that has no head is taken for one that somebody took it from.
+        let head = match plain(&beside, OFlags::empty()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 if let Some(folder) = path.parent() {
                     fs::create_dir_all(folder).map_err(failed)?;
                 }
-                appending(path)
+                plain(&beside, OFlags::empty())
             }
             opened => opened,
         };
-        let file = file.map_err(failed)?;
-        let beside = head::beside(path);
-        let head = plain(&beside, OFlags::empty())
-            .map_err(|because| CannotRecord { path: beside, because })?;
+        let head = head.map_err(|because| CannotRecord { path: beside, because })?;
+        let file = appending(path).map_err(failed)?;
         let writing = Mutex::new(Writing { file, lost: 0, head: None, patience: PATIENCE });
         Ok(Self { path: path.into(), head, key, rotation, writing })
     }
@@ -168,11 +168,16 @@ impl Log {
         let now = SystemTime::now();
         let key = self.key.as_ref();
         let found = Head::read(&self.head, key, writing.head.as_ref())?;
+        let is_first = matches!(found, Found::Nothing);
         let Settled { mut head, mut recovered } =
             settle(&self.path, &mut writing.file, found, key, now)?;
         recovered.lost = writing.lost;
         if self.is_full(&head, now) {
             self.rotate(&mut head, &mut writing.file, now)?;
+        }
+        if is_first && head.sequence == 0 {
+            // Whoever is ended behind the first record leaves one that stands behind a head.
+            head.write(&self.head, key)?;
         }
         let (from, mut text) = (head.length, String::new());
         let mut add = |head: &mut Head, line: &str| {

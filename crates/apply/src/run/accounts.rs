@@ -27,10 +27,13 @@ const MOST: usize = 1000;
 /// The longest account that is read.
 const LONGEST: u64 = 4 << 20;
 
-/// The first byte of a file: whether what follows is that of a run that goes on, or went on until the
-/// file was last changed.
+/// The first byte of a file: whether what follows is that of a run that goes on, or of one that went on
+/// until the time behind it.
 const HOLDS: u8 = b'+';
 const DONE: u8 = b'-';
+
+/// That byte and the time.
+const HEAD: usize = 9;
 
 /// A run's account, for as long as the run lasts.
 #[derive(Debug)]
@@ -38,12 +41,15 @@ pub(super) struct Announced(OwnedFd);
 
 /// When somebody began to look around.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Since(Timespec);
+pub(super) struct Since {
+    exactly: u64,
+    /// By the clock that files are dated by, which is behind.
+    of_files: Timespec,
+}
 
 impl Since {
-    /// By the clock that files are dated by.
     pub(super) fn now() -> Self {
-        Self(clock_gettime(ClockId::RealtimeCoarse))
+        Self { exactly: exactly_now(), of_files: clock_gettime(ClockId::RealtimeCoarse) }
     }
 }
 
@@ -67,14 +73,14 @@ impl Announced {
         let mut file = File::from(self.0.try_clone()?);
         let mut had = Vec::new();
         (&file).take(LONGEST).read_to_end(&mut had)?;
-        if had.get(1..) != Some(bytes) {
+        if had.get(HEAD..) != Some(bytes) {
             // What is half written is nobody's.
             ftruncate(&file, 0)?;
             file.rewind()?;
-            file.write_all(&[DONE])?;
+            file.write_all(&head(DONE))?;
             file.write_all(bytes)?;
         }
-        file.write_all_at(&[HOLDS], 0)
+        file.write_all_at(&head(HOLDS), 0)
     }
 
     /// Returns what holds the file.
@@ -86,7 +92,7 @@ impl Announced {
 impl Drop for Announced {
     fn drop(&mut self) {
         // It says when the run ended, too.
-        rustix::io::pwrite(&self.0, &[DONE], 0).ok();
+        rustix::io::pwrite(&self.0, &head(DONE), 0).ok();
         // Not by closing it: a process that another thread has just made has it open, too.
         rustix::fs::flock(&self.0, FlockOperation::Unlock).ok();
     }
@@ -115,22 +121,40 @@ fn open(folder: BorrowedFd<'_>, number: usize, flags: OFlags) -> Result<OwnedFd>
     rustix::fs::openat(folder, format!(".run-{number}"), flags, Mode::from_raw_mode(0o600))
 }
 
-fn read(open: OwnedFd, Since(since): Since) -> Option<Account> {
+fn read(open: OwnedFd, since: Since) -> Option<Account> {
     let is_held =
         rustix::fs::flock(&open, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK);
     if !is_held {
         let stat = rustix::fs::fstat(&open).ok()?;
         rustix::fs::flock(&open, FlockOperation::Unlock).ok();
         let changed = (stat.st_mtime, stat.st_mtime_nsec.cast_signed());
-        if changed < (since.tv_sec, since.tv_nsec) {
+        if changed < (since.of_files.tv_sec, since.of_files.tv_nsec) {
             return None;
         }
     }
     let mut bytes = Vec::new();
     File::from(open).take(LONGEST).read_to_end(&mut bytes).ok()?;
-    let (first, rest) = bytes.split_first()?;
-    // One that is held and says nothing yet has begun nothing.
-    (*first == HOLDS || !is_held).then(|| from_bytes(rest)).flatten()
+    let (head, rest) = bytes.split_at_checked(HEAD)?;
+    let (state, ended) = head.split_first()?;
+    let ended = u64::from_be_bytes(ended.try_into().ok()?);
+    // One that is held and says nothing yet has begun nothing; one that was killed has no end.
+    let counts = *state == HOLDS || !is_held && ended >= since.exactly;
+    counts.then(|| from_bytes(rest)).flatten()
+}
+
+/// Files are dated by a clock that moves in steps of milliseconds, in which a host does a lot.
+fn exactly_now() -> u64 {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Realtime);
+    let seconds = u64::try_from(tv_sec).unwrap_or_default().saturating_mul(1_000_000_000);
+    seconds.saturating_add(u64::try_from(tv_nsec).unwrap_or_default())
+}
+
+fn head(state: u8) -> [u8; HEAD] {
+    let mut head = [state; HEAD];
+    if let Some(time) = head.last_chunk_mut::<8>() {
+        *time = exactly_now().to_be_bytes();
+    }
+    head
 }
 
 /// Writes three lists, each of texts that end in a zero and with an empty one behind them.

@@ -148,7 +148,7 @@ const TRY: &str = "import socket\n\
 fn every_address_leads_to_the_supervisor() {
     as_both("inlets::every_address_leads_to_the_supervisor", || {
         for (best, denied) in [
-            (Rung::Queue, "113 111\n13 111\n"),
+            (Rung::Queue, "113 111\n113 111\n"),
             (
                 Rung::Redirect,
                 "relay 203.0.113.5:7001 relay 203.0.113.5:7002\n\

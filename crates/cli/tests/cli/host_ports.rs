@@ -50,7 +50,7 @@ fn the_hosts_loopback_is_reached_at_listed_ports_and_localhost_stays_the_sandbox
         // What IPv6 tells of a wall is another error.
         let own = "localhost 111 111\n".repeat(3);
         for mode in ["allow-list", "monitor"] {
-            let expected = format!("host by-v4 by-v4\nhost by-v6 by-v6\nhost 113 13\n{own}");
+            let expected = format!("host by-v4 by-v4\nhost by-v6 by-v6\nhost 113 113\n{own}");
             assert_eq!(tried(mode), expected, "{mode}");
         }
         let nothing = "host no name no name\n".repeat(3);

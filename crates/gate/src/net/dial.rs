@@ -99,8 +99,9 @@ async fn try_dial(shared: &Shared, whom: &Whom, entry: &Entry) -> Result<TcpStre
                 Host::Name(_) => &shared.rules.addresses,
             };
             if let Host::Ip(_) = host {
-                // Nobody is asked about one that is not dialled anyway.
-                addresses(shared, host, port, judges).await?;
+                // Nobody is asked about one that is not dialled anyway. Apart: its room would be kept in
+                // every connection for as long as that lasts.
+                Box::pin(addresses(shared, host, port, judges)).await?;
             }
             let wanted = Wanted { host: host.to_string(), port, request: None, rule };
             shared.asking.ask(wanted).await.map_err(Failed::Refused)?;
