@@ -44,9 +44,10 @@ async fn take(stream: TcpStream, shared: &Shared) {
     let mut bytes = shared.hands.larder.keep();
     let read = timeout(PATIENCE, read_more(&stream, &mut bytes, shared)).await;
     let Ok(Ok(1..)) = read else { return };
+    // Each in a room of its own: who waits with half a request keeps none for what comes after it.
     match bytes.first() {
-        Some(4 | 5) => by_socks(stream, bytes, shared).await,
-        Some(_) => by_http(stream, bytes, shared).await,
+        Some(4 | 5) => Box::pin(by_socks(stream, bytes, shared)).await,
+        Some(_) => Box::pin(by_http(stream, bytes, shared)).await,
         None => {}
     }
 }
@@ -128,8 +129,8 @@ async fn by_http(stream: TcpStream, bytes: Kept, shared: &Shared) {
         };
         incoming.skip(head.length);
         let follows = match head.target {
-            Target::Connect => return connect(&incoming, head, shared).await,
-            Target::Absolute(_) => request(&mut incoming, head, shared).await,
+            Target::Connect => return Box::pin(connect(&incoming, head, shared)).await,
+            Target::Absolute(_) => Box::pin(request(&mut incoming, head, shared)).await,
             Target::Asterisk | Target::Origin(_) => {
                 shared.book.refused_words(Via::Http, "proxy-form");
                 let why = "this is a proxy, and asked like a server";
