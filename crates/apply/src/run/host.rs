@@ -11,12 +11,8 @@ use std::time::Instant;
 
 use palisade_plan::network::Rung;
 use palisade_plan::seccomp::Arch;
-use palisade_plan::{
-    Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial, UNPRIVILEGED,
-};
-use rustix::fs::{Mode, OFlags};
+use palisade_plan::{Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags};
 
 use super::accounts::{self, Since};
 use super::capped::Cap;
@@ -26,6 +22,7 @@ use super::family::Family;
 use super::guard::{Watched, Watcher};
 use super::handed::Streams;
 use super::leftover::{Leftovers, Mounts};
+use super::maps::{swapped, write_maps};
 use super::message::{Message, send};
 use super::needed::{Heaps, Needed};
 use super::prepare::{Prepared, prepare};
@@ -38,7 +35,7 @@ use super::survey::{Changes, Surveyed, survey};
 use super::{ahead, doors, group, mounts, shortage, trial};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
-use crate::sys::process::{Holder, Made, Side, clone_into, has_ended};
+use crate::sys::process::{Made, Side, clone_into, has_ended};
 use crate::sys::{environment, landlock, memory, restrict, signal};
 
 /// Plans a command anew for a kernel that was looked at more closely.
@@ -466,36 +463,4 @@ fn reader(plan: &Plan) -> Option<u32> {
         let Step::Identity(identity) = step else { return None };
         (identity.uid != identity.outer_uid).then_some(identity.outer_uid)
     })
-}
-
-/// Makes a user namespace whose map is everybody as they are, but for two who change places.
-fn swapped(uid: u32, gid: u32) -> rustix::io::Result<OwnedFd> {
-    let own = rustix::process::pidfd_open(rustix::process::getpid(), PidfdFlags::empty())?;
-    let holder = {
-        let _blocked = signal::block_all();
-        // Until we are done, or gone. The end of a pipe would not tell: children of other threads
-        // may have a copy.
-        Holder::new(u64::from(libc::CLONE_NEWUSER.cast_unsigned()), own.as_fd())?
-    };
-    let pid = holder.pid();
-    let map = |id: u32| {
-        let (low, high) = (id.min(UNPRIVILEGED), id.max(UNPRIVILEGED));
-        let mut map = format!("{low} {high} 1\n{high} {low} 1\n");
-        let ranges = [(0, low), (low.saturating_add(1), high), (high.saturating_add(1), u32::MAX)];
-        for (from, to) in ranges.into_iter().filter(|(from, to)| from < to) {
-            map += &format!("{from} {from} {}\n", to - from);
-        }
-        map.into_bytes()
-    };
-    write_maps(pid, &map(uid), &map(gid))?;
-    let path = format!("/proc/{}/ns/user", pid.as_raw_nonzero());
-    rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-}
-
-pub(super) fn write_maps(pid: Pid, uids: &[u8], gids: &[u8]) -> rustix::io::Result<()> {
-    let write = |name: &str, bytes: &[u8]| {
-        restrict::write_whole(format!("/proc/{}/{name}", pid.as_raw_nonzero()), bytes)
-    };
-    write("uid_map", uids)?;
-    write("gid_map", gids)
 }

@@ -3,7 +3,7 @@
 //! | Module | Where it runs |
 //! | --- | --- |
 //! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `way`, `mounts`, `doors` | in the supervisor: what there is |
-//! | `prepare`, `needed`, `streams`, `reserve`, `free`, `accounts`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
+//! | `prepare`, `needed`, `streams`, `reserve`, `free`, `accounts`, `maps`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay`, `inlet` | in the new process: a straight line |
 //! | `reaper`, `family`, `maker` | in the first process of the sandbox, until its end |
@@ -40,6 +40,7 @@ mod laid;
 mod leftover;
 mod lent;
 mod maker;
+mod maps;
 mod message;
 mod mirror;
 mod mounts;

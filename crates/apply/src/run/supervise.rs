@@ -391,12 +391,7 @@ impl Running {
         if said.limit.is_none() && met_memory(&bounds, usage) {
             reached.push(Bound::Memory);
         }
-        let private = self
-            .plan
-            .steps()
-            .iter()
-            .any(|step| matches!(step, Step::Tmpfs { at, .. } if at == "/tmp"));
-        let tmp = said.tmp.filter(|_| private);
+        let tmp = said.tmp.filter(|_| touched::has_own_tmp(&self.plan));
         if bounds.tmp.is_some() && tmp.as_ref().is_some_and(|tmp| touched::is_full(tmp.as_fd())) {
             reached.push(Bound::Tmp);
         }

@@ -206,6 +206,11 @@ fn list(folder: BorrowedFd<'_>, path: &Path, device: u64, depth: usize, found: &
     }
 }
 
+/// Returns whether the folder for temporary files is one of the run's own.
+pub(super) fn has_own_tmp(plan: &Plan) -> bool {
+    plan.steps().iter().any(|step| matches!(step, Step::Tmpfs { at, .. } if at == "/tmp"))
+}
+
 /// Returns whether nothing more fits into the filesystem behind `tmp`.
 pub(super) fn is_full(tmp: BorrowedFd<'_>) -> bool {
     rustix::fs::fstatvfs(tmp).is_ok_and(|stat| stat.f_bavail == 0 && stat.f_blocks > 0)
