@@ -98,7 +98,8 @@ impl Learned {
             if before.trim().is_empty() { "version: 1\n".into() } else { before.to_owned() };
         if !self.write.is_empty() {
             // A list replaces the profile's, which has the project in it.
-            after = edit::add(&after, "files", "write", &[&["."], &*texts(&self.write)].concat())?;
+            let project: &[&str] = if edit::has(&after, "files", "write") { &[] } else { &["."] };
+            after = edit::add(&after, "files", "write", &[project, &*texts(&self.write)].concat())?;
         }
         if !self.hosts.allow.is_empty() || !self.hosts.host_ports.is_empty() {
             after = edit::set(&after, "network", "mode", "allow-list")?;
@@ -194,5 +195,7 @@ mod tests {
              allow: [\"example.com:443\"]\n"
         );
         assert_eq!(learned.edited(&edited.after).unwrap().after, edited.after);
+        let narrow = learned.edited("files:\n  write: [src]\n").unwrap().after;
+        assert!(narrow.contains("write: [src, \"~/build\"]"), "{narrow}");
     }
 }

@@ -115,7 +115,6 @@ pub use palisade_apply::sys::memory::Memory;
 pub use palisade_apply::{Failed, Jail, Kind, Listed, Why, call_back, send_ahead};
 /// What happened: events, the chain of records, and reading it again.
 pub use palisade_audit as audit;
-pub use palisade_gate::net::Judged;
 /// How a command is confined, as a list of steps.
 pub use palisade_plan as plan;
 /// What may happen: the types of policies, re-exported for those who embed the library.

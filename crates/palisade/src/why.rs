@@ -4,13 +4,11 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use palisade_apply::HostLookup;
-use palisade_gate::address::Own;
-use palisade_gate::net::{Judged, Rules};
 use palisade_plan::{Found, Level, Plan};
 use palisade_policy::jail::Ground;
 use palisade_policy::layer::Origin;
 use palisade_policy::name::Host;
-use palisade_policy::policy::NetworkMode;
+use palisade_policy::policy::{NetworkMode, Reach, Reached as Judged};
 
 use crate::sandbox::{CannotRun, Planned, Sandbox};
 
@@ -114,7 +112,7 @@ impl Sandbox {
             NetworkMode::DenyAll => Reached::Never,
             NetworkMode::Disabled => Reached::Unfiltered,
             NetworkMode::AllowList | NetworkMode::Monitor => {
-                Reached::Judged(Rules::new(network, Own::default()).judge(&host, port))
+                Reached::Judged(Reach::new(network).judge(&host, port))
             }
         };
         let said = match &reached {
@@ -158,17 +156,20 @@ impl Sandbox {
 
     /// Finds where the rule stands that decided.
     fn rule_of(&self, judged: &Judged) -> Option<Said> {
-        let (key, rule) = match judged {
-            Judged::Allowed(rule) => ("network.allow", rule),
-            Judged::Asked(rule) => ("network.ask", rule),
-            Judged::Refused { rule, .. } => ("network.deny", rule),
-        };
-        let rule = rule.as_deref()?;
-        let rule = rule.strip_prefix("ask: ").unwrap_or(rule);
-        let rows = self.session().rows();
-        let row = rows.into_iter().find(|row| row.key == key)?;
-        let value = row.values.into_iter().find(|value| value.value.as_str() == Some(rule))?;
-        Some(Said { key, origin: value.origin })
+        let network = &self.session().policy().network;
+        let origin = |key, origin: Option<&Origin>| Some(Said { key, origin: origin?.clone() });
+        match judged {
+            Judged::Denied(place) => {
+                origin("network.deny", network.deny.entries().get(*place).map(|it| &it.origin))
+            }
+            Judged::Asked(place) => {
+                origin("network.ask", network.ask.entries().get(*place).map(|it| &it.origin))
+            }
+            Judged::Allowed(place) => {
+                origin("network.allow", network.allow.entries().get(*place).map(|it| &it.origin))
+            }
+            Judged::OuterPort | Judged::NoOuterPort | Judged::Open | Judged::Unlisted => None,
+        }
     }
 }
 

@@ -21,7 +21,12 @@ pub struct Account {
     pub protect: Vec<PathPattern>,
     /// What it found.
     pub known: BTreeSet<PathBuf>,
+    /// Folders that it could not look into.
+    pub unsearched: Vec<PathBuf>,
 }
+
+/// Folders that nobody looks into: they are large, and made by tools.
+pub const SKIPPED: [&str; 4] = ["node_modules", "target", ".venv", "__pycache__"];
 
 impl Account {
     /// Returns something that tells which paths came after that run began.
@@ -41,13 +46,23 @@ pub(crate) struct Newcomers<'a> {
 impl Newcomers<'_> {
     /// Returns whether a path, which is there, was looked for and not found when that run began.
     pub(crate) fn have(&self, path: &Path) -> bool {
-        let Account { trees, known, .. } = self.account;
+        let Account { trees, known, unsearched, .. } = self.account;
+        // Below what was found, too, nobody looked.
+        let is_seen = |tree: &PathBuf| {
+            let inner = path.strip_prefix(tree).unwrap_or(path);
+            let is_skipped = inner.iter().any(|name| SKIPPED.iter().any(|it| name == *it));
+            let above = path.ancestors().skip(1).take_while(|above| *above != tree);
+            let mut above = above.filter(|above| known.contains(*above));
+            !is_skipped && above.next().is_none() && !unsearched.iter().any(|it| path.lies_in(it))
+        };
         let is_looked_for = || {
             path.file_name() == Some(".git".as_ref())
                 || self.names.want(path)
                 || self.exactly.name(path)
         };
-        trees.iter().any(|tree| path.lies_in(tree)) && !known.contains(path) && is_looked_for()
+        trees.iter().any(|tree| path.lies_in(tree) && is_seen(tree))
+            && !known.contains(path)
+            && is_looked_for()
     }
 }
 
@@ -61,6 +76,7 @@ mod tests {
             trees: vec!["/w".into()],
             protect: protect.iter().map(|text| text.parse().unwrap()).collect(),
             known: ["/w/a/.bashrc", "/w/sub/.git"].iter().map(PathBuf::from).collect(),
+            unsearched: vec!["/w/shut".into()],
         }
     }
 
@@ -78,6 +94,9 @@ mod tests {
             ("/w/sub/.git",   false, "it was there"),
             ("/w/b/.vscode",  false, "nobody looked for that"),
             ("/v/.bashrc",    false, "nobody looked there"),
+            ("/w/target/p/.bashrc", false, "nobody looks there"),
+            ("/w/shut/.bashrc",     false, "nobody could look there"),
+            ("/w/sub/.git/.bashrc", false, "nobody looks below what is found"),
         ];
         for (path, expected, because) in cases {
             assert_eq!(newcomers.have(path.as_ref()), expected, "{path}: {because}");

@@ -102,7 +102,10 @@ impl After {
     /// Returns what those have to know that begin while this run goes on.
     pub fn account(&self) -> Account {
         let known = self.known.union(&self.pointers).cloned().collect();
-        Account { trees: self.trees.clone(), protect: self.protect.clone(), known }
+        // Who has not seen all of it cannot say that something was not there.
+        let trees = if self.searched == Searched::Whole { self.trees.clone() } else { Vec::new() };
+        let unsearched = self.unsearched.clone();
+        Account { trees, protect: self.protect.clone(), known, unsearched }
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.

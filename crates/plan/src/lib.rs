@@ -38,7 +38,7 @@ mod step;
 mod worktree;
 
 pub use absent::may_be_placeholder;
-pub use account::Account;
+pub use account::{Account, SKIPPED};
 pub use after::{After, is_plain_repository};
 pub use back_end::{BackEnd, NoBackEnd};
 pub use block::Block;

@@ -138,7 +138,8 @@ fn read(open: OwnedFd, since: Since) -> Option<Account> {
     let (state, ended) = head.split_first()?;
     let ended = u64::from_be_bytes(ended.try_into().ok()?);
     // One that is held and says nothing yet has begun nothing; one that was killed has no end.
-    let counts = *state == HOLDS || !is_held && ended >= since.exactly;
+    // Who ends tells it before it lets go.
+    let counts = *state == HOLDS || ended >= since.exactly;
     counts.then(|| from_bytes(rest)).flatten()
 }
 
@@ -157,7 +158,7 @@ fn head(state: u8) -> [u8; HEAD] {
     head
 }
 
-/// Writes three lists, each of texts that end in a zero and with an empty one behind them.
+/// Writes four lists, each of texts that end in a zero and with an empty one behind them.
 fn to_bytes(account: &Account) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(8 << 10);
     let mut put = |text: &[u8]| {
@@ -169,6 +170,8 @@ fn to_bytes(account: &Account) -> Vec<u8> {
     account.protect.iter().for_each(|pattern| put(pattern.to_string().as_bytes()));
     put(b"");
     account.known.iter().for_each(|path| put(path.as_os_str().as_bytes()));
+    put(b"");
+    account.unsearched.iter().for_each(|path| put(path.as_os_str().as_bytes()));
     put(b"");
     bytes
 }
@@ -190,7 +193,8 @@ fn from_bytes(bytes: &[u8]) -> Option<Account> {
     let protect = list()?.into_iter().map(|text| OsStr::from_bytes(text).to_str()?.parse().ok());
     let protect = protect.collect::<Option<_>>()?;
     let known = list()?.iter().map(path).collect();
-    texts.next().is_none().then_some(Account { trees, protect, known })
+    let unsearched = list()?.iter().map(path).collect();
+    texts.next().is_none().then_some(Account { trees, protect, known, unsearched })
 }
 
 #[cfg(test)]
@@ -205,6 +209,7 @@ mod tests {
             trees: vec!["/w".into()],
             protect: protect.iter().map(|text| text.parse().unwrap()).collect(),
             known: [known, "/w/sub/.git"].iter().map(PathBuf::from).collect(),
+            unsearched: vec!["/w/shut".into()],
         }
     }
 

@@ -10,6 +10,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 #[cfg(target_os = "linux")]
+use palisade_plan::SKIPPED;
 use rustix::fs::RawDir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
@@ -18,10 +19,6 @@ const MOST: usize = 20_000;
 
 /// How long a path can be, with the byte that ends it.
 const LONGEST: usize = 4096;
-
-/// Folders that hold hardly anything a person wrote, and very much of it. Who needs to know which were
-/// there is told.
-const SKIPPED: [&str; 4] = ["node_modules", "target", ".venv", "__pycache__"];
 
 /// Where git keeps what it was given, and nothing under a name of anybody's choosing.
 const OBJECTS: &str = "objects";

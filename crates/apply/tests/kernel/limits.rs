@@ -274,10 +274,16 @@ fn no_file_grows_past_its_bound_by_what_is_put_into_its_middle_or_behind_its_end
              \x20   c.fallocate(f, how, ctypes.c_long(start), ctypes.c_long(size))\n\
              \x20   return ctypes.get_errno()\n\
              print([told(how, 4096, 8 << 20) for how in (0x20, 0x1, 0x11, 0x41)], told(0, 0, 8 << 20))\n\
+             import fcntl, struct\n\
+             def asked(request):\n\
+             \x20   space = struct.pack('hhqqiI4I', 0, 0, 0, 4 << 20, 0, 0, 0, 0, 0, 0)\n\
+             \x20   try: fcntl.ioctl(f, request, space); return 0\n\
+             \x20   except OSError as e: return e.errno\n\
+             print([asked(request) for request in (0x40305828, 0x4030582a, 0x40305839)])\n\
              print(told(0, 0, 600 << 10), told(3, 0, 4096))\n\
              s = os.fstat(f); print(s.st_size, s.st_blocks * 512 <= 2 << 20)\n",
         );
-        let expected = "[95, 95, 95, 95] 27\n0 0\n614400 True\n";
+        let expected = "[95, 95, 95, 95] 27\n[1, 1, 1]\n0 0\n614400 True\n";
         assert_eq!(out(&outcome), expected, "{}", all(&outcome));
     });
 }

@@ -9,7 +9,7 @@ use palisade::places::Places;
 use palisade::policy::layer::Layer;
 use palisade::policy::policy::NetworkMode;
 use palisade::policy::text::visible;
-use palisade::{Outcome, Request, Session};
+use palisade::{Agreement, Outcome, Request, Session};
 use serde_json::json;
 
 use super::run::RunArgs;
@@ -68,25 +68,32 @@ impl LearnArgs {
         if outcome.denied() {
             return super::run::told_denied(ui, &outcome, &text, self.format());
         }
+        // Only what is shown is agreed to: what a file opened before is not.
+        let is_plain = session.project_files().is_none_or(|it| it.agreement == Agreement::Trusted)
+            || session.project_opens()?.now.is_empty();
         let learned = Learned::of(&outcome, &session).beyond(&session);
         let file = Places::project_policy(&session.root().path);
         let edited = edited(&learned, &file)?;
+        let is_changed = self.apply && !edited.is_empty();
         match self.format() {
             Format::Json => {
+                if is_changed {
+                    self.change(ui, &request, (&file, &edited), is_plain)?;
+                }
                 let mut told = learned.json();
                 told["exit_code"] = outcome.exit_code().into();
                 told["file"] = file.to_string_lossy().into();
                 told["diff"] = edited.diff().into();
-                told["applied"] = (self.apply && !edited.is_empty()).into();
+                told["applied"] = is_changed.into();
                 told["closed_by"] = json!(closed);
                 ui.json(&told)?;
             }
             Format::Human => {
                 self.tell(ui, &learned, (&file, &edited), &outcome, closed.as_deref())?;
+                if is_changed {
+                    self.change(ui, &request, (&file, &edited), is_plain)?;
+                }
             }
-        }
-        if self.apply && !edited.is_empty() {
-            self.change(ui, &request, (&file, &edited))?;
         }
         Ok(Exit::Success)
     }
@@ -134,6 +141,7 @@ impl LearnArgs {
         ui: &Ui,
         request: &Request,
         (file, edited): (&Path, &Edited),
+        is_plain: bool,
     ) -> Result<(), Failure> {
         let root = Session::open(request)?.root().path.clone();
         let written = edited.write(&root);
@@ -146,8 +154,11 @@ impl LearnArgs {
             edited.undo(&root).ok();
             return Err(Failure::from(error).hint("nothing was changed"));
         }
-        if self.yes {
+        if self.yes && is_plain {
             return trust::agree(ui, request);
+        }
+        if self.yes {
+            ui.say("note: the file opens more than was learned, which you have not trusted yet");
         }
         if self.format() == Format::Human && ui.can_ask() {
             return trust::ask(ui, &Place { root: Some(root) }).map(|_| ());

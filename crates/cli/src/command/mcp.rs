@@ -35,8 +35,8 @@ pub(crate) enum McpCommand {
 /// policy asks, the client asks its user, if it can; otherwise that is a no.
 ///
 /// The client starts it and speaks on standard input and output; with --http, clients connect, to the
-/// path `/mcp`, and it runs until it is ended. Processes of other users are refused, and so are pages
-/// in a browser.
+/// path `/mcp`, and it runs until it is ended. Pages in a browser are refused
+/// and, unless a token is demanded, processes of other users.
 ///
 /// Exit codes: 0 the client is gone, 125 nothing can be served.
 ///

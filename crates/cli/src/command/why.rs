@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use palisade::plan::{Finds, Level};
 use palisade::policy::name::Host;
-use palisade::policy::policy::NetworkMode;
+use palisade::policy::policy::{NetworkMode, Reached as Judged};
 use palisade::policy::text::visible;
 use palisade::policy::url::host_of;
 use palisade::why::{CannotTell, Reached, Said, WhyHost, WhyPath};
-use palisade::{Guard, Judged, Sandbox, Session};
+use palisade::{Guard, Sandbox, Session};
 use serde_json::{Value as Json, json};
 
 use super::check;
@@ -245,9 +245,13 @@ fn said_json(said: Option<&Said>) -> Json {
 
 fn host_exit(why: &WhyHost) -> Exit {
     match &why.reached {
-        Reached::Unfiltered | Reached::Judged(Judged::Allowed(_)) => Exit::Success,
-        Reached::Judged(Judged::Asked(_)) => Exit::Undecided,
-        Reached::Never | Reached::Judged(Judged::Refused { .. }) => Exit::Denied,
+        Reached::Unfiltered => Exit::Success,
+        Reached::Never => Exit::Denied,
+        Reached::Judged(judged) => match judged {
+            Judged::Allowed(_) | Judged::Open | Judged::OuterPort => Exit::Success,
+            Judged::Asked(_) => Exit::Undecided,
+            Judged::Denied(_) | Judged::Unlisted | Judged::NoOuterPort => Exit::Denied,
+        },
     }
 }
 
@@ -258,10 +262,14 @@ fn host_text(why: &WhyHost) -> String {
         Reached::Unfiltered => {
             "is reached as from the host: nothing filters the network".to_owned()
         }
-        Reached::Judged(Judged::Allowed(Some(_))) => "is reached".to_owned(),
-        Reached::Judged(Judged::Allowed(None)) => "is reached, and recorded".to_owned(),
-        Reached::Judged(Judged::Asked(_)) => "is reached if you say so when it is asked".to_owned(),
-        Reached::Judged(Judged::Refused { code, .. }) => format!("is not reached [{code}]"),
+        Reached::Judged(judged) => match judged {
+            Judged::Allowed(_) | Judged::OuterPort => "is reached".to_owned(),
+            Judged::Open => "is reached, and recorded".to_owned(),
+            Judged::Asked(_) => "is reached if you say so when it is asked".to_owned(),
+            Judged::Denied(_) | Judged::Unlisted | Judged::NoOuterPort => {
+                format!("is not reached [{}]", code(judged).unwrap_or_default())
+            }
+        },
     };
     let mut text = format!("{host} at port {port}: {meaning}\n");
     let origin = why.mode_origin.as_ref().map(|origin| format!(" ({origin})"));
@@ -269,10 +277,9 @@ fn host_text(why: &WhyHost) -> String {
     text.push_str(&said_text(why.said.as_ref()));
     let hint = match (&why.reached, why.mode) {
         (Reached::Never, _) => Some("`network: { mode: allow-list, allow: [...] }` in your policy"),
-        (
-            Reached::Judged(Judged::Refused { code: "host-not-listed", .. }),
-            NetworkMode::AllowList,
-        ) => Some("list it in `network.allow`"),
+        (Reached::Judged(Judged::Unlisted), NetworkMode::AllowList) => {
+            Some("list it in `network.allow`")
+        }
         _ => None,
     };
     if let Some(hint) = hint {
@@ -285,9 +292,11 @@ fn host_json(why: &WhyHost) -> Json {
     let (answer, code) = match &why.reached {
         Reached::Never => ("deny", Some("no-network")),
         Reached::Unfiltered => ("allow", Some("unfiltered")),
-        Reached::Judged(Judged::Allowed(_)) => ("allow", None),
-        Reached::Judged(Judged::Asked(_)) => ("ask", None),
-        Reached::Judged(Judged::Refused { code, .. }) => ("deny", Some(*code)),
+        Reached::Judged(judged) => match judged {
+            Judged::Allowed(_) | Judged::Open | Judged::OuterPort => ("allow", None),
+            Judged::Asked(_) => ("ask", None),
+            Judged::Denied(_) | Judged::Unlisted | Judged::NoOuterPort => ("deny", code(judged)),
+        },
     };
     json!({
         "kind": "host",
@@ -298,4 +307,14 @@ fn host_json(why: &WhyHost) -> Json {
         "code": code,
         "said": said_json(why.said.as_ref()),
     })
+}
+
+/// Names a refusal as connections are told.
+fn code(judged: &Judged) -> Option<&'static str> {
+    match judged {
+        Judged::Denied(_) => Some("host-denied"),
+        Judged::Unlisted => Some("host-not-listed"),
+        Judged::NoOuterPort => Some("host-port-not-listed"),
+        Judged::Allowed(_) | Judged::Open | Judged::OuterPort | Judged::Asked(_) => None,
+    }
 }

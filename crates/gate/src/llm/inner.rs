@@ -66,9 +66,14 @@ impl Call {
     /// Reads an entry of a list; none if it is no call.
     fn entry(&self, list: &str, entry: &Value) -> Option<Self> {
         let whole = entry.as_object()?;
-        let map = whole.get("function").and_then(Value::as_object).unwrap_or(whole);
-        let names = there(map, &NAMES);
-        let bodies = there(map, &BODIES);
+        let function = whole.get("function").and_then(Value::as_object);
+        let map = function.unwrap_or(whole);
+        let (mut names, mut bodies) = (there(map, &NAMES), there(map, &BODIES));
+        if function.is_some() {
+            // What stands beside it is a call, too, to who does not know it.
+            names.extend(there(whole, &NAMES));
+            bodies.extend(there(whole, &BODIES));
+        }
         // Any tool may take a list of calls of another sort; of the model's own wrapper all is known.
         if names.is_empty() || (bodies.is_empty() && list != "tool_uses") {
             return None;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::frame::{Data, Frame};
 use super::kinds::is_of_item;
 use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
-use super::{CUT, Call, Ruling, TORN, json};
+use super::{By, CUT, Call, Ruling, TORN, json};
 pub(super) use item::is_call;
 use item::{Shell, message, read};
 
@@ -263,7 +263,17 @@ impl Responses {
         let is = item["arguments"].as_str().or(item["input"].as_str()).unwrap_or_default();
         let differs = |said: &str| !said.is_empty() && said != is;
         let renamed = added["name"].is_string() && added["name"] != item["name"];
-        if renamed || differs(&pieces) || told.as_deref().is_some_and(differs) || !is_call(item) {
+        // What it was called when it began is what a client may have gone by.
+        let began_as_another = added["type"].is_string() && added["type"] != item["type"];
+        if began_as_another {
+            call.by = By::Client;
+        }
+        if renamed
+            || began_as_another
+            || differs(&pieces)
+            || told.as_deref().is_some_and(differs)
+            || !is_call(item)
+        {
             call.flaw = Some(TORN);
         }
         self.done.push(call);

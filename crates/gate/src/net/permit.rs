@@ -28,10 +28,14 @@ impl Refusal {
 }
 
 /// Headers by which some servers take another method or path than those of the first line.
-const REPLACING: [&str; 7] = [
+const REPLACING: [&str; 11] = [
+    "x-forwarded-method",
+    "x-forwarded-path",
+    "x-forwarded-uri",
     "x-http-method",
     "x-http-method-override",
     "x-method-override",
+    "x-original-method",
     "x-original-uri",
     "x-original-url",
     "x-rewrite-uri",

@@ -107,7 +107,11 @@ pub(super) fn add_plain(
     let is_new = |known: &[String], entry: &&str| !known.iter().any(|it| bare(it) == bare(entry));
     if let Some(inner) = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         let known: Vec<String> = inner.split(',').map(|it| it.trim().to_owned()).collect();
-        if inner.contains(['[', ']', '{', '#']) || inner.matches(['"', '\'']).count() % 2 == 1 {
+        let has_comma = |it: &String| it.matches(['"', '\'']).count() % 2 == 1;
+        if known.iter().any(has_comma)
+            || inner.contains(['[', ']', '{', '#'])
+            || inner.matches(['"', '\'']).count() % 2 == 1
+        {
             return Err(cannot);
         }
         let mut all: Vec<&str> =
@@ -138,6 +142,12 @@ pub(super) fn add_plain(
     let place = last + 1;
     lines.splice(place..place, fresh);
     Ok(joined(&lines))
+}
+
+/// Returns whether a key is there, or something that is not read here.
+pub(super) fn has(text: &str, section: &str, key: &str) -> bool {
+    let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    !matches!(find(&lines, section, key), Some(Found::Nothing))
 }
 
 /// Sets a single value.

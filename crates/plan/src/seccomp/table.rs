@@ -20,7 +20,10 @@ const NAMESPACES: u32 = 0x80
     | 0x4000_0000;
 
 /// `TIOCSTI`, `TIOCLINUX`, `TIOCSETD`.
-const TERMINAL: [u32; 3] = [0x5412, 0x541c, 0x5423];
+///
+/// Behind them `FS_IOC_RESVSP`, `FS_IOC_RESVSP64` and `FS_IOC_ZERO_RANGE`, which are `fallocate` under
+/// other names.
+const REQUESTS: [u32; 6] = [0x5412, 0x541c, 0x5423, 0x4030_5828, 0x4030_582a, 0x4030_5839];
 
 /// The internet protocols: whichever fits, TCP, UDP, MPTCP.
 const INTERNET: [u32; 4] = [0, 6, 17, 262];
@@ -67,7 +70,7 @@ pub const RULES: &[Rule] = &[
     rule("clone",            Some(56),  Some(220), Check::AnyBit(0, NAMESPACES, Refusal::NotPermitted), "a new namespace gives its maker every capability in it"),
     rule("unshare",          Some(272), Some(97),  Check::AnyBit(0, NAMESPACES, Refusal::NotPermitted), "the same by another way"),
     rule("setns",            Some(308), Some(268), PERM, "entering namespaces"),
-    rule("ioctl",            Some(16),  Some(29),  Check::OneOf(1, &TERMINAL, Refusal::NotPermitted), "typing into a terminal, its line disciplines"),
+    rule("ioctl",            Some(16),  Some(29),  Check::OneOf(1, &REQUESTS, Refusal::NotPermitted), "typing into a terminal, its line disciplines; files that grow past their bound"),
     rule("socket",           Some(41),  Some(198), Check::Socket(&FAMILIES), "families nobody needs are parts of the kernel nobody needs"),
     rule("setsockopt",       Some(54),  Some(208), Check::Both((1, 6), (2, 31), Refusal::NotPermitted), "TCP_ULP loads protocols into a connection"),
     rule("chmod",            Some(90),  None,      Check::AnyBit(1, SET_USER, Refusal::NotPermitted), "a file that runs as its owner outlives the walls, and outside they are gone"),

@@ -413,8 +413,24 @@ impl Policy {
             part.key != "network.ask" || !more.iter().any(|entry| entry.origin == part.origin)
         });
         let mut entries = base.network.ask.entries().to_vec();
+        // Where only what is listed is reached, `*` is about names, and covers no address.
+        let is_new = |entry: &Sourced<WideHost>| {
+            let known = base
+                .network
+                .ask
+                .values()
+                .any(|known| !known.is_everything() && known.covers(&entry.value));
+            entry.value.is_network()
+                && base.network.mode.value() != NetworkMode::Monitor
+                && !known
+                && !more.contains(entry)
+        };
         for entry in self.network.ask.entries().iter().chain(&more) {
-            if !entries.contains(entry) {
+            if is_new(entry) {
+                let Sourced { value, origin } = entry.clone();
+                let (key, value) = ("network.ask".to_owned(), value.to_string());
+                ignored.push(Ignored { key, value, origin });
+            } else if !entries.contains(entry) {
                 entries.push(entry.clone());
             }
         }

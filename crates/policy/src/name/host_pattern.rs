@@ -91,6 +91,11 @@ impl WideHost {
         self.0.target == Target::Any
     }
 
+    /// Returns whether it means addresses.
+    pub fn is_network(&self) -> bool {
+        matches!(self.0.target, Target::Net(_))
+    }
+
     /// Returns the same as a pattern that could be let through, if it is none that is too wide.
     pub fn narrow(&self) -> Option<HostPattern> {
         self.0.check_narrow("").is_ok().then(|| HostPattern(self.0.clone()))

@@ -57,8 +57,11 @@ impl Reach {
             return Reached::Denied(place);
         }
         if is_outer(host) {
-            let is_listed = self.ports.contains(&port);
-            return if is_listed { Reached::OuterPort } else { Reached::NoOuterPort };
+            return match self.ask.find_specific(host, port) {
+                _ if !self.ports.contains(&port) => Reached::NoOuterPort,
+                Some(place) => Reached::Asked(place),
+                None => Reached::OuterPort,
+            };
         }
         if let Some(place) = self.ask.find_specific(host, port) {
             return Reached::Asked(place);

@@ -25,15 +25,23 @@ pub(super) fn is_ours(_: SocketAddr, _: SocketAddr) -> bool {
     false
 }
 
-/// Finds the user whose socket is at `near` and connected with `far`.
+/// How the kernel writes that a socket is connected.
+#[cfg(target_os = "linux")]
+const CONNECTED: &str = "01";
+
+/// Finds the user whose socket is at `near` and connected with `far`. One that was closed is nobody's:
+/// the kernel lists it as root's.
 #[cfg(target_os = "linux")]
 fn owner(list: &str, near: SocketAddr, far: SocketAddr) -> Option<u32> {
     let (near, far) = (written(near), written(far));
     list.lines().skip(1).find_map(|line| {
         let mut words = line.split_ascii_whitespace().skip(1);
         let is_it = words.next() == Some(&near) && words.next() == Some(&far);
-        // The state, the queues, the timer and the retransmissions stand between.
-        words.nth(4).filter(|_| is_it)?.parse().ok()
+        let is_connected = is_it && words.next() == Some(CONNECTED);
+        // The queues, the timer and the retransmissions stand between.
+        let user = words.nth(3).filter(|_| is_connected)?.parse().ok()?;
+        // And here how long it has waited.
+        words.nth(1).filter(|inode| *inode != "0").map(|_| user)
     })
 }
 
@@ -68,13 +76,17 @@ mod tests {
         }
         let list = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n\
                     0: 0100007F:1F90 0100007F:0050 01 00000000:00000000 00:00000000 00000000  1000        0 5 1\n\
-                    1: 0100007F:1F91 0100007F:0050 01 00000000:00000000 00:00000000 00000000     0        0 6 1\n";
+                    1: 0100007F:1F91 0100007F:0050 01 00000000:00000000 00:00000000 00000000     0        0 6 1\n\
+                    2: 0100007F:1F93 0100007F:0050 05 00000000:00000000 00:00000000 00000000     0        0 7 1\n\
+                    3: 0100007F:1F94 0100007F:0050 01 00000000:00000000 00:00000000 00000000     0        0 0 1\n";
         let owner =
             |near: &str| owner(list, near.parse().unwrap(), "127.0.0.1:80".parse().unwrap());
         if cfg!(target_endian = "little") {
             assert_eq!(owner("127.0.0.1:8080"), Some(1000));
             assert_eq!(owner("127.0.0.1:8081"), Some(0));
         }
-        assert_eq!(owner("127.0.0.1:8082"), None);
+        for nobody in ["127.0.0.1:8082", "127.0.0.1:8083", "127.0.0.1:8084"] {
+            assert_eq!(owner(nobody), None, "{nobody}");
+        }
     }
 }
