@@ -12,7 +12,7 @@ use crate::agent::AgentPreset;
 use crate::builtin::BuiltIn;
 use crate::key::{Field, Grants, Ignored, Setting, Sourced, Strictness};
 use crate::name::{Anchors, Folder, PathPattern, WideHost};
-use crate::policy::{Document, Policy, Preset, Profile, Require, Task};
+use crate::policy::{Document, NetworkMode, Policy, Preset, Profile, Require, Task};
 use crate::text::Diagnostic;
 use between::Statement;
 pub use error::CannotResolve;
