@@ -167,10 +167,7 @@ fn leaf(check: &Check) -> Vec<Instruction> {
         }
         Check::OneOf(place, values, refusal) => {
             let mut block = vec![argument(place)];
-            for value in values {
-                block.extend([(IF_EQUAL, 0, 1, *value), refuse(refusal)]);
-            }
-            block.push(ALLOW);
+            block.extend(one_of(values, refusal));
             block
         }
         Check::Both(first, second, refusal) => both(IF_EQUAL, first, second, refusal),
@@ -187,6 +184,25 @@ fn leaf(check: &Check) -> Vec<Instruction> {
             block
         }
     }
+}
+
+/// Refuses what is one of these values, which are in order where there are many.
+fn one_of(values: &[u32], refusal: Refusal) -> Vec<Instruction> {
+    const FEW: usize = 4;
+    let (low, high) = values.split_at(values.len() / 2);
+    if let Some(first) = high.first().filter(|_| values.len() > FEW) {
+        let below = one_of(low, refusal);
+        let mut block = vec![(IF_AT_LEAST, skipped(below.len() + 1, 0), 0, *first)];
+        block.extend(below);
+        block.extend(one_of(high, refusal));
+        return block;
+    }
+    let left = (1..=values.len()).rev();
+    let tests = values.iter().zip(left);
+    let mut block: Vec<Instruction> =
+        tests.map(|(value, left)| (IF_EQUAL, skipped(left + 1, 0), 0, *value)).collect();
+    block.extend([ALLOW, refuse(refusal)]);
+    block
 }
 
 /// Refuses where one test holds for both arguments.
