@@ -9,8 +9,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-#[cfg(target_os = "linux")]
 use palisade_plan::SKIPPED;
+#[cfg(target_os = "linux")]
 use rustix::fs::RawDir;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
