@@ -9,6 +9,7 @@ mod edit;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use palisade_plan::is_system;
 use palisade_policy::text::visible;
 use serde_json::{Value as Json, json};
 
@@ -34,10 +35,22 @@ pub struct Learned {
     pub more: bool,
 }
 
-/// Folders of the machine, which no project may ask for.
-const SYSTEM: [&str; 12] = [
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib64", "/proc", "/run", "/sbin", "/sys", "/usr",
-    "/var",
+/// Folders of a home in which logins and keys lie, which no project may ask for.
+const CREDENTIALS: [&str; 14] = [
+    ".ssh",
+    ".gnupg",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".password-store",
+    ".config/gh",
+    ".config/gcloud",
+    ".config/glab-cli",
+    ".config/op",
+    ".config/sops",
+    ".local/share/keyrings",
+    ".local/state/palisade",
 ];
 
 impl Learned {
@@ -137,20 +150,28 @@ fn texts(list: &[String]) -> Vec<&str> {
 }
 
 /// Returns what would have to be listed for a path to be written: the folder it lies in, or itself
-/// where that folder is the home or above it. None if no project may ask for it.
+/// where that folder is the home or above it, or a dot folder of the home, which has the settings of
+/// other programs in it. None if no project may ask for it.
 fn needed(path: &Path, home: Option<&Path>) -> Option<PathBuf> {
     let folder = path.parent()?;
-    let is_system = SYSTEM.iter().any(|system| path.starts_with(system));
     // A name that could be read in two ways is left to a person.
     let is_odd = visible(&path.to_string_lossy()) != path.to_string_lossy();
     let has_mark = path.to_string_lossy().contains(['*', '?', '[', '"', '\\']);
-    if folder.parent().is_none() || is_system || is_odd || has_mark {
+    if folder.parent().is_none() || is_system(path) || is_odd || has_mark {
         return None;
     }
     match home {
-        Some(home) if home.starts_with(folder) => (path != home).then(|| path.to_owned()),
+        Some(home) if home.starts_with(folder) => {
+            (path != home && !is_dotted(path)).then(|| path.to_owned())
+        }
+        Some(home) if CREDENTIALS.iter().any(|name| path.starts_with(home.join(name))) => None,
+        Some(home) if folder.parent() == Some(home) && is_dotted(folder) => Some(path.to_owned()),
         _ => Some(folder.to_owned()),
     }
+}
+
+fn is_dotted(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Writes a path as people do.
@@ -172,6 +193,15 @@ mod tests {
             ("/etc/x", None),
             ("/x", None),
             ("/home/dev", None),
+            ("/lib32/x/y", None),
+            ("/libx32/x/y", None),
+            ("/home/dev/.bashrc", None),
+            ("/home/dev/.newtool", None),
+            ("/home/dev/.newtool/state", Some("/home/dev/.newtool/state")),
+            ("/home/dev/.cache/tool/x/y", Some("/home/dev/.cache/tool/x")),
+            ("/home/dev/.config/tool.toml", Some("/home/dev/.config/tool.toml")),
+            ("/home/dev/.config/gh/x", None),
+            ("/home/dev/.ssh/a/b", None),
             ("/home/dev/new", Some("/home/dev/new")),
             ("/home/dev/build/out/a.o", Some("/home/dev/build/out")),
             ("/srv/data/a", Some("/srv/data")),

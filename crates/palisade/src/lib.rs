@@ -68,6 +68,11 @@
 //! ```
 #![forbid(unsafe_code)]
 
+/// The examples of the guide, which are run with those above.
+#[cfg(all(doctest, target_os = "linux"))]
+#[doc = include_str!("../../../docs/guide/embedding.md")]
+struct Guide;
+
 pub mod acp;
 pub mod agentao;
 mod decision;

@@ -28,6 +28,8 @@ pub struct After {
     known: BTreeSet<PathBuf>,
     /// What led git to a repository at the start, in folders of the trees.
     pointers: BTreeSet<PathBuf>,
+    /// What was there at the start, and came while another run went on.
+    doubted: BTreeSet<PathBuf>,
     /// Folders in which nobody could look at the start.
     unsearched: Vec<PathBuf>,
     /// How far the trees were searched at the start. Where that was not all, nobody knows of most names
@@ -74,6 +76,7 @@ impl After {
             absent,
             known,
             pointers,
+            doubted: BTreeSet::new(),
             unsearched,
             searched,
         };
@@ -89,6 +92,7 @@ impl After {
         let new: Vec<PathBuf> = all.filter(|path| newcomers.have(path)).cloned().collect();
         for path in new {
             self.known.remove(&path);
+            self.doubted.insert(path.clone());
             if self.pointers.remove(&path)
                 && self.trees.iter().any(|tree| below(tree, ".git".as_ref()) == path)
             {
@@ -102,10 +106,17 @@ impl After {
     /// Returns what those have to know that begin while this run goes on.
     pub fn account(&self) -> Account {
         let known = self.known.union(&self.pointers).cloned().collect();
-        // Who has not seen all of it cannot say that something was not there.
-        let trees = if self.searched == Searched::Whole { self.trees.clone() } else { Vec::new() };
+        let (trees, protect) = (self.trees.clone(), self.protect.clone());
         let unsearched = self.unsearched.clone();
-        Account { trees, protect: self.protect.clone(), known, unsearched }
+        let absent = self.own_names().into_iter().chain(self.single_names().cloned()).collect();
+        // Who has not seen all of it cannot say of the rest that it was not there.
+        Account { trees, protect, known, unsearched, absent, whole: self.knows_all() }
+    }
+
+    /// Returns what came while another run went on, before this one began: whoever made it, nobody
+    /// leaves it behind.
+    pub fn doubted(&self) -> impl Iterator<Item = &PathBuf> {
+        self.doubted.iter()
     }
 
     /// Returns whether something of this name may be wanted, as [`After::wants`] then tells.

@@ -52,7 +52,7 @@ pub use order::{Bounds, Caches, Kept, Order, Plain, Questions, Trace, Walls, env
 pub use palisade_policy as policy;
 // `apply` answers what deciding asks of a disk, and knows no room but this one.
 pub use palisade_policy::jail::{Entry, Listing, Lookup, Named, NamedKind};
-pub use paths::{below, by_bytes, split};
+pub use paths::{below, by_bytes, is_system, split};
 pub use plan::{Enforced, Layer, Level, Note, Plan, Strength};
 pub use render::enforced_json;
 pub use step::{

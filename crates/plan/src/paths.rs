@@ -110,6 +110,17 @@ pub fn below(folder: &Path, name: &OsStr) -> PathBuf {
     path.into()
 }
 
+/// Folders of the machine, which nobody should open to a command.
+const SYSTEM: [&str; 14] = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run",
+    "/sbin", "/sys", "/usr", "/var",
+];
+
+/// Returns whether a path lies in a folder of the machine.
+pub fn is_system(path: &Path) -> bool {
+    SYSTEM.iter().any(|system| path.starts_with(system))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -197,7 +197,7 @@ impl Strength {
     }
 
     /// Notes one thing that does not hold.
-    pub(crate) fn lacks(&mut self, what: String) {
+    pub fn lacks(&mut self, what: String) {
         match self {
             Self::Kernel => *self = Self::Partial(vec![what]),
             Self::Window(list) => {

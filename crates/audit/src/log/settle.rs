@@ -30,6 +30,10 @@ pub(super) fn settle(
     now: SystemTime,
 ) -> io::Result<Settled> {
     let (head, trouble) = match found {
+        // No log gets there by itself, and nothing can follow.
+        Found::Good(head) | Found::Foreign(head) if head.sequence > u64::MAX / 2 => {
+            (None, Some(HeadTrouble::Damaged))
+        }
         Found::Good(head) => (Some(head), None),
         Found::Foreign(head) => (Some(head), Some(HeadTrouble::Foreign)),
         Found::Damaged => (None, Some(HeadTrouble::Damaged)),

@@ -220,3 +220,21 @@ fn a_clock_that_is_set_back_or_far_ahead_breaks_no_chain() {
     log.append(&[Event { at, ..event("1") }], Durable::No).unwrap();
     assert_eq!(codes(&path), [""; 0]);
 }
+
+#[test]
+fn a_head_at_the_end_of_all_numbers_is_not_believed() {
+    let folder = Project::new();
+    let path = folder.path("events.jsonl");
+    add(&open(&path), 1);
+    let file = File::options().read(true).write(true).open(head::beside(&path)).unwrap();
+    let head = match Head::read(&file, Some(&key()), None).unwrap() {
+        Found::Good(head) | Found::Foreign(head) => head,
+        Found::Damaged | Found::Nothing => Head::start(0, 0),
+    };
+    // Where there is nothing else to go by, what somebody else says is believed.
+    fs::write(&path, "").unwrap();
+    let head = Head { sequence: u64::MAX, length: 0, ..head };
+    head.write(&file, Some(&Key::new([8; 32]))).unwrap();
+    add(&open(&path), 1);
+    assert!(fs::read_to_string(&path).unwrap().contains("damaged"));
+}

@@ -197,7 +197,11 @@ fn verdict(report: &Report) -> String {
                 format!("; the profile `{}` does NOT work", visible(&profile.name))
             });
             let bare = report.bare_service().map_or_else(String::new, |service| {
-                format!("run by {service}, and confinement is OFF: nothing may run here\n")
+                format!(
+                    "run by {service}, and confinement is OFF: nothing may run here\n  remedy: \
+                     switch it on in the file that is named above, or say `require: external` in \
+                     a policy of yours if a container stands around this\n"
+                )
             });
             format!("the policy requires {require}: {got}{broken}\n{bare}")
         }

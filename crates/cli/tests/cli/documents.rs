@@ -1,124 +1,12 @@
-//! The documents say what the binary does.
-//!
-//! In README.md and the guide, a fenced `yaml` block that starts with `# some/file.yaml` is that
-//! file, a block `json some/file.json`, `sh some/file.sh` or `scheme some/file.sb` is that one, and in `console` blocks
-//! each `$ palisade …` is run, in order, in one project; quotes hold words together, a word may
-//! start with `~/`, and `< FILE` is its input. A remark `# exit N` behind the command names the exit
-//! code (0 otherwise). The lines below it must be in the output; a line `…` stands for anything.
+//! The documents say what the binary does (`replay.rs` says how they are read).
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use palisade::plan::export::{Engine, Lack};
 
-use crate::kit::{Person, World};
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-fn document(name: &str) -> String {
-    fs::read_to_string(repository().join(name)).unwrap()
-}
-
-/// Returns the fenced blocks: the language, and the lines.
-fn blocks(text: &str) -> Vec<(String, Vec<&str>)> {
-    let mut found = Vec::new();
-    let mut open: Option<(String, Vec<&str>)> = None;
-    for line in text.lines() {
-        match (&mut open, line.strip_prefix("```")) {
-            (None, Some(language)) => open = Some((language.to_owned(), Vec::new())),
-            (Some(_), Some(_)) => found.extend(open.take()),
-            (Some((_, lines)), None) => lines.push(line),
-            (None, None) => {}
-        }
-    }
-    found
-}
-
-/// Makes a project of an ordinary user, as readers of the guide are.
-fn reader() -> World {
-    let root = rustix::process::geteuid().is_root();
-    World { person: if root { Person::Nobody } else { Person::Ours }, ..World::new() }
-}
-
-/// Runs everything a document shows, and returns how many commands that were.
-fn replay(name: &str) -> usize {
-    let text = document(name);
-    let world = reader();
-    let mut commands = 0;
-    for (language, lines) in blocks(&text) {
-        match language.as_str() {
-            "yaml" => {
-                if let Some(file) =
-                    lines[0].strip_prefix("# ").filter(|file| file.ends_with(".yaml"))
-                {
-                    world.write(file, lines.join("\n") + "\n");
-                }
-            }
-            _ if ["json ", "scheme ", "sh "].iter().any(|kind| language.starts_with(kind)) => {
-                let (_, file) = language.split_once(' ').unwrap();
-                world.write(file, lines.join("\n") + "\n");
-            }
-            "console" => {
-                let mut output = String::new();
-                for line in lines {
-                    let Some(command) = line.strip_prefix("$ ") else {
-                        let known = line == "…" || output.lines().any(|shown| same(shown, line));
-                        assert!(known, "{name}: `{line}` is not in:\n{output}");
-                        continue;
-                    };
-                    let (command, exit) = command.split_once("# exit ").unwrap_or((command, "0"));
-                    let home = world.home.root().to_str().unwrap();
-                    let words =
-                        words(command).into_iter().map(|word| match word.strip_prefix("~/") {
-                            Some(below) => format!("{home}/{below}"),
-                            None => word,
-                        });
-                    let words: Vec<String> = words.collect();
-                    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-                    assert_eq!(words[0], "palisade", "{name}: {command}");
-                    let ran = match &words[1..] {
-                        [arguments @ .., "<", file] => {
-                            let input = fs::read(world.project.path(file)).unwrap();
-                            world.run_with_input(&input, arguments)
-                        }
-                        arguments => world.run(arguments),
-                    };
-                    output = format!("{}{}", ran.stderr, ran.stdout);
-                    let exit = exit.trim().parse().unwrap();
-                    assert_eq!(ran.code, Some(exit), "{name}: {command}\n{output}");
-                    commands += 1;
-                }
-            }
-            _ => {}
-        }
-    }
-    commands
-}
-
-/// Takes a command line apart at its blanks; quotes hold a word together.
-fn words(line: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut quote = None;
-    for letter in line.trim().chars() {
-        match (letter, quote) {
-            (' ', None) => words.push(String::new()),
-            ('\'' | '"', None) => quote = Some(letter),
-            (_, Some(open)) if open == letter => quote = None,
-            _ => words.last_mut().unwrap().push(letter),
-        }
-    }
-    words
-}
-
-/// Compares two lines but for blanks: how far a remark is pushed to the right depends on the length
-/// of the test's own paths.
-fn same(shown: &str, line: &str) -> bool {
-    let indent = |text: &str| text.len() - text.trim_start().len();
-    indent(shown) == indent(line) && shown.split_whitespace().eq(line.split_whitespace())
-}
+use crate::kit::World;
+use crate::replay::{blocks, document, replay, repository};
 
 #[test]
 fn the_guide_and_the_readme_show_what_happens() {

@@ -52,6 +52,12 @@ fn a186_the_doctor_fails_where_a_service_builds_without_walls() {
             let ran = doctor(&world, &policy, ci);
             assert_eq!(ran.code, Some(code), "{folder} {ci}: {}{}", ran.stdout, ran.stderr);
             assert_eq!(ran.stdout.contains("confinement is OFF"), code == 125, "{}", ran.stdout);
+            assert_eq!(
+                ran.stdout.contains("  remedy: switch it on"),
+                code == 125,
+                "{}",
+                ran.stdout
+            );
         }
     });
 }

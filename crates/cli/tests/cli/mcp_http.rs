@@ -431,3 +431,30 @@ pub(crate) fn until(holds: impl Fn() -> bool) {
         std::thread::sleep(Duration::from_millis(20));
     }
 }
+
+#[test]
+fn who_says_nothing_keeps_no_place() {
+    let world = World::new();
+    let server = Listening::with_token(&world);
+    let mut silent: Vec<TcpStream> =
+        (0..256).map(|_| TcpStream::connect(server.at).unwrap()).collect();
+    // Some begin, and go no further.
+    silent.iter_mut().step_by(2).for_each(|stream| stream.write_all(b"PR").unwrap());
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}});
+    let mut answer = String::new();
+    server.begin(&[], &ping.to_string()).read_line(&mut answer).unwrap();
+    assert!(answer.contains("200"), "{answer}");
+    drop(silent);
+}
+
+#[test]
+fn a_session_that_nobody_could_name_does_not_begin() {
+    let world = World::new();
+    let server = Listening::with_token(&world);
+    let begin = json!({"jsonrpc": "2.0", "method": "initialize", "params": {}});
+    for _ in 0..65 {
+        let mut answer = String::new();
+        server.begin(&[], &begin.to_string()).read_line(&mut answer).unwrap();
+        assert!(answer.contains(" 400 "), "{answer}");
+    }
+}

@@ -11,8 +11,16 @@ use super::kinds::{self, Acts, plain};
 use super::{Api, Fault, messages, responses};
 
 /// Keys that hold calls, without case and underscores.
-const CALLS: [&str; 6] =
-    ["toolcalls", "functioncall", "functioncalls", "tooluse", "partialargs", "partialjson"];
+const CALLS: [&str; 8] = [
+    "toolcalls",
+    "toolcall",
+    "functioncall",
+    "functioncalls",
+    "tooluse",
+    "tooluses",
+    "partialargs",
+    "partialjson",
+];
 
 /// Keys that readers go by. In another spelling some clients read them and others do not.
 const KEYS: [&str; 32] = [

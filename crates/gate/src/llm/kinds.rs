@@ -109,6 +109,12 @@ const PARTS: &[(&str, Acts)] = &[
     ("inline_data", Acts::Nobody),
     ("fileData", Acts::Nobody),
     ("file_data", Acts::Nobody),
+    ("videoMetadata", Acts::Nobody),
+    ("video_metadata", Acts::Nobody),
+    ("partMetadata", Acts::Nobody),
+    ("part_metadata", Acts::Nobody),
+    ("mediaResolution", Acts::Nobody),
+    ("media_resolution", Acts::Nobody),
 ];
 
 /// Kinds of entries of `tool_calls` in OpenAI's Chat Completions, which are keys of them as well.
@@ -118,7 +124,7 @@ const ENTRIES: &[(&str, Acts)] = &[
 ];
 
 /// Keys under which something says what to do.
-const BODIES: [&str; 12] = [
+const BODIES: [&str; 15] = [
     "arguments",
     "args",
     "input",
@@ -131,7 +137,14 @@ const BODIES: [&str; 12] = [
     "patch",
     "diff",
     "parameters",
+    "params",
+    "kwargs",
+    "payload",
 ];
+
+/// Keys by which something names a tool, without underscores.
+const TOOLS: [&str; 6] =
+    ["callid", "toolname", "toolinput", "functionname", "recipientname", "toolcallid"];
 
 /// Returns who acts on something of a kind.
 pub(super) fn of(api: Api, kind: &str, value: &Value) -> Acts {
@@ -144,9 +157,10 @@ pub(super) fn of(api: Api, kind: &str, value: &Value) -> Acts {
     };
     let known = table.iter().find(|(known, _)| *known == kind).map(|(_, acts)| *acts);
     let tells = api == Api::Messages && kind.ends_with("_result");
+    let odd = |kind: &str| is_call(kind) || carries(value) || holds(value);
     match known {
         Some(Acts::Said) if carries(value) => Acts::Unknown,
-        None if !tells && (is_call(kind) || carries(value)) => Acts::Unknown,
+        None if !tells && odd(kind) => Acts::Unknown,
         Some(Acts::Said) | None => Acts::Nobody,
         Some(acts) => acts,
     }
@@ -166,7 +180,8 @@ pub(super) fn is_of_item(event: &str) -> bool {
 /// Whether something that calls itself so is a call, in any API.
 pub(super) fn is_call(kind: &str) -> bool {
     let kind = plain(kind).replace('-', "_");
-    ["_call", "tool_use", "_approval_request"].iter().any(|end| kind.ends_with(end))
+    let ends = ["_call", "_calls", "tool_use", "_approval_request", "toolcall", "tooluse"];
+    ends.iter().chain(&["functioncall"]).any(|end| kind.ends_with(end))
 }
 
 /// Whether a kind is one that a client acts on, in another spelling: some clients read it so.
@@ -182,8 +197,22 @@ pub(super) fn carries(value: &Value) -> bool {
     let Some(map) = value.as_object() else { return false };
     map.iter().any(|(key, inner)| {
         let key = plain(key);
-        !inner.is_null() && (key == "call_id" || BODIES.contains(&key.as_str()))
+        let names = || TOOLS.contains(&&*key.replace(['_', '-'], ""));
+        !inner.is_null() && (BODIES.contains(&key.as_str()) || names())
     })
+}
+
+/// Whether something of which nobody here knows what it is names anything and says more of it.
+fn holds(value: &Value) -> bool {
+    match value {
+        Value::Array(list) => list.iter().any(|inner| carries(inner) || holds(inner)),
+        Value::Object(map) => {
+            let is_named =
+                map.keys().any(|key| matches!(&*plain(key), "name" | "tool" | "function"));
+            is_named && map.values().any(|inner| inner.is_object() || inner.is_array())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    }
 }
 
 /// Returns what says what to do, by the keys of a kind; none if anything else says so as well.

@@ -38,15 +38,41 @@ impl Api {
 }
 
 fn of_words(words: &[&str]) -> Option<Api> {
-    let verb = words.last().and_then(|last| last.rsplit_once(':')).map(|(_, verb)| verb);
-    match verb {
-        Some("generatecontent" | "streamgeneratecontent") => return Some(Api::Gemini),
-        Some("rawpredict" | "streamrawpredict") => return Some(Api::Messages),
-        Some("embedcontent" | "batchembedcontents" | "counttokens" | "computetokens") => {
-            return None;
+    // What stands behind a colon, as far as it is letters: servers differ in what they make of the rest.
+    let verbs = words.iter().flat_map(|word| word.split(':').skip(1));
+    let verbs: Vec<&str> =
+        verbs.map(|verb| verb.trim_matches(|c: char| !c.is_ascii_alphanumeric())).collect();
+    for verb in &verbs {
+        match *verb {
+            "generatecontent" | "streamgeneratecontent" => return Some(Api::Gemini),
+            "rawpredict" | "streamrawpredict" => return Some(Api::Messages),
+            _ => {}
         }
-        Some(_) | None => {}
     }
+    let is_known = |verb: &&str| {
+        matches!(*verb, "embedcontent" | "batchembedcontents" | "counttokens" | "computetokens")
+    };
+    let ends = words
+        .last()
+        .is_some_and(|last| last.rsplit_once(':').is_some_and(|(_, verb)| is_known(&verb)));
+    match of_names(words, !verbs.is_empty()) {
+        _ if ends && verbs.len() == 1 => None,
+        // What an API answers below its own path may be an answer of it.
+        None if !verbs.is_empty() || is_below(words) => Some(Api::Other),
+        api => api,
+    }
+}
+
+/// Whether a path goes on behind one that is answered with calls.
+fn is_below(words: &[&str]) -> bool {
+    let counts =
+        matches!(words, [.., "messages", "count_tokens"] | [.., "responses", "input_tokens"]);
+    let asks = |word: &&str| matches!(*word, "completions" | "responses" | "messages");
+    let above = if counts { words.len().saturating_sub(2) } else { words.len() };
+    words.iter().take(above).any(asks)
+}
+
+fn of_names(words: &[&str], has_verb: bool) -> Option<Api> {
     match words {
         [.., "messages", "count_tokens"] | [.., "responses", "input_tokens"] => None,
         [.., "chat", "completions"] => Some(Api::Chat),
@@ -56,7 +82,7 @@ fn of_words(words: &[&str]) -> Option<Api> {
         [.., "responses", _] => Some(Api::Responses),
         [.., "chat", "completions", _] => Some(Api::Chat),
         [.., "models" | "embeddings" | "moderations" | "files" | "uploads"] => None,
-        ["v1" | "v1beta", "models" | "files", _] if verb.is_none() => None,
+        ["v1" | "v1beta", "models" | "files", _] if !has_verb => None,
         [.., "images", "generations" | "edits" | "variations"] => None,
         [.., "audio", "speech" | "transcriptions" | "translations"] => None,
         _ => Some(Api::Other),
@@ -99,6 +125,11 @@ mod tests {
             ("/v1/responses/r", Api::Responses),
             ("/v1beta/models/g%3AgenerateContent", Api::Gemini),
             ("/v1beta/models/g:GenerateContent", Api::Gemini),
+            ("/v1beta/models/g:streamGenerateContent:countTokens", Api::Gemini),
+            ("/v1beta/models/g:streamGenerateContent:$", Api::Gemini),
+            ("/v1beta/models/g:streamGenerateContent$", Api::Gemini),
+            ("/v1beta/models/g:$streamGenerateContent", Api::Gemini),
+            ("/v1beta/models/g:streamGenerateContent/models", Api::Gemini),
         ] {
             assert_eq!(Api::of_path(path), Ok(Some(api)), "{path}");
         }
@@ -135,6 +166,10 @@ mod tests {
             "/v1beta/models/g:batchGenerateContent",
             "/model/m/invoke",
             "/v1/complete",
+            "/v1/chat/completions/c/models",
+            "/v1/messages/m/files",
+            "/v1beta/models/g:answer:countTokens",
+            "/v1beta/models/g:answer/models",
             "/",
         ] {
             assert_eq!(Api::of_path(path), Ok(Some(Api::Other)), "{path}");

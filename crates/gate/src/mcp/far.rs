@@ -1,5 +1,9 @@
 //! Another server: messages go there one by one, and come back in answers and streams.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,6 +16,7 @@ use serde_json::{Value as Json, json};
 use tokio::runtime::{self, Runtime};
 use tokio::sync::Semaphore;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 
 use super::{EVENTS, JSON, MESSAGE, METHOD, NAME, SESSION, VERSION, is_type, name};
@@ -41,6 +46,8 @@ pub struct Post {
     pub name: Option<String>,
     /// The version that it names itself, where each request tells everything.
     pub version: Option<String>,
+    /// The request that is not wanted any more.
+    pub cancels: Option<Json>,
 }
 
 /// Who hears what the server says: returns whether that was the answer to the request of this `id`.
@@ -75,6 +82,13 @@ struct Shared {
     token: Option<HeaderValue>,
     hears: Hears,
     state: Mutex<State>,
+}
+
+/// Whether each request tells everything.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Generation {
+    Older,
+    Newer,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -150,7 +164,18 @@ impl Far {
 async fn carry(shared: Arc<Shared>, mut posts: Receiver<Post>) {
     let room = Arc::new(Semaphore::new(AT_ONCE));
     let mut listens = None;
+    let mut asking: BTreeMap<String, (AbortHandle, Generation)> = BTreeMap::new();
     while let Some(post) = posts.recv().await {
+        asking.retain(|_, (task, _)| !task.is_finished());
+        if let Some(id) = &post.cancels {
+            let asked = asking.remove(&id.to_string());
+            // In the newer generation who leaves cancels; in the older the server is told first.
+            if !matches!(asked, Some((_, Generation::Newer))) {
+                timeout(SHORT, shared.post(post)).await.ok();
+            }
+            asked.iter().for_each(|(task, _)| task.abort());
+            continue;
+        }
         let Some(id) = post.id.clone() else {
             let begins = post.method.as_deref() == Some("notifications/initialized");
             // In order: what follows may build on it.
@@ -168,11 +193,13 @@ async fn carry(shared: Arc<Shared>, mut posts: Receiver<Post>) {
             shared.failed(&id, "too many requests are not answered yet").await;
             continue;
         };
-        let shared = shared.clone();
-        tokio::spawn(async move {
+        let generation = if post.version.is_some() { Generation::Newer } else { Generation::Older };
+        let (key, shared) = (id.to_string(), shared.clone());
+        let task = tokio::spawn(async move {
             shared.asked(post, id).await;
             drop(permit);
         });
+        asking.insert(key, (task.abort_handle(), generation));
     }
     // What was asked gets a moment to be answered.
     let all = u32::try_from(AT_ONCE).unwrap_or(u32::MAX);
@@ -302,6 +329,10 @@ impl Shared {
             }
             for event in events.into_iter().filter(|event| !event.is_empty()) {
                 is_answered |= self.hear(event, id.cloned()).await;
+            }
+            // A server that does not end its stream keeps nobody's place.
+            if is_answered {
+                break;
             }
         }
         Ok(is_answered)

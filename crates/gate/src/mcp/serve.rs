@@ -8,6 +8,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -197,12 +198,18 @@ async fn connection(stream: TcpStream, peer: SocketAddr, shared: &Arc<Shared>) {
     let mut builder = Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(BEGIN);
     builder.http2().timer(TokioTimer::new()).max_concurrent_streams(64);
+    let begun = AtomicBool::new(false);
     let service = service_fn(|request| {
+        begun.store(true, Ordering::Relaxed);
         let shared = shared.clone();
         async move { Ok::<_, Infallible>(answered(&shared, request).await) }
     });
-    // How a connection ends is its client's business.
-    builder.serve_connection(TokioIo::new(stream), service).await.ok();
+    let serving = builder.serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(serving);
+    // How a connection ends is its client's business; one that says nothing keeps no place.
+    if timeout(BEGIN, &mut serving).await.is_err() && begun.load(Ordering::Relaxed) {
+        serving.await.ok();
+    }
 }
 
 async fn answered(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Told> {

@@ -113,6 +113,16 @@ async fn try_dial(shared: &Shared, whom: &Whom, entry: &Entry) -> Result<TcpStre
     let mut left = addresses.into_iter().peekable();
     while let Some(address) = left.next() {
         let patience = if left.peek().is_some() { NEXT } else { LAST };
+        // A name that leads to an address about which a person is to be asked is no way around that.
+        if let (Host::Name(_), Some(rule)) = (host, shared.rules.asks_at(address.ip(), port)) {
+            entry.with(|it| it.rule = Some(rule.clone()));
+            let host = address.ip().to_string();
+            let wanted = Wanted { host, port, request: None, rule: Some(rule) };
+            if let Err(code) = shared.asking.ask(wanted).await {
+                failed = Failed::Refused(code);
+                continue;
+            }
+        }
         entry.dials(address);
         match timeout(patience, TcpStream::connect(address)).await {
             Ok(Ok(stream)) => {

@@ -1,5 +1,7 @@
 //! What a policy says of hosts.
 
+use std::net::IpAddr;
+
 use palisade_policy::key::Setting;
 use palisade_policy::name::{ByteSize, Host, HostPattern, HostSet, WideHost};
 use palisade_policy::policy::{Network, Reach, Reached};
@@ -14,6 +16,7 @@ pub struct Rules {
     allow_texts: Vec<String>,
     deny_texts: Vec<String>,
     ask_texts: Vec<String>,
+    asked: HostSet,
     /// Whether what hides its name is refused.
     pub(super) strict: bool,
     pub(super) addresses: Addresses,
@@ -67,6 +70,7 @@ impl Rules {
             allow_texts: network.allow.values().map(ToString::to_string).collect(),
             deny_texts: network.deny.values().map(ToString::to_string).collect(),
             ask_texts: network.ask.values().map(|host| format!("ask: {host}")).collect(),
+            asked: HostSet::of_wide(network.ask.values()),
             requests: RequestRules::new(network),
             strict: network.strict.value().0,
             asked_addresses: Addresses { allowed: asked_by_address, ..addresses.clone() },
@@ -93,6 +97,13 @@ impl Rules {
             Reached::Open => Judged::Allowed(None),
             Reached::Unlisted => Judged::Refused { code: "host-not-listed", rule: None },
         }
+    }
+
+    /// Returns the rule by which a person is to be asked about an address, alone or by its network,
+    /// whatever name leads there.
+    pub(super) fn asks_at(&self, address: IpAddr, port: u16) -> Option<String> {
+        let place = self.asked.find_specific(&Host::from(address), port)?;
+        self.ask_texts.get(place).cloned()
     }
 
     /// Judges a question about a name: whether some port of it may be reached.

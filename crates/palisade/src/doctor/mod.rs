@@ -81,7 +81,7 @@ impl Unusable {
 impl Report {
     /// Looks at this host as the project of `request` sees it.
     pub fn new(request: &Request) -> Self {
-        let host = Host::assumed();
+        let host = Host::assumed().keeping_spares(request.spares());
         let kernel = host.probed();
         let mut plain = request.clone();
         plain.profile = None;

@@ -145,7 +145,7 @@ impl Sandbox {
         let plan = build(permit, order, &host.facts_of(kernel, &order.questions()))
             .map_err(|error| CannotRun::said_in(self.0.session.policy(), error))?;
         let plan = for_this_machine(plan, self.own_text(&ordered))?;
-        Ok(plan.enforced().to_vec())
+        Ok(host.enforced(&plan))
     }
 
     /// Returns the text of a profile of the user's own, if it has one.

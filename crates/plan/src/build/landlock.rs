@@ -157,6 +157,7 @@ impl Files {
                 }
             };
             self.protect.lacks(what.into());
+            self.tell_overlapping(facts, &trees);
         }
         if !fixed.is_empty() {
             let what = "modes, owners, times and attributes of what is protected can be changed";

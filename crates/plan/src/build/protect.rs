@@ -83,7 +83,11 @@ impl Files {
             }
             Searched::Whole | Searched::Partly => {}
         }
-        After::new(&order.protect, (names, &exactly), facts, trees, missing)
+        let after = After::new(&order.protect, (names, &exactly), facts, trees, missing);
+        if after.is_some() {
+            self.tell_overlapping(facts, trees);
+        }
+        after
     }
 }
 

@@ -14,6 +14,8 @@ use crate::facts::{Delegated, Kernel, Mount, Place, Searched, Trial};
 use crate::order::{Caches, Trace};
 use crate::seccomp::Arch;
 
+mod overlapping;
+
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
 
 pub(crate) fn permit() -> Permit {

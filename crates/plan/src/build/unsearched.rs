@@ -1,6 +1,8 @@
 //! Folders in which nobody looked for names: their own user may not, and the command, which can change
 //! that, may; or there are too many.
 
+use std::path::PathBuf;
+
 use palisade_policy::name::PathPattern;
 
 use super::files::Files;
@@ -12,12 +14,23 @@ use crate::plan::Note;
 
 const TOO_MANY: &str = "names were not searched in all folders: there are too many";
 
+const UNTOLD: &str = "a run that goes on here could not see all names when it began: what its command \
+                      made under protected names is taken for the host's";
+
 impl Files {
     /// Says that patterns of protected names do not hold in folders that nobody looked into.
     pub(super) fn tell_unprotected(&mut self) {
         self.protect.lacks(TOO_MANY.into());
         let message = format!("{TOO_MANY}; what a pattern protects in them may be changed");
         self.notes.push(Note { code: "unsearched", message });
+    }
+
+    /// Says that a run which goes on here has not told all that was there when it began.
+    pub(super) fn tell_overlapping(&mut self, facts: &Facts, trees: &[&Place]) {
+        let trees: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
+        if facts.beside.iter().any(|account| account.leaves_open(&trees)) {
+            self.protect.lacks(UNTOLD.into());
+        }
     }
 
     /// Returns the folders in which something may be hidden or protected and nobody could look: they

@@ -116,7 +116,9 @@ fn post(message: &Message, line: Vec<u8>) -> Post {
         Some(_) | None => None,
     };
     let version = params.and_then(|it| it.get("_meta")?.get(VERSION)?.as_str()).map(str::to_owned);
-    Post { line, id, method: method.cloned(), name, version }
+    let cancels = method.is_some_and(|method| method == CANCELLED);
+    let cancels = params.filter(|_| cancels).and_then(|it| it.get("requestId")).cloned();
+    Post { line, id, method: method.cloned(), name, version, cancels }
 }
 
 /// Starts a server behind walls.
@@ -171,7 +173,8 @@ impl Gate {
                     if let Some(id) = params.get("requestId").filter(|_| method == CANCELLED) {
                         self.answered(id);
                     }
-                    method != "tools/call"
+                    // One that begins a session without an answer would leave it behind.
+                    !matches!(method.as_str(), "tools/call" | "initialize")
                 }
                 Message::Response { .. } => true,
             };
@@ -229,6 +232,9 @@ impl Gate {
         let Some(tool) = params.get("name").and_then(Json::as_str) else {
             return Some("palisade: the call names no tool".to_owned());
         };
+        if is_misspelt(params, "name") || is_misspelt(params, "arguments") {
+            return Some("palisade: the call is told in two ways".to_owned());
+        }
         let named = self.named(tool);
         if self.pins().is_changed(tool) {
             let why = format!(
@@ -299,12 +305,21 @@ impl Gate {
 
     /// Leaves out what the policy denies by name, and what says something else than before.
     fn listed(&self, mut result: Json) -> Json {
+        if let Some(map) = result.as_object_mut() {
+            // A client that cares for no case would read another list than the one that is looked at.
+            map.retain(|key, list| {
+                !is_spelling(key, "tools") || (key == "tools" && list.is_array())
+            });
+        }
         let Some(tools) = result.get_mut("tools").and_then(Json::as_array_mut) else {
             return result;
         };
         let mut pins = self.pins();
         tools.retain(|tool| {
             let Some(name) = tool.get("name").and_then(Json::as_str) else { return false };
+            if tool.as_object().is_none_or(|tool| is_misspelt(tool, "name")) {
+                return false;
+            }
             let pinned = pins.see(name, tool, self.accept);
             pinned != Pinned::Changed && !self.is_denied(name)
         });
@@ -336,6 +351,16 @@ impl Gate {
     fn pins(&self) -> MutexGuard<'_, Pins> {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether a key is another, to readers that care for no case.
+fn is_spelling(key: &str, of: &str) -> bool {
+    key.to_uppercase() == of.to_uppercase()
+}
+
+/// Whether a key stands there in another spelling.
+fn is_misspelt(map: &Map<String, Json>, of: &str) -> bool {
+    map.keys().any(|key| key != of && is_spelling(key, of))
 }
 
 fn send(to: &mut impl Write, line: &[u8]) -> io::Result<()> {

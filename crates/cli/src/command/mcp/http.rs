@@ -112,7 +112,9 @@ impl Served for Sessions {
             }
             return hears(&Peer::new(&self.server), message, out, true);
         }
-        if method == Some("initialize") && heard.session.is_none() {
+        let wants_answer = matches!(message, Message::Request { .. });
+        // Without an `id` nobody would learn the name of the session, and end it.
+        if method == Some("initialize") && heard.session.is_none() && wants_answer {
             let Some((name, peer)) = self.begun() else {
                 return refuse(
                     503,

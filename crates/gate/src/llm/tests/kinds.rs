@@ -326,3 +326,82 @@ fn a_name_with_characters_that_nobody_sees_is_refused() {
     let fine = json!({"type": "message", "content": [{"type": "tool_use", "name": "schreibe_\u{e4}", "input": {"path": ETC}}]});
     assert!(!judged(reader(Api::Messages), &fine.to_string())[0].1);
 }
+
+#[test]
+fn calls_in_calls_are_found_however_they_are_written() {
+    let call = |arguments: &str| {
+        let item = json!({"type": "function_call", "call_id": "c", "name": "batch", "arguments": arguments});
+        let answer = json!({"id": "r", "output": [item]}).to_string();
+        calls(Api::Responses, answer.as_bytes()).unwrap().remove(0)
+    };
+    let body = json!({"path": ETC});
+    let text = body.to_string();
+    let entry = json!({"tool_name": "write_file", "params": body});
+    for arguments in [
+        json!({"calls": [entry]}),
+        json!({"calls": [entry.to_string()]}),
+        json!({"calls": [[entry]]}),
+        json!({"calls": json!([entry.to_string()]).to_string()}),
+        json!({"batch": {"calls": [entry]}}),
+        json!({"batch": [{"x": {"Tool-Calls": [{"Name": "write_file", "Args": text}]}}]}),
+        json!({"toolUses": [{"recipientName": "functions.write_file", "parameters": text}]}),
+        json!({"calls": [{"tool": "write_file", "path": ETC}]}),
+        json!({"calls": [{"custom": {"name": "write_file", "input": text}}]}),
+        json!({"tool_name": "write_file", "server_name": "s", "arguments": text}),
+        json!({"name": "write_file", "arguments": body}),
+        json!({"steps": [{"name": "write_file", "kwargs": body}]}),
+        json!({"function": "write_file", "arguments": body}),
+    ] {
+        let inner = call(&arguments.to_string()).inner();
+        assert_eq!(inner.len(), 1, "{arguments} {inner:?}");
+        let found = (inner[0].name.as_str(), inner[0].flaw, inner[0].arguments.as_str());
+        assert_eq!(found, ("write_file", None, text.as_str()), "{arguments}");
+    }
+    // Which of both, and what is it?
+    for arguments in [
+        format!(r#"{{"calls": [], "calls": [{entry}]}}"#),
+        json!({"tool_calls": [{"write_file": body}]}).to_string(),
+        json!({"tool_calls": [{"do": "write_file", "at": ETC}]}).to_string(),
+        json!({"calls": ["{\"tool\": \"write_file\", \"path\": "]}).to_string(),
+        json!({"calls": [{"tool": "note", "params": {}, "args": body}]}).to_string(),
+    ] {
+        let inner = call(&arguments).inner();
+        assert!(inner.iter().any(|it| it.flaw.is_some()), "{arguments} {inner:?}");
+    }
+    // What a tool is given is no call because it has a name.
+    for arguments in [
+        json!({"path": "launch.json", "content": json!([{"name": "x", "args": {"a": 1}}]).to_string()}),
+        json!({"configurations": [{"name": "x", "args": ["--y"]}]}),
+        json!({"name": "a.json", "input": "{}"}),
+    ] {
+        assert!(call(&arguments.to_string()).inner().is_empty(), "{arguments}");
+    }
+}
+
+#[test]
+fn a_kind_that_nobody_knows_is_refused_whatever_it_calls_its_arguments() {
+    let named = |key: &str| json!({"name": "write_file", key: {"path": ETC}});
+    for part in [
+        json!({"toolCall": named("params")}),
+        json!({"toolCall": [named("args")]}),
+        json!({"tool_call": {"name": "write_file", "path": ETC}}),
+        json!({"serverCall": named("with")}),
+    ] {
+        let answer = json!({"candidates": [{"content": {"parts": [part]}}]}).to_string();
+        ends(Api::Gemini, &answer);
+    }
+    for key in ["params", "kwargs", "payload", "with"] {
+        let mut item = named(key);
+        item["type"] = "run_tool".into();
+        for answer in told(&item) {
+            let seen = judged(reader(Api::Responses), &answer);
+            assert!(
+                !seen.is_empty() && seen.iter().all(|(_, flawed)| *flawed),
+                "{answer} {seen:?}"
+            );
+        }
+        let message = json!({"type": "message", "content": [item]}).to_string();
+        let seen = judged(reader(Api::Messages), &message);
+        assert!(matches!(seen.as_slice(), [(_, true)]), "{message} {seen:?}");
+    }
+}

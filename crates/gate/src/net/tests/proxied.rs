@@ -228,6 +228,29 @@ async fn a_person_is_asked_once_about_a_host_while_programs_wait() {
 }
 
 #[tokio::test]
+async fn a_name_is_no_way_around_a_question_about_its_address() {
+    let (port, _heard) = server(OK).await;
+    for agrees in [false, true] {
+        let ask = vec![sourced("127.0.0.0/8".parse().unwrap())];
+        let network = Network { ask: Grants::new(ask), ..network() };
+        let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let heard = Arc::clone(&asked);
+        let ask = move |wanted: &Wanted| {
+            heard.lock().unwrap().push((wanted.host.clone(), wanted.rule.clone()));
+            agrees
+        };
+        let door = Door::open(&network, Outside { ask: Some(Box::new(ask)), ..outside() });
+        let words = get("a.test", port, "/").replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
+        let got = door.say(&words).await;
+        assert_eq!(got.ends_with("ok"), agrees, "{got}");
+        assert_eq!(got.contains("X-Proxy-Error: ask-refused"), !agrees, "{got}");
+        let rule = Some("ask: 127.0.0.0/8".to_owned());
+        assert_eq!(*asked.lock().unwrap(), [("127.0.0.1".to_owned(), rule)]);
+        door.close();
+    }
+}
+
+#[tokio::test]
 async fn many_at_once_neither_end_the_doors_nor_lose_anybody() {
     let (port, _heard) = server(OK).await;
     let door = Arc::new(Door::open(&network(), Outside { flows: 16, ..outside() }));
