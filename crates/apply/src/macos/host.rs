@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use palisade_plan::seccomp::Arch;
-use palisade_plan::{Facts, Idmap, Kernel, Mount, Plan, Privilege, Questions, Searched, Trial};
+use palisade_plan::{
+    Enforced, Facts, Idmap, Kernel, Mount, Plan, Privilege, Questions, Searched, Trial,
+};
 
 use super::error::CannotStart;
 use super::handed::Streams;
@@ -62,6 +64,11 @@ impl Host {
     /// Answers what a plan has to know.
     pub fn facts(&self, questions: &Questions) -> Facts {
         self.facts_of(&self.kernel, questions)
+    }
+
+    /// Returns what the layers of a plan hold on this machine.
+    pub fn enforced(&self, plan: &Plan) -> Vec<Enforced> {
+        plan.enforced().to_vec()
     }
 
     /// The same for a machine whose kernel is this one.

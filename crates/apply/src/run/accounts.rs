@@ -2,7 +2,8 @@
 //!
 //! Each has a file beside the spares, which it holds for as long as it lasts, and with it its janitor.
 //! The files stay for those that come next: mostly one is there already that says what has to be said.
-//! Who looks around reads those that are held, and those that were let go of since it began to look.
+//! Who looks around reads those that are held, and those that were let go of since it began to look. It
+//! says so by a lock of the folder: until it has read them none is written over, nor taken away.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -12,135 +13,273 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use palisade_plan::Account;
-use rustix::fs::{FlockOperation, Mode, OFlags, ftruncate};
+use palisade_plan::{Account, Enforced, Layer};
+use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags, ftruncate};
 use rustix::io::{Errno, Result};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use super::opened::open_folder;
 use super::spare::open_or_make;
 use crate::sys::descriptor::lift;
+use crate::sys::lock;
 
 /// How many runs of one user tell each other what they knew.
 const MOST: usize = 1000;
 
+/// How many files stay when they are not needed any more, and how many are taken away at once.
+const KEPT: usize = 16;
+const AWAY: usize = 64;
+
 /// The longest account that is read.
 const LONGEST: u64 = 4 << 20;
 
-/// The first byte of a file: whether what follows is that of a run that goes on, or of one that went on
-/// until the time behind it.
+/// How long nobody takes to look around, in nanoseconds.
+const LONG: u64 = 60 * 1_000_000_000;
+
+/// The first byte of a file: whether what follows is that of a run that goes on since the time behind
+/// it, or of one that went on until then.
 const HOLDS: u8 = b'+';
 const DONE: u8 = b'-';
 
 /// That byte and the time.
 const HEAD: usize = 9;
 
-/// A run's account, for as long as the run lasts.
+/// A run's account, for as long as the run lasts, or why others are not told.
 #[derive(Debug)]
-pub(super) struct Announced(OwnedFd);
+pub(super) struct Announced(std::result::Result<OwnedFd, Errno>);
 
-/// When somebody began to look around.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Since {
+/// Somebody looks around.
+#[derive(Debug)]
+pub(super) struct Looking<'f> {
+    folder: Option<&'f Path>,
+    /// With the lock; none if there is no such folder yet.
+    open: Option<OwnedFd>,
     exactly: u64,
     /// By the clock that files are dated by, which is behind.
     of_files: Timespec,
 }
 
-impl Since {
-    pub(super) fn now() -> Self {
-        Self { exactly: exactly_now(), of_files: clock_gettime(ClockId::RealtimeCoarse) }
-    }
+/// Which files can be written over.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Over {
+    /// Those of all runs that have ended, if nobody looks around.
+    Ended,
+    /// Those of runs that ended long ago, and new ones.
+    LongAgo,
 }
 
 impl Announced {
-    /// Tells others what a run knows, before its command runs. Nobody is kept from running by a file
-    /// that cannot be written.
+    /// Tells others what a run knows, before its command runs; nothing if there is no folder for it.
+    /// Nobody is kept from running by a file that cannot be written, but it is said.
     pub(super) fn new(folder: Option<&Path>, account: impl FnOnce() -> Account) -> Option<Self> {
-        let folder = open_or_make(folder?).ok()?;
-        for number in 0..MOST {
-            let open = open(folder.as_fd(), number, OFlags::RDWR | OFlags::CREATE).ok()?;
-            if rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive).is_err() {
-                continue;
-            }
-            let made = Self(lift(open).ok()?);
-            return made.write(&to_bytes(&account())).ok().map(|()| made);
-        }
-        None
+        let folder = folder?;
+        Some(Self(open_or_make(folder).and_then(|open| announce(open.as_fd(), &account()))))
     }
 
-    fn write(&self, bytes: &[u8]) -> std::io::Result<()> {
-        let mut file = File::from(self.0.try_clone()?);
-        let mut had = Vec::new();
-        (&file).take(LONGEST).read_to_end(&mut had)?;
-        if had.get(HEAD..) != Some(bytes) {
-            // What is half written is nobody's.
-            ftruncate(&file, 0)?;
-            file.rewind()?;
-            file.write_all(&head(DONE))?;
-            file.write_all(bytes)?;
-        }
-        file.write_all_at(&head(HOLDS), 0)
+    /// Returns what holds the file, if there is one.
+    pub(super) fn held(&self) -> Option<BorrowedFd<'_>> {
+        self.0.as_ref().ok().map(OwnedFd::as_fd)
     }
 
-    /// Returns what holds the file.
-    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+    /// Says of the layers of a run if others were not told.
+    pub(super) fn tell(&self, enforced: &mut [Enforced]) {
+        let Err(errno) = &self.0 else { return };
+        let what = format!(
+            "runs that began meanwhile were not told what was there ({errno}): what this one made \
+             under protected names they take for the host's"
+        );
+        let layers = enforced.iter_mut().filter(|it| it.layer == Layer::Protect);
+        layers.for_each(|layer| layer.strength.lacks(what.clone()));
     }
 }
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        // It says when the run ended, too.
-        rustix::io::pwrite(&self.0, &head(DONE), 0).ok();
+        let Ok(open) = &self.0 else { return };
+        tell_end(open.as_fd());
         // Not by closing it: a process that another thread has just made has it open, too.
-        rustix::fs::flock(&self.0, FlockOperation::Unlock).ok();
+        rustix::fs::flock(open, FlockOperation::Unlock).ok();
     }
 }
 
-/// Returns what other runs know that go on, or went on after somebody began to look.
-pub(super) fn of_others(folder: Option<&Path>, since: Since) -> Vec<Account> {
-    let Some(folder) = folder.and_then(|folder| open_folder(folder).ok()) else {
-        return Vec::new();
+/// Says that a run has ended, and when. It allocates nothing, and does without the C library.
+pub(super) fn tell_end(held: BorrowedFd<'_>) {
+    rustix::io::pwrite(held, &head(DONE), 0).ok();
+}
+
+fn announce(folder: BorrowedFd<'_>, account: &Account) -> Result<OwnedFd> {
+    let bytes = to_bytes(account);
+    if let Some(held) = hold(folder, &bytes, Over::Ended)? {
+        return Ok(held);
+    }
+    // One more is made, while nobody takes any away.
+    lock::share_turn(folder)?;
+    let held = hold(folder, &bytes, Over::LongAgo);
+    lock::end_turn(folder);
+    held?.ok_or(Errno::USERS)
+}
+
+/// Finds a file that nobody holds, and writes into it.
+fn hold(folder: BorrowedFd<'_>, bytes: &[u8], over: Over) -> Result<Option<OwnedFd>> {
+    let create = match over {
+        Over::Ended => OFlags::empty(),
+        Over::LongAgo => OFlags::CREATE,
     };
-    let mut accounts = Vec::new();
     for number in 0..MOST {
-        match open(folder.as_fd(), number, OFlags::RDONLY) {
-            Ok(open) => accounts.extend(read(open, since)),
-            // They are made in order, and stay.
-            Err(Errno::NOENT) => break,
-            Err(_) => {}
+        let open = match open(folder, number, OFlags::RDWR | create) {
+            Ok(open) => open,
+            // They are made in order.
+            Err(Errno::NOENT) => return Ok(None),
+            // Somebody else's.
+            Err(Errno::ACCESS | Errno::PERM | Errno::ISDIR | Errno::LOOP) => continue,
+            Err(errno) => return Err(errno),
+        };
+        if rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive).is_err() {
+            continue;
+        }
+        // One that was taken away since it was opened is seen by nobody.
+        if number >= KEPT && rustix::fs::fstat(&open)?.st_nlink == 0 {
+            return Ok(None);
+        }
+        let open = lift(open)?;
+        let written = write(&open, bytes, || may_lose(folder, over));
+        if written.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))? {
+            return Ok(Some(open));
+        }
+        rustix::fs::flock(&open, FlockOperation::Unlock).ok();
+    }
+    Ok(None)
+}
+
+/// Writes an account, and says whether it did: somebody may be about to read another that is there.
+fn write(open: &OwnedFd, bytes: &[u8], may_lose: impl FnOnce() -> bool) -> std::io::Result<bool> {
+    let mut file = File::from(open.try_clone()?);
+    let mut had = Vec::new();
+    (&file).take(LONGEST).read_to_end(&mut had)?;
+    if had.get(HEAD..) != Some(bytes) {
+        let ended = parts(&had).filter(|(state, ..)| *state == DONE).map(|(_, time, _)| time);
+        let is_recent = ended.is_some_and(|ended| exactly_now().abs_diff(ended) < LONG);
+        if is_recent && !may_lose() {
+            return Ok(false);
+        }
+        // What is half written is nobody's.
+        ftruncate(&file, 0)?;
+        file.rewind()?;
+        file.write_all(&head(DONE))?;
+        file.write_all(bytes)?;
+    }
+    file.write_all_at(&head(HOLDS), 0)?;
+    Ok(true)
+}
+
+/// Returns whether nobody looks around: who begins to from now on needs nothing that has ended.
+fn may_lose(folder: BorrowedFd<'_>, over: Over) -> bool {
+    let is_alone = over == Over::Ended
+        && rustix::fs::flock(folder, FlockOperation::NonBlockingLockExclusive).is_ok();
+    if is_alone {
+        lock::end_turn(folder);
+    }
+    is_alone
+}
+
+impl<'f> Looking<'f> {
+    pub(super) fn begin(folder: Option<&'f Path>) -> Self {
+        let open = folder.and_then(|folder| open_folder(folder).ok());
+        let open = open.filter(|open| lock::share_turn(open.as_fd()).is_ok());
+        let of_files = clock_gettime(ClockId::RealtimeCoarse);
+        Self { folder, open, exactly: exactly_now(), of_files }
+    }
+
+    /// Returns what other runs know that go on, or went on after this began.
+    pub(super) fn others(mut self) -> Vec<Account> {
+        let Some(folder) = self.folder else { return Vec::new() };
+        let open = match self.open.take().map_or_else(|| open_folder(folder), Ok) {
+            Ok(open) => open,
+            // There are none, or they are somebody else's.
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => return Vec::new(),
+            Err(_) => return vec![Account::unknown()],
+        };
+        let (mut accounts, mut count) = (Vec::new(), MOST);
+        for number in 0..MOST {
+            match self::open(open.as_fd(), number, OFlags::RDONLY) {
+                Ok(open) => accounts.extend(self.read(open)),
+                // They are made in order.
+                Err(Errno::NOENT) => {
+                    count = number;
+                    break;
+                }
+                Err(Errno::ACCESS | Errno::PERM | Errno::ISDIR | Errno::LOOP) => {}
+                Err(_) => accounts.push(Account::unknown()),
+            }
+        }
+        if exactly_now().saturating_sub(self.exactly) > LONG && !accounts.is_empty() {
+            // It took so long that some may have been written over.
+            accounts.push(Account::unknown());
+        }
+        if count > KEPT {
+            take_away(open.as_fd(), count);
+        }
+        accounts
+    }
+
+    fn read(&self, open: OwnedFd) -> Option<Account> {
+        let is_held = rustix::fs::flock(&open, FlockOperation::NonBlockingLockShared)
+            == Err(Errno::WOULDBLOCK);
+        if !is_held {
+            let stat = rustix::fs::fstat(&open).ok()?;
+            rustix::fs::flock(&open, FlockOperation::Unlock).ok();
+            let changed = (stat.st_mtime, stat.st_mtime_nsec.cast_signed());
+            if changed < (self.of_files.tv_sec, self.of_files.tv_nsec) {
+                return None;
+            }
+        }
+        let mut bytes = Vec::new();
+        if File::from(open).take(LONGEST).read_to_end(&mut bytes).is_err() {
+            return Some(Account::unknown());
+        }
+        let (state, time, rest) = parts(&bytes)?;
+        match state {
+            HOLDS => Some(from_bytes(rest).unwrap_or_else(Account::unknown)),
+            // One that is held and says nothing yet has begun nothing. Who ends tells it before it lets
+            // go.
+            _ if time >= self.exactly => from_bytes(rest),
+            _ => None,
         }
     }
-    accounts
+}
+
+/// Takes some files away that nobody needs, from the last on, if nobody looks around or makes one.
+fn take_away(folder: BorrowedFd<'_>, count: usize) {
+    if rustix::fs::flock(folder, FlockOperation::NonBlockingLockExclusive).is_err() {
+        return;
+    }
+    for number in (KEPT..count).rev().take(AWAY) {
+        let Ok(open) = open(folder, number, OFlags::RDONLY) else { break };
+        let name = name(number);
+        if rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive).is_err()
+            || rustix::fs::unlinkat(folder, name, AtFlags::empty()).is_err()
+        {
+            break;
+        }
+    }
+    lock::end_turn(folder);
+}
+
+fn name(number: usize) -> String {
+    // Spares have numbers for names, and no point before them.
+    format!(".run-{number}")
 }
 
 fn open(folder: BorrowedFd<'_>, number: usize, flags: OFlags) -> Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    // Spares have numbers for names, and no point before them.
-    rustix::fs::openat(folder, format!(".run-{number}"), flags, Mode::from_raw_mode(0o600))
+    rustix::fs::openat(folder, name(number), flags, Mode::from_raw_mode(0o600))
 }
 
-fn read(open: OwnedFd, since: Since) -> Option<Account> {
-    let is_held =
-        rustix::fs::flock(&open, FlockOperation::NonBlockingLockShared) == Err(Errno::WOULDBLOCK);
-    if !is_held {
-        let stat = rustix::fs::fstat(&open).ok()?;
-        rustix::fs::flock(&open, FlockOperation::Unlock).ok();
-        let changed = (stat.st_mtime, stat.st_mtime_nsec.cast_signed());
-        if changed < (since.of_files.tv_sec, since.of_files.tv_nsec) {
-            return None;
-        }
-    }
-    let mut bytes = Vec::new();
-    File::from(open).take(LONGEST).read_to_end(&mut bytes).ok()?;
+/// Returns the state, the time and the account that a file holds.
+fn parts(bytes: &[u8]) -> Option<(u8, u64, &[u8])> {
     let (head, rest) = bytes.split_at_checked(HEAD)?;
-    let (state, ended) = head.split_first()?;
-    let ended = u64::from_be_bytes(ended.try_into().ok()?);
-    // One that is held and says nothing yet has begun nothing; one that was killed has no end.
-    // Who ends tells it before it lets go.
-    let counts = *state == HOLDS || ended >= since.exactly;
-    counts.then(|| from_bytes(rest)).flatten()
+    let (state, time) = head.split_first()?;
+    Some((*state, u64::from_be_bytes(time.try_into().ok()?), rest))
 }
 
 /// Files are dated by a clock that moves in steps of milliseconds, in which a host does a lot.
@@ -158,7 +297,11 @@ fn head(state: u8) -> [u8; HEAD] {
     head
 }
 
-/// Writes four lists, each of texts that end in a zero and with an empty one behind them.
+/// Whether a run saw everything.
+const WHOLE: &[u8] = b"whole";
+const PARTLY: &[u8] = b"partly";
+
+/// Writes lists, each of texts that end in a zero and with an empty one behind them.
 fn to_bytes(account: &Account) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(8 << 10);
     let mut put = |text: &[u8]| {
@@ -173,6 +316,9 @@ fn to_bytes(account: &Account) -> Vec<u8> {
     put(b"");
     account.unsearched.iter().for_each(|path| put(path.as_os_str().as_bytes()));
     put(b"");
+    account.absent.iter().for_each(|path| put(path.as_os_str().as_bytes()));
+    put(b"");
+    put(if account.whole { WHOLE } else { PARTLY });
     bytes
 }
 
@@ -194,58 +340,15 @@ fn from_bytes(bytes: &[u8]) -> Option<Account> {
     let protect = protect.collect::<Option<_>>()?;
     let known = list()?.iter().map(path).collect();
     let unsearched = list()?.iter().map(path).collect();
-    texts.next().is_none().then_some(Account { trees, protect, known, unsearched })
+    let absent = list()?.iter().map(path).collect();
+    let whole = match texts.next()? {
+        WHOLE => true,
+        PARTLY => false,
+        _ => return None,
+    };
+    let account = Account { trees, protect, known, unsearched, absent, whole };
+    texts.next().is_none().then_some(account)
 }
 
 #[cfg(test)]
-mod tests {
-    use palisade_testkit::Project;
-
-    use super::*;
-
-    fn account(known: &str) -> Account {
-        let protect = ["/w/**/.bashrc", "/w/.mcp.json", "/w/a b/**/.git/hooks"];
-        Account {
-            trees: vec!["/w".into()],
-            protect: protect.iter().map(|text| text.parse().unwrap()).collect(),
-            known: [known, "/w/sub/.git"].iter().map(PathBuf::from).collect(),
-            unsearched: vec!["/w/shut".into()],
-        }
-    }
-
-    #[test]
-    fn an_account_is_read_as_it_was_written_and_not_by_halves() {
-        for account in [account("/w/x"), Account::default()] {
-            let bytes = to_bytes(&account);
-            assert_eq!(from_bytes(&bytes), Some(account));
-            for length in 0..bytes.len() {
-                assert_eq!(from_bytes(&bytes[..length]), None, "{length}");
-            }
-            assert_eq!(from_bytes(&[&*bytes, b"x\0"].concat()), None);
-        }
-    }
-
-    #[test]
-    fn runs_are_told_of_while_they_last_and_to_who_looked_then() {
-        let state = Project::new();
-        let folder = Some(state.root());
-        let before = Since::now();
-        assert!(of_others(folder, before).is_empty());
-        let one = Announced::new(folder, || account("/w/one"));
-        let two = Announced::new(folder, || account("/w/two"));
-        assert!(one.is_some() && two.is_some());
-        assert_eq!(of_others(folder, before), [account("/w/one"), account("/w/two")]);
-        drop(one);
-        assert_eq!(of_others(folder, before).len(), 2, "it went on when somebody began to look");
-        std::thread::sleep(std::time::Duration::from_millis(30));
-        assert_eq!(of_others(folder, Since::now()), [account("/w/two")]);
-        // The next has its file, and says what it knows.
-        let three = Announced::new(folder, || account("/w/three"));
-        assert_eq!(of_others(folder, Since::now()), [account("/w/three"), account("/w/two")]);
-        drop((two, three));
-        std::thread::sleep(std::time::Duration::from_millis(30));
-        assert!(of_others(folder, Since::now()).is_empty());
-        assert_eq!(std::fs::read_dir(state.root()).unwrap().count(), 2);
-        assert!(Announced::new(None, Account::default).is_none());
-    }
-}
+mod tests;

@@ -61,6 +61,9 @@ pub(super) enum Act {
     Mask(Vec<CString>),
     /// Mounts a new file with this text over another; it is made under the second name first.
     Show { at: CString, made: CString, text: Vec<u8> },
+    /// Mounts over a placeholder at this path, the name of which begins here, in a folder of this
+    /// number.
+    Still { folder: usize, above: CString, path: CString, name: usize },
     /// Mounts something on itself, with more attributes.
     Rebind { at: CString, attributes: u64 },
     /// Brings the loopback up.

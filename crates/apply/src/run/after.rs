@@ -72,10 +72,11 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
         }
         if after.enters(path) { Walk::Into } else { Walk::Past }
     });
+    let mut waits = true;
     let found = found.iter().filter_map(|path| match after.may_be_known(path) {
         true => Some(unknown(path)),
         // Another run keeps the name, inside this one or beside it, or did.
-        false if is_of_others(path) => None,
+        false if is_of_others(path, &mut waits) => None,
         false => Some(note(path, set_aside(path, &mut lent))),
     });
     let mut notes: Vec<Note> = found.collect();

@@ -29,9 +29,10 @@ thread_local! {
 /// now. Whoever starts nothing after all ends it with [`call_back`].
 pub fn send_ahead() {
     let sent = SENT.take().filter(Ahead::is_ours).or_else(|| Ahead::new(maps(), furnish).ok());
-    SENT.set(sent);
     // On another processor it makes a network meanwhile, and needs none of this.
     depth::expect();
+    sent.iter().for_each(Ahead::push);
+    SENT.set(sent);
 }
 
 /// Returns whether fewer threads want to run on this machine than there are processors for us, as far

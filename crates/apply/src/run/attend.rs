@@ -78,3 +78,10 @@ impl Signals {
         told.collect()
     }
 }
+
+/// Puts this process and its job to sleep, as a terminal would, if it will notice.
+pub(super) fn sleep_job(attended: bool) {
+    if attended {
+        rustix::process::kill_current_process_group(rustix::process::Signal::TSTP).ok();
+    }
+}

@@ -23,6 +23,7 @@ use super::message::{Message, receive, send, send_with};
 use super::overlay::{cache, hide};
 use super::prepare::Prepared;
 use super::reaper;
+use super::still::{Name, Still};
 use super::terminal::{self, Fresh};
 use crate::sys::descriptor::{Rest, close_from, forget, known, lift, put, remember};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY, Reach};
@@ -51,7 +52,8 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     let supervisor = supervisor.as_fd();
     let terminal = terminal.as_ref();
     let ahead = *ahead;
-    let mut around = Around { slots, control, standard, terminal, supervisor, ahead, maker: None };
+    let (maker, still) = (None, Still::default());
+    let mut around = Around { slots, control, standard, terminal, supervisor, ahead, maker, still };
     let split = acts.iter().position(|act| matches!(act, Act::Split)).unwrap_or(acts.len());
     let (first, rest) = acts.split_at(split);
     line(first, 0, &mut around);
@@ -96,11 +98,12 @@ struct Around<'p> {
     ahead: Made,
     /// Where somebody asks for sockets.
     maker: Option<i32>,
+    still: Still,
 }
 
 /// Does one step.
 fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
-    let Around { slots, control, standard, terminal, supervisor, ahead, maker } = around;
+    let Around { slots, control, standard, terminal, supervisor, ahead, maker, still } = around;
     match act {
         Act::Done | Act::Split => Ok(()),
         Act::Network | Act::Map { .. } | Act::Loopback if ahead.namespaces => Ok(()),
@@ -151,6 +154,11 @@ fn perform(act: &Act, around: &mut Around<'_>) -> Result<()> {
         Act::Cover(at) => mount::cover(at),
         Act::Mask(paths) => paths.iter().try_for_each(|path| mask(path)),
         Act::Show { at, made, text } => show(at, made, text),
+        Act::Still { folder, above, path, name } => {
+            let name = path.to_bytes_with_nul().get(*name..).unwrap_or_default();
+            let name = CStr::from_bytes_with_nul(name).map_err(|_| Errno::INVAL)?;
+            still.keep(&Name { folder: *folder, above, name, path })
+        }
         Act::Rebind { at, attributes } => mount::rebind(at, *attributes),
         Act::Loopback => network::loopback_up(),
         Act::Inlets(ready) => ready.open(*control),
@@ -232,6 +240,7 @@ fn await_go(control: BorrowedFd<'_>, supervisor: BorrowedFd<'_>) -> Result<()> {
                     | Message::Failed { .. }
                     | Message::Started
                     | Message::Ended(_)
+                    | Message::Last(_)
                     | Message::Terminal
                     | Message::Listener
                     | Message::Inlets(_)

@@ -9,7 +9,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use rustix::thread::{ClockId, Timespec, clock_nanosleep_relative};
 
 use super::outcome::Survivors;
-use crate::sys::process::{Ended, leave, reap, signal};
+use crate::sys::process::{Ended, leave, reap, signal, untrace};
 
 /// How many times children are ended before it is given up: each time all that there are. Somebody
 /// who forks faster than we can look has to be named, not awaited.
@@ -58,6 +58,21 @@ impl Family {
                 Survivors::None
             }
             (Self::Namespace | Self::Adopted, Some(_) | None) => Survivors::Unproved,
+        }
+    }
+
+    /// In the first process, when the command has ended: returns whether nobody else is there. Everybody
+    /// in a namespace descends from its first process, and comes to it in the end. It allocates nothing.
+    pub(super) fn has_ended(self) -> bool {
+        loop {
+            match (self, reap()) {
+                (Self::Namespace, Ok(Some((pid, status)))) if status & 0xff == 0x7f => {
+                    untrace(pid, status)
+                }
+                (Self::Namespace, Ok(Some(_))) => {}
+                (Self::Namespace, Err(errno)) => return errno == Errno::CHILD,
+                (Self::Namespace, Ok(None)) | (Self::Adopted, _) => return false,
+            }
         }
     }
 

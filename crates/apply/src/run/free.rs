@@ -1,4 +1,5 @@
-//! Names that nothing can stand at while a command runs, because git would stop there.
+//! Names that nothing can stand at while a command runs, because git would stop there, and some that
+//! came while another run went on.
 //!
 //! The supervisor sets aside what was made under them, when the command has ended. Should it be
 //! killed, the janitor does, which has everything for it in memory.
@@ -12,12 +13,13 @@ use std::path::Path;
 use rustix::fs::RenameFlags;
 use rustix::io::Errno;
 
+use super::laid::is_placeholder;
 use super::opened::{open_shut, open_up, shut_again};
 
 /// How many names are tried for one that is set aside.
 const NAMES: u8 = 10;
 
-/// A name that is not there.
+/// A name at which nothing is to stay.
 #[derive(Debug)]
 pub(super) struct Free {
     folder: OwnedFd,
@@ -26,12 +28,9 @@ pub(super) struct Free {
 }
 
 impl Free {
-    /// Opens its folder; nothing if something is there, or there is no folder.
+    /// Opens its folder; nothing if there is none.
     pub(super) fn new(path: &Path) -> Option<Self> {
         let (above, name) = path.parent().zip(path.file_name())?;
-        if path.symlink_metadata().is_ok() {
-            return None;
-        }
         let aside = (1..=NAMES).map(|number| {
             let mut to = OsString::from(name);
             to.push(match number {
@@ -54,6 +53,10 @@ impl Free {
     /// Gives what is there now another name. It allocates nothing, and does without the C library.
     pub(super) fn set_aside(&self) {
         let folder = self.folder.as_fd();
+        // What keeps the name for another run.
+        if is_placeholder(folder, &self.name) {
+            return;
+        }
         let opened = open_up(folder);
         for to in &self.aside {
             let (from, to) = (self.name.as_c_str(), to.as_c_str());

@@ -11,7 +11,8 @@
 //!
 //! A command that goes on for longer, or that nobody waits for yet, is guarded by a thread that the
 //! kernel tells. Short ones are not: to stop being told takes longer than many of them do. That is
-//! why the janitor, where there is one, has the descriptor too: who lets go last waits.
+//! why the janitor, where there is one, has the descriptor too: who lets go last waits. Of a thread's
+//! descriptor nobody waits for the end.
 
 mod again;
 mod come;
@@ -33,6 +34,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::process::Pid;
 
 use super::error::{CannotStart, before};
+use super::leftover::let_go;
 use super::outcome::Outcome;
 use super::reserve::Names;
 use events::Told;
@@ -265,6 +267,10 @@ impl Guard {
             Some(told) => told.end(),
             None => Seen { notes: self.looks.look(&self.watch), missed: false },
         };
+        // The janitor may have let go of it already, and then it would be us who wait.
+        if self.told.is_some() {
+            let_go([self.events.take().and_then(Arc::into_inner), None]);
+        }
         seen.notes.splice(..0, std::mem::take(&mut self.notes));
         seen
     }

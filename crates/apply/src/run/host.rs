@@ -11,10 +11,12 @@ use std::time::Instant;
 
 use palisade_plan::network::Rung;
 use palisade_plan::seccomp::Arch;
-use palisade_plan::{Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial};
+use palisade_plan::{
+    Enforced, Facts, Idmap, Kernel, Plan, Privilege, Questions, Searched, Step, Trial,
+};
 use rustix::io::Errno;
 
-use super::accounts::{self, Since};
+use super::accounts::{Announced, Looking};
 use super::capped::Cap;
 use super::enter::enter;
 use super::error::{CannotStart, before};
@@ -22,7 +24,7 @@ use super::family::Family;
 use super::guard::{Watched, Watcher};
 use super::handed::Streams;
 use super::leftover::{Leftovers, Mounts};
-use super::maps::{swapped, write_maps};
+use super::maps::swapped;
 use super::message::{Message, send};
 use super::needed::{Heaps, Needed};
 use super::prepare::{Prepared, prepare};
@@ -147,7 +149,7 @@ impl Host {
 
     /// Returns what a plan has to know on a host whose kernel is this one.
     pub fn facts_of(&self, kernel: &Kernel, questions: &Questions) -> Facts {
-        let (mounts, since) = (mounts::read(), Since::now());
+        let (mounts, looking) = (mounts::read(), Looking::begin(self.spares()));
         let delegated = questions.memory.and_then(|_| group::delegated(&mounts));
         let privilege = self.privilege_over(&questions.owned);
         let (sockets, doors) = match questions.paths.is_empty() {
@@ -180,7 +182,7 @@ impl Host {
                 Trial::Works => None,
                 Trial::Refused { .. } | Trial::Short { .. } => Scratch::path(),
             },
-            beside: accounts::of_others(self.spares(), since),
+            beside: looking.others(),
         }
     }
 
@@ -261,12 +263,14 @@ impl Host {
         };
         let mut prepared = blank.with(standard, fresh);
         let ahead = ahead::take(second.as_ref().unwrap_or(plan));
-        let mut kept = Ok(());
+        // Before: to make one while our memory is copied takes as long as the copy.
+        let mut kept = ours.watch_names();
         // Names take as long as it takes somebody else to make a process. Should we be killed then,
         // the janitor knows of no sandbox, and none has begun: it waits for what only we say.
         let mut made = {
             let namespaces = ours.namespaces;
-            let keep = || kept = ours.keep_names();
+            let keep =
+                || kept = std::mem::replace(&mut kept, Ok(())).and_then(|()| ours.keep_names());
             self.made(ahead.as_ref(), &mut prepared, namespaces, keep)
         };
         if let (Err(errno), None) = (&made, &second) {
@@ -274,7 +278,9 @@ impl Host {
             (prepared, ours) = prepared.again(self, &next)?;
             second = Some(next);
             let namespaces = ours.namespaces;
-            let keep = || kept = ours.keep_names();
+            kept = ours.watch_names();
+            let keep =
+                || kept = std::mem::replace(&mut kept, Ok(())).and_then(|()| ours.keep_names());
             made = self.made(None, &mut prepared, namespaces, keep);
         }
         let made = made.map_err(before("make namespaces"))?;
@@ -289,6 +295,11 @@ impl Host {
         let has_mounts = plan.has_namespaces() && moved;
         let mounts = has_mounts.then(|| Mounts::hold(pid)).flatten();
         kept?;
+        // One that is guarded waits once more: until then it mounts what it can.
+        let is_guarded = ours.watched.is_some();
+        if is_guarded {
+            ours.let_go_on(pid)?;
+        }
         if let Some(reserved) = &mut ours.reserved {
             let events = ours.watched.as_ref().and_then(Watched::events);
             reserved.hand_over(sandbox.pidfd(), [mounts.as_ref().map(Mounts::as_fd), events])?;
@@ -297,7 +308,7 @@ impl Host {
         let is_held = ours.reserved.as_ref().is_some_and(Reserved::has_janitor);
         let mounts = mounts.map(|mounts| self.leftovers.take(Some(mounts).filter(|_| !is_held)));
         let names = ours.reserved.as_ref().map(Reserved::names);
-        let guard = ours.watched.map(|watched| watched.guard(pid, watcher, names));
+        let guard = ours.watched.take().map(|watched| watched.guard(pid, watcher, names));
         let guard = match guard.transpose() {
             // One that has failed meanwhile says why itself.
             Err(_) if has_ended(sandbox.pidfd()) => None,
@@ -306,17 +317,8 @@ impl Host {
         // Before the command can run: until it is gone it counts against the bound of processes. It
         // goes by itself, and nearly always has.
         drop(ahead);
-        if let Some((uids, gids)) = &ours.maps {
-            write_maps(pid, uids, gids).map_err(before("map users"))?;
-            send(ours.control.as_fd(), Message::Go).map_err(before("start the sandbox"))?;
-        }
-        // In the order in which it waits. One that has failed meanwhile says why itself.
-        if let Some(group) = &ours.group {
-            group.take(pid)?;
-            send(ours.control.as_fd(), Message::Go).ok();
-        }
-        if ours.reserved.is_some() {
-            send(ours.control.as_fd(), Message::Go).ok();
+        if !is_guarded {
+            ours.let_go_on(pid)?;
         }
         if guard.is_some() {
             send(ours.control.as_fd(), Message::Go).ok();
@@ -386,6 +388,16 @@ impl Host {
                 Ok(made)
             }
         }
+    }
+
+    /// Returns what the layers of a plan hold on this machine: also what only its run finds out.
+    pub fn enforced(&self, plan: &Plan) -> Vec<Enforced> {
+        let mut enforced = plan.enforced().to_vec();
+        let after = plan.after();
+        if let Some(told) = after.and_then(|it| Announced::new(self.spares(), || it.account())) {
+            told.tell(&mut enforced);
+        }
+        enforced
     }
 
     pub(super) fn spares(&self) -> Option<&Path> {

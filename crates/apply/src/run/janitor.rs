@@ -10,7 +10,7 @@
 use std::os::fd::{AsFd as _, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::PidfdFlags;
 
@@ -20,6 +20,9 @@ use super::reserve::Names;
 use crate::sys::beside::Beside;
 use crate::sys::descriptor::{close_between, forget, known, lift, remember};
 use crate::sys::process::signal;
+
+/// How long it may take to go home.
+const PATIENCE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// A janitor at work. Dropping this sends it home.
 #[derive(Debug)]
@@ -78,17 +81,18 @@ impl Janitor {
         message::hand_over(self.hand.as_fd(), [Some(sandbox), mounts, rest])
     }
 
-    /// Sends it home, without waiting until it is there. Who is somebody else by now may not kill
-    /// it, so it is told, too.
+    /// Sends it home, without waiting until it is there. It is told, and not killed: it has things to
+    /// let go of, and who is somebody else by now may not kill it.
     pub(super) fn dismiss(&self) {
         rustix::io::write(&self.works.with().home, &1_u64.to_ne_bytes()).ok();
-        self.works.kill();
     }
 }
 
 impl Drop for Janitor {
     fn drop(&mut self) {
         self.dismiss();
+        // One that somebody has stopped does not hear it, and is killed then.
+        self.works.await_for(PATIENCE);
     }
 }
 
@@ -131,6 +135,7 @@ fn wait(task: &Task) {
         task.names.set_free_aside();
     }
     task.names.give_back();
+    task.names.tell_end();
 }
 
 /// Waits until the supervisor is gone, or wants nothing any more; returns which. Once the sandbox has
@@ -138,14 +143,15 @@ fn wait(task: &Task) {
 fn until_end(task: &Task, sandbox: BorrowedFd<'_>, held: [Option<OwnedFd>; 2]) -> [bool; 2] {
     let (supervisor, home) = (task.supervisor.as_fd(), task.home.as_fd());
     let [gone, sent, ended] = any([supervisor, home, sandbox]);
-    if !ended || gone || sent {
+    if gone && !sent {
         for held in held.into_iter().flatten() {
             forget(held);
         }
         return [gone, sent];
     }
+    // Also when nothing is wanted any more: to end with them would take longer.
     let_go(held);
-    any([supervisor, home])
+    if ended && !sent { any([supervisor, home]) } else { [gone, sent] }
 }
 
 /// Waits until one of these can be read; returns which.

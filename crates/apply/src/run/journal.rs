@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::{Errno, Result};
 
+use super::laid::find;
 use super::opened::open_folder;
-use super::spare::{Spares, is_untouched};
+use super::spare::Spares;
 use crate::sys::lock;
 
 /// The list. Spares have numbers for names.
@@ -81,13 +82,15 @@ fn bring_back_from(spares: &mut Spares, open: &OwnedFd) -> Result<()> {
         .filter(|entry| matches!(entry.file_type(), FileType::Directory | FileType::Unknown));
     let names: Vec<CString> = folders.map(|entry| entry.file_name().to_owned()).collect();
     for name in &names {
-        let stat = rustix::fs::statat(open, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
-        let Some(stat) = stat.ok().filter(is_untouched) else { continue };
+        let found = find(open.as_fd(), name).ok();
+        let Some(found) = found.filter(|found| found.is_untouched(spares.pool.owner)) else {
+            continue;
+        };
         // Where it cannot be told whether somebody keeps it, it stays.
-        if lock::is_shared(open.as_fd(), stat.st_ino) != Ok(false) {
+        if lock::is_shared(open.as_fd(), found.inode) != Ok(false) {
             continue;
         }
-        if !(stat.st_dev == spares.pool.device && spares.return_one(open.as_fd(), name, &stat)) {
+        if !spares.return_one(open.as_fd(), name, &found) {
             rustix::fs::unlinkat(open, name.as_c_str(), AtFlags::REMOVEDIR).ok();
         }
     }

@@ -26,6 +26,8 @@ pub(super) enum Message {
     Started,
     /// Sandbox: the command has ended with this status, as wait(2) has it.
     Ended(i32),
+    /// Sandbox: the same, and nobody else is left in there.
+    Last(i32),
     /// Sandbox: the other side of its terminal comes along.
     Terminal,
     /// Sandbox: where the calls that are traced arrive comes along.
@@ -164,6 +166,7 @@ fn packet(message: Message) -> [u8; SIZE] {
         Message::Inlets(rung) => (8, 0, rung),
         Message::Maker => (9, 0, 0),
         Message::Socket(family) => (10, 0, family),
+        Message::Last(status) => (11, 0, status),
     };
     let mut packet = [0; SIZE];
     let bytes = kind.to_ne_bytes().into_iter().chain(step.to_ne_bytes()).chain(value.to_ne_bytes());
@@ -186,6 +189,7 @@ fn read(packet: [u8; SIZE]) -> Result<Message> {
         8 => Ok(Message::Inlets(value)),
         9 => Ok(Message::Maker),
         10 => Ok(Message::Socket(value)),
+        11 => Ok(Message::Last(value)),
         _ => Err(Errno::BADMSG),
     }
 }

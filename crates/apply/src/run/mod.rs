@@ -5,7 +5,7 @@
 //! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `way`, `mounts`, `doors` | in the supervisor: what there is |
 //! | `prepare`, `needed`, `streams`, `reserve`, `free`, `accounts`, `maps`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
-//! | `enter`, `overlay`, `inlet` | in the new process: a straight line |
+//! | `enter`, `overlay`, `still`, `inlet` | in the new process: a straight line |
 //! | `reaper`, `family`, `maker` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
 //! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `pointer`, `lent`, `opened` | in the supervisor, until its end |
@@ -62,6 +62,7 @@ mod sandbox;
 mod scratch;
 mod shortage;
 mod spare;
+mod still;
 mod streams;
 mod supervise;
 mod survey;

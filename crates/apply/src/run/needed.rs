@@ -128,7 +128,9 @@ impl Memory {
             | Act::Cover(one)
             | Act::Rebind { at: one, .. }
             | Act::Enter(one) => self.text(one),
-            Act::Mount { at: one, data: two, .. } | Act::Link { at: one, to: two } => {
+            Act::Mount { at: one, data: two, .. }
+            | Act::Still { above: one, path: two, .. }
+            | Act::Link { at: one, to: two } => {
                 [one, two].into_iter().for_each(|text| self.text(text));
             }
             Act::Folders(texts)

@@ -1,7 +1,7 @@
 //! From a plan to memory: everything that can be allocated, opened or refused beforehand.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use palisade_plan::{
     Access, Depth, Identity, Keep, Limit, MappedBy, Namespace, Owner, Plan, Step, seccomp,
 };
 use rustix::mount::MountFlags;
-use rustix::process::{PidfdFlags, Resource};
+use rustix::process::{Pid, PidfdFlags, Resource};
 
 use super::accounts::Announced;
 use super::act::Act;
@@ -24,7 +24,8 @@ use super::group::Group;
 use super::guard::Watched;
 use super::host::Host;
 use super::inlet;
-use super::message;
+use super::maps::write_maps;
+use super::message::{self, Message};
 use super::opened::can_be_made;
 use super::reserve::Reserved;
 use super::scratch::Scratch;
@@ -120,7 +121,7 @@ pub(super) fn prepare(host: &Host, plan: &Plan) -> Result<(Blank, Ours), CannotS
         acts.push(if furnish::does(step) { Act::Furniture(Box::new(act)) } else { act });
     }
     if let (Some(reserved), Some(after)) = (&mut ours.reserved, plan.after()) {
-        reserved.add_free(after.own_names().into_iter(), ours.announced.as_ref());
+        reserved.add_free(after, ours.announced.as_ref());
     }
     let outside = vec![ours.control.as_raw_fd()];
     let stack = Stack::new();
@@ -149,10 +150,37 @@ impl Blank {
 }
 
 impl Ours {
+    /// Does what the sandbox waits for, in the order in which it waits, and says so each time. One that
+    /// has failed meanwhile says why itself.
+    pub(super) fn let_go_on(&self, first: Pid) -> Result<(), CannotStart> {
+        let go = || message::send(self.control.as_fd(), Message::Go);
+        if let Some((uids, gids)) = &self.maps {
+            write_maps(first, uids, gids).map_err(before("map users"))?;
+            go().map_err(before("start the sandbox"))?;
+        }
+        if let Some(group) = &self.group {
+            group.take(first)?;
+            go().ok();
+        }
+        if self.reserved.is_some() {
+            go().ok();
+        }
+        Ok(())
+    }
+
+    /// Returns the number of the folder in which a placeholder keeps this name.
+    fn number_of_folder(&self, path: &Path) -> Option<usize> {
+        self.reserved.as_ref()?.number_of_folder(path)
+    }
+
+    /// Sees to it that somebody gives names back, should we be killed, if there are to be any.
+    pub(super) fn watch_names(&mut self) -> Result<(), CannotStart> {
+        self.reserved.as_mut().map_or(Ok(()), Reserved::watch)
+    }
+
     /// Keeps the names that must stay absent, if there are any.
     pub(super) fn keep_names(&mut self) -> Result<(), CannotStart> {
-        let keep = |reserved: &mut Reserved| reserved.watch().and_then(|()| reserved.keep());
-        self.reserved.as_mut().map_or(Ok(()), keep)
+        self.reserved.as_mut().map_or(Ok(()), Reserved::keep)
     }
 }
 
@@ -287,6 +315,11 @@ fn ready(host: &Host, step: &Step, ours: &mut Ours, slots: &mut Slots) -> Result
         // Nobody can make it, and there is nothing to hold.
         Step::Protect(path) if ours.impossible.contains(path) && !path.exists() => Act::Done,
         Step::Pin(path) => Act::Rebind { at: text(path)?, attributes: NO_SUID | NO_DEVICES },
+        Step::Protect(path) if let Some(folder) = ours.number_of_folder(path) => {
+            let above = path.parent().unwrap_or(path);
+            let name = path.as_os_str().len() - path.file_name().map_or(0, OsStr::len);
+            Act::Still { folder, above: text(above)?, path: text(path)?, name }
+        }
         Step::Protect(path) => {
             Act::Rebind { at: text(path)?, attributes: READ_ONLY | NO_SUID | NO_DEVICES }
         }

@@ -76,6 +76,7 @@ fn attend(command: Pid, family: Family, mut makes: bool, top: usize) -> ! {
                     | Message::Failed { .. }
                     | Message::Started
                     | Message::Ended(_)
+                    | Message::Last(_)
                     | Message::Terminal
                     | Message::Listener
                     | Message::Inlets(_)
@@ -118,10 +119,12 @@ fn reap_all(command: Pid, control: BorrowedFd<'_>, family: Family) {
             continue;
         }
         if pid == command.as_raw_nonzero().get() {
+            let message =
+                if family.has_ended() { Message::Last(status) } else { Message::Ended(status) };
             // What was left in /tmp is gone with us, unless somebody has it open.
-            let told = send_with(control, Message::Ended(status), known(TMP));
+            let told = send_with(control, message, known(TMP));
             // The command may have as many descriptors on their way as its user may have.
-            told.or_else(|_| send(control, Message::Ended(status))).ok();
+            told.or_else(|_| send(control, message)).ok();
             family.end(command, 0);
         }
     }

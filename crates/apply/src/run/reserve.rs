@@ -16,16 +16,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use palisade_plan::{Note, may_be_placeholder};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, Stat};
+use palisade_plan::{After, Note};
+use rustix::fs::{AtFlags, Mode, OFlags, Stat};
 use rustix::io::{Errno, Result};
 
-use super::accounts::Announced;
+use super::accounts::{self, Announced};
+use super::after::is_harmless;
 use super::error::{CannotStart, before};
 use super::free::Free;
 use super::janitor::Janitor;
 use super::journal;
-use super::laid::{Laid, Standing};
+use super::laid::{Found, Laid, Standing, find};
 use super::opened::{open_folder, open_shut, open_up, shut_again};
 use super::spare::{self, Pool, Spares};
 use crate::sys::descriptor::{close, copy};
@@ -34,6 +35,9 @@ use crate::sys::lock;
 /// The mode of a placeholder: with the mark that the planner knows them by, and open to its owner,
 /// so that a host can put something into it that then stays.
 pub(super) const MODE: u32 = 0o1755;
+
+/// How many names the janitor knows that came while another run went on: a command can make many.
+const DOUBTED: usize = 64;
 
 /// Names to be kept, and the folders they are in. Dropping it gives them back.
 #[derive(Debug, Default)]
@@ -51,6 +55,8 @@ pub(super) struct Names {
     /// Names that nothing keeps from being made.
     free: Vec<Free>,
     announced: Option<OwnedFd>,
+    /// Whether they were given back.
+    given: AtomicBool,
     /// Whether some could not be given back.
     stayed: AtomicBool,
 }
@@ -62,6 +68,8 @@ struct Folder {
     open: OwnedFd,
     names: Vec<Kept>,
     device: u64,
+    /// Whose placeholders they are.
+    owner: u32,
 }
 
 /// A name, and what stands there for it.
@@ -80,6 +88,7 @@ impl Reserved {
     ) -> std::result::Result<Self, CannotStart> {
         let failed = before("open the folder of a name that must stay absent");
         let mut folders: Vec<Folder> = Vec::new();
+        let owner = rustix::process::geteuid().as_raw();
         for path in paths {
             let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { continue };
             let name = CString::new(name.as_bytes())
@@ -91,7 +100,7 @@ impl Reserved {
             }
             let open = open_shut(above).map_err(&failed)?;
             let device = rustix::fs::fstat(&open).map_err(&failed)?.st_dev;
-            folders.push(Folder { path: above.into(), open, names: vec![name], device });
+            folders.push(Folder { path: above.into(), open, names: vec![name], device, owner });
         }
         let some = spares.filter(|_| !folders.is_empty());
         let mut spares = some.and_then(|spares| Spares::open(spares, paths.len()));
@@ -102,23 +111,29 @@ impl Reserved {
         if let Some(spares) = spares.as_mut().filter(|_| used.peek().is_some()) {
             journal::note(spares, used.map(|folder| &*folder.path));
         }
-        let stayed = AtomicBool::new(false);
-        let names = Names { folders, spares: pool, free: Vec::new(), announced: None, stayed };
+        let names = Names { folders, spares: pool, ..Names::default() };
         Ok(Self { names: Arc::new(names), spares, janitor: None })
     }
 
-    /// Adds names that nothing keeps from being made, and that are not there. Those whose folder cannot
-    /// be opened are left out. What the run has `announced` holds until they are set aside.
-    pub(super) fn add_free(
-        &mut self,
-        paths: impl Iterator<Item = PathBuf>,
-        announced: Option<&Announced>,
-    ) {
+    /// Adds names that nothing keeps from being made, and that are not there, and some that are there
+    /// and nobody leaves behind. Those whose folder cannot be opened are left out. What the run has
+    /// `announced` holds until they are set aside.
+    pub(super) fn add_free(&mut self, after: &After, announced: Option<&Announced>) {
         let Some(names) = Arc::get_mut(&mut self.names) else { return };
-        let free = paths.filter(|path| !names.keep(path)).filter_map(|path| Free::new(&path));
-        let free: Vec<Free> = free.collect();
+        let own = after.own_names().into_iter().filter(|path| path.symlink_metadata().is_err());
+        // What is harmless is protected as it is.
+        let doubted = after.doubted().filter(|path| !is_harmless(path)).take(DOUBTED);
+        let paths = own.chain(doubted.cloned()).filter(|path| !names.keep(path));
+        let free: Vec<Free> = paths.filter_map(|path| Free::new(&path)).collect();
         names.free = free;
-        names.announced = announced.and_then(|open| copy(open.as_fd()).ok());
+        let held = announced.and_then(Announced::held);
+        names.announced = held.and_then(|held| copy(held).ok());
+    }
+
+    /// Returns the number of the folder that a name to be kept is in.
+    pub(super) fn number_of_folder(&self, path: &Path) -> Option<usize> {
+        let (found, _) = self.names.find(path)?;
+        self.names.folders.iter().position(|folder| std::ptr::eq(folder, found))
     }
 
     /// Whether all placeholders are spares, which are moved also while something is mounted on them.
@@ -175,11 +190,7 @@ impl Reserved {
             let kept = lock::take_turn_to_begin(folder.open.as_fd()).and_then(|()| {
                 let opened = open_up(folder.open.as_fd());
                 let mut names = folder.names.iter();
-                let kept = names.try_for_each(|kept| {
-                    folder.put(&kept.name, spares.as_deref_mut())?;
-                    kept.laid.note(folder.open.as_fd(), &kept.name);
-                    Ok(())
-                });
+                let kept = names.try_for_each(|kept| folder.put(kept, spares.as_deref_mut()));
                 shut_again(folder.open.as_fd(), opened);
                 lock::end_turn(folder.open.as_fd());
                 kept
@@ -189,16 +200,27 @@ impl Reserved {
         Ok(())
     }
 
-    /// Gives the names back, and tells the janitor to go home. Who drops what is returned waits
-    /// until it has.
+    /// Gives the names back, once nobody is left to take them. Should we be killed meanwhile, the
+    /// janitor does the rest.
+    pub(super) fn give_names_back(&self) {
+        if self.janitor.is_some() {
+            self.names.give_back();
+            self.names.given.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Gives the names back, if that is not done, and tells the janitor to go home. Who drops what is
+    /// returned waits until it has.
     pub(super) fn give_back(mut self) -> Option<Janitor> {
         self.end()
     }
 
     fn end(&mut self) -> Option<Janitor> {
-        let janitor = self.janitor.take()?;
         // Before the janitor goes: should we be killed here, it still knows what is left.
-        self.names.give_back();
+        if !self.names.given.load(Ordering::Relaxed) {
+            self.give_names_back();
+        }
+        let janitor = self.janitor.take()?;
         janitor.dismiss();
         Some(janitor)
     }
@@ -228,6 +250,11 @@ impl Names {
     /// without the C library.
     pub(super) fn set_free_aside(&self) {
         self.free.iter().for_each(Free::set_aside);
+    }
+
+    /// Tells others that the run has ended. It allocates nothing, and does without the C library.
+    pub(super) fn tell_end(&self) {
+        self.announced.iter().for_each(|held| accounts::tell_end(held.as_fd()));
     }
 
     /// Returns the folders that they are in.
@@ -271,7 +298,7 @@ impl Names {
         let has_spares = self.spares.as_ref().is_some_and(|pool| pool.device == folder.device);
         lock::take_turn(folder.open.as_fd())?;
         let opened = open_up(folder.open.as_fd());
-        let put = folder.make(&kept.name, has_spares);
+        let put = folder.make(&kept.name, has_spares).map(drop);
         shut_again(folder.open.as_fd(), opened);
         lock::end_turn(folder.open.as_fd());
         put
@@ -312,31 +339,33 @@ impl Names {
 }
 
 impl Folder {
-    fn put(&self, name: &CString, spares: Option<&mut Spares>) -> Result<()> {
+    fn put(&self, Kept { name, laid }: &Kept, spares: Option<&mut Spares>) -> Result<()> {
         let folder = self.open.as_fd();
         let keeps_spares = spares.is_some();
-        if let Some(inode) = spares.and_then(|spares| spares.put(folder, name)) {
-            lock::share(folder, inode).ok();
+        if let Some(found) = spares.and_then(|spares| spares.put(folder, name)) {
+            lock::share(folder, found.inode).ok();
+            laid.note(&found);
             return Ok(());
         }
-        self.make(name, keeps_spares)
+        laid.note(&self.make(name, keeps_spares)?);
+        Ok(())
     }
 
     /// Makes a folder at a name, one that can become a spare if there are any.
-    fn make(&self, name: &CStr, keeps_spares: bool) -> Result<()> {
+    fn make(&self, name: &CStr, keeps_spares: bool) -> Result<Found> {
         let folder = self.open.as_fd();
         match rustix::fs::mkdirat(folder, name, Mode::from_raw_mode(MODE)) {
             Ok(()) if keeps_spares => spare::mark(folder, name),
             Ok(()) | Err(Errno::EXIST) => {}
             Err(errno) => return Err(errno),
         }
-        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let found = find(folder, name)?;
         // Something else that came to be meanwhile is protected as it is.
-        if is_placeholder(&stat) {
+        if found.is_placeholder(self.owner) {
             // Where a filesystem has no such locks, runs do not know of each other.
-            lock::share(folder, stat.st_ino).ok();
+            lock::share(folder, found.inode).ok();
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Removes what nobody else keeps, with rights that the command may have taken from the folder.
@@ -360,23 +389,22 @@ impl Folder {
         let mut outcome = Ok(());
         for Kept { name, laid } in &self.names {
             let is_laid = || laid.standing(folder, name) == Standing::Laid;
-            let stat = match rustix::fs::statat(folder, name.as_c_str(), AtFlags::SYMLINK_NOFOLLOW)
-            {
-                Ok(stat) => stat,
+            let found = match find(folder, name) {
+                Ok(found) => found,
                 Err(Errno::NOENT) => continue,
                 Err(errno) => {
                     outcome = Err(errno);
                     continue;
                 }
             };
-            if !is_placeholder(&stat) {
+            if !found.is_placeholder(self.owner) {
                 if !is_laid() {
                     laid.take();
                 }
                 continue;
             }
-            if (!alone && lock::is_shared(folder, stat.st_ino) == Ok(true))
-                || spares.is_some_and(|spares| spares.take_back(folder, name, &stat))
+            if (!alone && lock::is_shared(folder, found.inode) == Ok(true))
+                || spares.is_some_and(|spares| spares.take_back(folder, name, &found))
             {
                 continue;
             }
@@ -386,7 +414,7 @@ impl Folder {
                     if !is_laid() {
                         laid.take();
                     }
-                    unmark(folder, name, &stat).ok();
+                    unmark(folder, name, (self.device, found.inode)).ok();
                 }
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(errno) => outcome = Err(errno),
@@ -405,12 +433,10 @@ impl Folder {
     /// Returns the placeholders that nobody else keeps, though they should be gone.
     fn stays(&self) -> Vec<PathBuf> {
         let folder = self.open.as_fd();
-        let stays = |kept: &&Kept| match rustix::fs::statat(
-            folder,
-            kept.name.as_c_str(),
-            AtFlags::SYMLINK_NOFOLLOW,
-        ) {
-            Ok(stat) => is_placeholder(&stat) && lock::is_shared(folder, stat.st_ino) != Ok(true),
+        let stays = |kept: &&Kept| match find(folder, &kept.name) {
+            Ok(found) => {
+                found.is_placeholder(self.owner) && lock::is_shared(folder, found.inode) != Ok(true)
+            }
             Err(errno) => errno != Errno::NOENT,
         };
         let names = self.names.iter().filter(stays);
@@ -423,11 +449,11 @@ impl Folder {
 }
 
 /// Somebody has put something into it: it is theirs now, and an ordinary folder.
-fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
+fn unmark(folder: BorrowedFd<'_>, name: &CString, was: (u64, u64)) -> Result<()> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = rustix::fs::openat(folder, name.as_c_str(), flags, Mode::empty())?;
     let unmarked = rustix::fs::fstat(&open).and_then(|is| {
-        if (is.st_dev, is.st_ino) != (was.st_dev, was.st_ino) {
+        if (is.st_dev, is.st_ino) != was {
             return Ok(());
         }
         rustix::fs::fchmod(&open, Mode::from_raw_mode(is.st_mode & 0o755))
@@ -438,17 +464,24 @@ fn unmark(folder: BorrowedFd<'_>, name: &CString, was: &Stat) -> Result<()> {
 
 /// Removes what keeps a name for a run that was killed, and leaves what keeps one for another that goes
 /// on. Returns whether it was one of them.
-pub(super) fn is_of_others(path: &Path) -> bool {
+///
+/// Nobody's turn is waited for where nothing keeps a name, nor again once it was in vain.
+pub(super) fn is_of_others(path: &Path, waits: &mut bool) -> bool {
     let Some((above, name)) = path.parent().zip(path.file_name()) else { return false };
     let Ok(folder) = open_folder(above) else { return false };
     let folder = folder.as_fd();
+    let Ok(name) = CString::new(name.as_bytes()) else { return false };
+    let owner = rustix::process::geteuid().as_raw();
+    let found = || find(folder, &name).ok().filter(|found| found.is_placeholder(owner));
+    if found().is_none() {
+        return false;
+    }
     // Who holds others up for long has to bear that its name is laid again.
-    let has_turn = lock::take_turn(folder).is_ok();
-    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
-    let is_theirs = stat.is_ok_and(|stat| {
-        is_placeholder(&stat)
-            && (lock::is_shared(folder, stat.st_ino) == Ok(true)
-                || rustix::fs::unlinkat(folder, name, AtFlags::REMOVEDIR).is_ok())
+    let has_turn = *waits && lock::take_turn(folder).is_ok();
+    *waits = has_turn;
+    let is_theirs = found().is_some_and(|found| {
+        lock::is_shared(folder, found.inode) == Ok(true)
+            || rustix::fs::unlinkat(folder, name.as_c_str(), AtFlags::REMOVEDIR).is_ok()
     });
     if has_turn {
         lock::end_turn(folder);
@@ -456,10 +489,10 @@ pub(super) fn is_of_others(path: &Path) -> bool {
     is_theirs
 }
 
+/// Returns whether that is a placeholder of whoever we are.
 pub(super) fn is_placeholder(stat: &Stat) -> bool {
-    FileType::from_raw_mode(stat.st_mode) == FileType::Directory
-        && may_be_placeholder(stat.st_mode)
-        && stat.st_uid == rustix::process::geteuid().as_raw()
+    let found = Found { mode: stat.st_mode, owner: stat.st_uid, ..Found::default() };
+    found.is_placeholder(rustix::process::geteuid().as_raw())
 }
 
 #[cfg(test)]

@@ -14,6 +14,8 @@ pub(super) struct Said {
     pub(super) failed: Option<(u32, i32)>,
     pub(super) started: bool,
     pub(super) ended: Option<i32>,
+    /// Whether nobody was left then.
+    pub(super) is_last: bool,
     pub(super) over: Option<End>,
     pub(super) limit: Option<Bound>,
     pub(super) tracer: Option<Tracer>,
@@ -31,6 +33,7 @@ impl Said {
             }
             Ok(Some(Message::Started)) => self.started = true,
             Ok(Some(Message::Ended(status))) => self.ended = Some(status),
+            Ok(Some(Message::Last(status))) => (self.ended, self.is_last) = (Some(status), true),
             Ok(Some(
                 Message::Go
                 | Message::Signal(_)

@@ -11,14 +11,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{AtFlags, Dir, Mode, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Dir, Mode, RenameFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
+use super::laid::{Found, LONG_AGO, find};
 use super::opened::open_folder;
-use super::reserve::{MODE, is_placeholder};
-
-/// The time of an empty one, in seconds: no file is this old.
-const LONG_AGO: i64 = 1;
+use super::reserve::MODE;
 
 /// A folder of spares, and some of what is in it.
 #[derive(Debug)]
@@ -35,6 +33,8 @@ pub(super) struct Pool {
     pub(super) open: OwnedFd,
     /// The filesystem: nothing can be moved to another.
     pub(super) device: u64,
+    /// Whose spares they are.
+    pub(super) owner: u32,
 }
 
 impl Spares {
@@ -43,11 +43,12 @@ impl Spares {
     pub(super) fn open(path: &Path, most: usize) -> Option<Self> {
         let open = open_or_make(path).ok()?;
         let device = rustix::fs::fstat(&open).ok()?.st_dev;
+        let owner = rustix::process::geteuid().as_raw();
         let entries = Dir::read_from(&open).ok()?.flatten();
         let names = entries.map(|entry| entry.file_name().to_owned());
         let ready = names.filter(|name| name.to_bytes().first() != Some(&b'.')).take(most);
         let ready = ready.collect();
-        Some(Self { pool: Arc::new(Pool { open, device }), ready, most })
+        Some(Self { pool: Arc::new(Pool { open, device, owner }), ready, most })
     }
 
     /// Whether there are fewer than were looked for.
@@ -56,11 +57,16 @@ impl Spares {
     }
 
     /// Takes back what stands at a name in `folder`, to be used at once.
-    pub(super) fn return_one(&mut self, folder: BorrowedFd<'_>, name: &CStr, stat: &Stat) -> bool {
-        let taken = self.pool.take_back(folder, name, stat);
+    pub(super) fn return_one(
+        &mut self,
+        folder: BorrowedFd<'_>,
+        name: &CStr,
+        found: &Found,
+    ) -> bool {
+        let taken = self.pool.take_back(folder, name, found);
         if taken {
             let mut room = [0; 24];
-            self.ready.extend(number(stat.st_ino, &mut room).map(CStr::to_owned));
+            self.ready.extend(number(found.inode, &mut room).map(CStr::to_owned));
         }
         taken
     }
@@ -78,9 +84,9 @@ impl Spares {
         Some(name)
     }
 
-    /// Moves a spare to a name in `folder`, and returns its inode; nothing if there can be none, or
+    /// Moves a spare to a name in `folder`, and returns what it is; nothing if there can be none, or
     /// something has that name.
-    pub(super) fn put(&mut self, folder: BorrowedFd<'_>, name: &CStr) -> Option<u64> {
+    pub(super) fn put(&mut self, folder: BorrowedFd<'_>, name: &CStr) -> Option<Found> {
         let (pool, mut made) = (Arc::clone(&self.pool), false);
         loop {
             let spare = match self.ready.pop() {
@@ -88,11 +94,13 @@ impl Spares {
                 None if made => return None,
                 None => self.make().inspect(|_| made = true)?,
             };
-            let stat = rustix::fs::statat(&pool.open, spare.as_c_str(), AtFlags::SYMLINK_NOFOLLOW);
-            let Some(stat) = stat.ok().filter(is_untouched) else { continue };
+            let found = find(pool.open.as_fd(), &spare).ok();
+            let Some(found) = found.filter(|found| found.is_untouched(pool.owner)) else {
+                continue;
+            };
             let flags = RenameFlags::NOREPLACE;
             match rustix::fs::renameat_with(&pool.open, spare.as_c_str(), folder, name, flags) {
-                Ok(()) => return Some(stat.st_ino),
+                Ok(()) => return Some(found),
                 // Another run was faster.
                 Err(Errno::NOENT) => {}
                 Err(_) => {
@@ -107,17 +115,17 @@ impl Spares {
 impl Pool {
     /// Moves what stands at a name in `folder` to the spares; `false` if it has to be removed
     /// instead. It allocates nothing.
-    pub(super) fn take_back(&self, folder: BorrowedFd<'_>, name: &CStr, stat: &Stat) -> bool {
+    pub(super) fn take_back(&self, folder: BorrowedFd<'_>, name: &CStr, found: &Found) -> bool {
         let (spares, flags) = (self.open.as_fd(), RenameFlags::NOREPLACE);
         let mut room = [0; 24];
-        let Some(spare) = number(stat.st_ino, &mut room) else { return false };
-        if !is_untouched(stat)
+        let Some(spare) = number(found.inode, &mut room) else { return false };
+        if !found.is_untouched(self.owner)
             || rustix::fs::renameat_with(folder, name, spares, spare, flags).is_err()
         {
             return false;
         }
-        let moved = rustix::fs::statat(spares, spare, AtFlags::SYMLINK_NOFOLLOW);
-        if moved.is_ok_and(|moved| moved.st_ino == stat.st_ino && is_untouched(&moved)) {
+        let is_it = |moved: Found| moved.inode == found.inode && moved.is_untouched(self.owner);
+        if find(spares, spare).is_ok_and(is_it) {
             return true;
         }
         // Somebody was putting something in, or something else in its place: it is theirs.
@@ -143,11 +151,6 @@ pub(super) fn mark(folder: BorrowedFd<'_>, name: &CStr) {
     let times = Timestamps { last_access: time, last_modification: time };
     // One without the mark is removed in the end, and no spare.
     rustix::fs::utimensat(folder, name, &times, AtFlags::SYMLINK_NOFOLLOW).ok();
-}
-
-/// Returns whether it is a placeholder as we left it: nothing else is dated so.
-pub(super) fn is_untouched(stat: &Stat) -> bool {
-    is_placeholder(stat) && stat.st_mtime == LONG_AGO
 }
 
 /// Writes a number as a text, without memory of its own.

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 
 use super::accounts::Announced;
 use super::after;
-use super::attend::{Signals, Told};
+use super::attend::{Signals, Told, sleep_job};
 use super::bounds::{due, ended_by, met_memory};
 use super::error::CannotStart;
 use super::family::Family;
@@ -52,7 +52,6 @@ pub struct Running {
     pub(super) mounts: Option<Leftover>,
     #[expect(dead_code, reason = "removed when dropped, once nobody is left to use it")]
     pub(super) scratch: Option<Scratch>,
-    #[expect(dead_code, reason = "others are told until everything was looked over")]
     pub(super) announced: Option<Announced>,
     pub(super) control: OwnedFd,
     pub(super) feed: Feed,
@@ -251,17 +250,18 @@ impl Running {
                     Asked::Suspend => sleep_job(signals.is_some()),
                 }
             }
-            if let Some(signals) = signals.as_ref().filter(|_| is(Watched::Signals)) {
-                signals.told(&mut patience).into_iter().for_each(|told| self.obey(told));
+            for told in signals.iter().filter(|_| is(Watched::Signals)) {
+                told.told(&mut patience).into_iter().for_each(|told| self.obey(told));
             }
-            let done = self.drains.iter().all(|drain| matches!(drain, Drain::None))
-                && self.terminal.as_ref().is_none_or(Terminal::is_done);
-            if said.closed && done {
+            // Where nobody is left, what remains is done while the kernel takes the sandbox down.
+            if (said.closed || said.is_last) && self.has_passed_all() {
                 break;
             }
         }
         std::mem::replace(&mut self.feed, Feed::None).give_back();
-        let ended = self.sandbox.end();
+        if !said.is_last {
+            self.sandbox.end();
+        }
         if self.group.take().is_some_and(|group| group.ran_out_of_memory()) {
             said.limit.get_or_insert(Bound::Memory);
         }
@@ -269,6 +269,10 @@ impl Running {
         self.terminal = None;
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
         let names = self.reserved.as_ref().map(Reserved::names);
+        self.reserved.iter().for_each(Reserved::give_names_back);
+        let look = |after| after::look_over(after, names.as_deref());
+        let set_aside = self.plan.after().map(look).unwrap_or_default();
+        let ended = self.sandbox.end();
         let janitor = match self.mounts.take() {
             Some(mounts) => {
                 mounts.release(self.reserved.take());
@@ -276,11 +280,11 @@ impl Running {
             }
             None => self.reserved.take().map(Reserved::give_back),
         };
-        let look = |after| after::look_over(after, names.as_deref());
-        let set_aside = self.plan.after().map(look).unwrap_or_default();
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
+        let announced = self.announced.take();
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         seen.tell(&mut outcome);
+        announced.iter().for_each(|announced| announced.tell(&mut outcome.enforced));
         outcome.notes.extend(set_aside);
         outcome.notes.extend(names.and_then(|names| names.stayed()));
         // Awaited last: it ends while we look around.
@@ -311,7 +315,7 @@ impl Running {
                     (keeper.0)(Maker::new(along));
                 }
             }
-            Message::Ended(_) => said.tmp = along.pop(),
+            Message::Ended(_) | Message::Last(_) => said.tmp = along.pop(),
             Message::Go
             | Message::Signal(_)
             | Message::Failed { .. }
@@ -423,6 +427,12 @@ impl Running {
         })
     }
 
+    /// Returns whether all output has arrived where it goes.
+    fn has_passed_all(&self) -> bool {
+        self.drains.iter().all(|drain| matches!(drain, Drain::None))
+            && self.terminal.as_ref().is_none_or(Terminal::is_done)
+    }
+
     /// Returns whether the command's side of a stream is waited for.
     fn is_reading(&self) -> bool {
         let drains = self.drains.iter().filter_map(Drain::wants);
@@ -487,11 +497,4 @@ enum Watched {
     Screen,
     /// A signal reached us.
     Signals,
-}
-
-/// Puts this process and its job to sleep, as a terminal would, if it will notice.
-fn sleep_job(attended: bool) {
-    if attended {
-        rustix::process::kill_current_process_group(Signal::TSTP).ok();
-    }
 }

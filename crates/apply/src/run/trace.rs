@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::thread::JoinHandle;
 
 use palisade_plan::seccomp::{Arch, EXECUTE, Last, TRACED, Traced};
-use palisade_plan::{Plan, Step};
+use palisade_plan::{Plan, Step, is_system};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{Mode, OFlags, ResolveFlags, StatVfsMountFlags};
 use rustix::io::Errno;
@@ -198,18 +198,12 @@ fn started(thread: u32, path: &Path) -> Option<PathBuf> {
     Some(real)
 }
 
-/// Folders that nobody should open to a command.
-const SYSTEM: [&str; 14] = [
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run",
-    "/sbin", "/sys", "/usr", "/var",
-];
-
 /// Says what would let a path be written, and opens no more than that.
 fn remedy(path: &Path, known: &Known) -> String {
     const BELOW: &str = "write below what files.write lists";
     let folder = path.parent().unwrap_or(path);
     let above = |home: &PathBuf| home.starts_with(folder);
-    if folder.parent().is_none() || SYSTEM.iter().any(|system| path.starts_with(system)) {
+    if folder.parent().is_none() || is_system(path) {
         return format!("{BELOW}: this is the system's");
     }
     if known.home.as_ref().is_some_and(above) {

@@ -167,6 +167,7 @@ fn tried(host: &Host, users: Users) -> rustix::io::Result<Option<(usize, i32)>> 
             | Message::Signal(_)
             | Message::Started
             | Message::Ended(_)
+            | Message::Last(_)
             | Message::Terminal
             | Message::Listener
             | Message::Inlets(_)

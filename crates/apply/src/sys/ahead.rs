@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::{PidfdFlags, Signal};
-use rustix::thread::UnshareFlags;
+use rustix::thread::{CpuSet, UnshareFlags, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
 use super::descriptor::lift;
 use super::process::{Made, Side, Stack, await_end, clone_beside, clone_noting, leave, signal};
@@ -61,6 +61,12 @@ struct Shared {
     furnish: fn() -> Result<bool>,
     /// Whether it has.
     furnished: AtomicBool,
+    /// The processors that it, and who comes after it, may run on.
+    processors: Option<CpuSet>,
+    /// Whether it runs.
+    begun: AtomicBool,
+    /// Whether it was kept from running where its owner does.
+    pushed: AtomicBool,
     /// A pidfd of the owner.
     owner: OwnedFd,
     /// The owner rings: make a process.
@@ -84,6 +90,9 @@ impl Ahead {
             maps,
             furnish,
             furnished: AtomicBool::new(false),
+            processors: sched_getaffinity(None).ok(),
+            begun: AtomicBool::new(false),
+            pushed: AtomicBool::new(false),
             owner: rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?,
             wanted: bell()?,
             done: bell()?,
@@ -101,6 +110,22 @@ impl Ahead {
         // it only reads the latter, but for atomics.
         let made = unsafe { clone_beside(work, &mut stack, flags, given) }?;
         Ok(Self { made, who: who(), shared, _stack: stack, _here: PhantomData })
+    }
+
+    /// Has it run on another processor, if it still waits for ours. Some kernels leave new processes
+    /// where they were made for as long as their maker runs, to keep other processors asleep: it would
+    /// make nothing meanwhile, and then hold us up.
+    pub(crate) fn push(&self) {
+        let shared = &*self.shared;
+        let Some(mut others) = shared.processors.filter(|_| !shared.begun.load(Ordering::Acquire))
+        else {
+            return;
+        };
+        others.unset(sched_getcpu());
+        if others.count() > 0 {
+            shared.pushed.store(true, Ordering::Release);
+            sched_setaffinity(Some(self.made.pid), &others).ok();
+        }
     }
 
     /// Returns whether it is of use to who we are now.
@@ -173,6 +198,7 @@ fn who() -> (u32, u32) {
 extern "C" fn work(shared: *mut c_void) -> c_int {
     // SAFETY: the owner keeps it until we have ended.
     let shared = unsafe { &*shared.cast::<Shared>() };
+    shared.begun.store(true, Ordering::Release);
     rustix::thread::set_name(c"pal-ahead").ok();
     // Should somebody have stopped us, we would not see that the owner is gone. That this is bound to
     // the owner's thread is right here: so are we.
@@ -182,6 +208,9 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
     let namespaces = shared.namespaces.load(Ordering::Acquire);
     if asked != Ok([true, false]) || namespaces == END {
         leave(0)
+    }
+    if let Some(processors) = shared.processors.filter(|_| shared.pushed.load(Ordering::Acquire)) {
+        sched_setaffinity(None, &processors).ok();
     }
     let sibling = u64::from(libc::CLONE_PARENT.cast_unsigned());
     let made =

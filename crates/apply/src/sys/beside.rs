@@ -8,6 +8,7 @@ use std::ffi::{c_int, c_void};
 use std::os::fd::AsFd as _;
 use std::sync::Arc;
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Result;
 
 use super::process::{Made, Stack, await_end, clone_beside, leave, signal};
@@ -53,15 +54,16 @@ impl<T> Beside<T> {
         &self.given.with
     }
 
-    /// Ends it, without waiting until it has.
-    pub(crate) fn kill(&self) {
-        signal(self.made.pidfd.as_fd(), libc::SIGKILL).ok();
+    /// Waits until it has ended, but not for longer than this.
+    pub(crate) fn await_for(&self, patience: Timespec) {
+        let mut watched = [PollFd::new(&self.made.pidfd, PollFlags::IN)];
+        poll(&mut watched, Some(&patience)).ok();
     }
 }
 
 impl<T> Drop for Beside<T> {
     fn drop(&mut self) {
-        self.kill();
+        signal(self.made.pidfd.as_fd(), libc::SIGKILL).ok();
         await_end(self.made.pid).ok();
     }
 }

@@ -47,17 +47,21 @@ pub(crate) fn give_back() {
     }
 }
 
-/// Gives back what a thread of ours that waits has used of its stack before.
-pub(crate) fn give_back_stack() {
+/// Gives back what a thread of ours that waits has used of its stack before, of the bytes below that
+/// are its own for sure.
+pub(crate) fn give_back_stack(own: usize) {
     if !is_wanted() {
         return;
     }
     let found = found();
     let here = here();
     for range in found.iter(Of::Anonymous).filter(|range| range.contains(&here)) {
-        // SAFETY: the mapping of a thread's stack begins behind a page that nobody may touch, so up to
-        // here there is nothing but its unused end, and what functions that have returned left there.
-        unsafe { give(range.start..floor(here).saturating_sub(MARGIN)) };
+        // A page that nobody may touch need not end the mapping (madvise(2), `MADV_GUARD_INSTALL`):
+        // behind it may be the memory of others.
+        let start = range.start.max(floor(here.saturating_sub(own)) + PAGE);
+        // SAFETY: the caller has that much of its stack below here, so there is nothing but its unused
+        // end, and what functions that have returned left there.
+        unsafe { give(start..floor(here).saturating_sub(MARGIN).max(start)) };
     }
 }
 
@@ -311,7 +315,7 @@ mod tests {
         assert!(!is_wanted(), "the memory of a test is not ours");
         let stays = vec![7_u8; 1 << 20];
         give_back();
-        give_back_stack();
+        give_back_stack(1 << 20);
         keep_only(here());
         assert!(stays.iter().all(|byte| *byte == 7));
     }

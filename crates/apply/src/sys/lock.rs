@@ -23,17 +23,22 @@ const MORE_PATIENCE: u32 = 10 * PATIENCE;
 
 /// Waits for a turn with the folder.
 pub(crate) fn take_turn(folder: BorrowedFd<'_>) -> Result<()> {
-    taken_within(folder, PATIENCE)
+    taken_within(folder, FlockOperation::NonBlockingLockExclusive, PATIENCE)
+}
+
+/// Waits for a turn with the folder that others may have, too, as long as nobody has one alone.
+pub(crate) fn share_turn(folder: BorrowedFd<'_>) -> Result<()> {
+    taken_within(folder, FlockOperation::NonBlockingLockShared, PATIENCE)
 }
 
 /// Waits for a turn with the folder, on which it depends whether something begins.
 pub(crate) fn take_turn_to_begin(folder: BorrowedFd<'_>) -> Result<()> {
-    taken_within(folder, MORE_PATIENCE)
+    taken_within(folder, FlockOperation::NonBlockingLockExclusive, MORE_PATIENCE)
 }
 
-fn taken_within(folder: BorrowedFd<'_>, steps: u32) -> Result<()> {
+fn taken_within(folder: BorrowedFd<'_>, how: FlockOperation, steps: u32) -> Result<()> {
     for _ in 0..steps {
-        match rustix::fs::flock(folder, FlockOperation::NonBlockingLockExclusive) {
+        match rustix::fs::flock(folder, how) {
             Err(Errno::INTR) => {}
             // Not by the standard library: janitors do without the C library.
             Err(Errno::WOULDBLOCK) => {

@@ -133,6 +133,11 @@ pub(crate) fn attach_at(tree: BorrowedFd<'_>, place: BorrowedFd<'_>) -> Result<(
     rustix::mount::move_mount(tree, c"", place, c"", flags)
 }
 
+/// Puts a cloned tree at a name in a folder. A link there is not followed.
+pub(crate) fn attach_in(tree: BorrowedFd<'_>, folder: BorrowedFd<'_>, name: &CStr) -> Result<()> {
+    rustix::mount::move_mount(tree, c"", folder, name, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
 /// Puts a cloned tree at `path`. A link at the end of the path is not followed.
 pub(crate) fn attach(tree: BorrowedFd<'_>, path: &CStr) -> Result<()> {
     rustix::mount::move_mount(tree, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)

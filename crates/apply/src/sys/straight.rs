@@ -52,6 +52,7 @@ fn same_mount(folder: BorrowedFd<'_>, name: &CStr, flags: OFlags) -> Result<Owne
 fn step_by_step(path: &CStr, flags: OFlags) -> Result<OwnedFd> {
     let way = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let bytes = path.to_bytes();
+    let is_folder = bytes.ends_with(b"/");
     let start = if bytes.first() == Some(&b'/') { c"/" } else { c"." };
     let mut names = bytes.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).peekable();
     if names.peek().is_none() {
@@ -59,8 +60,12 @@ fn step_by_step(path: &CStr, flags: OFlags) -> Result<OwnedFd> {
     }
     let mut folder = rustix::fs::openat(CWD, start, way, Mode::empty())?;
     while let Some(name) = names.next() {
-        let is_last = names.peek().is_none();
-        let flags = if is_last { flags | OFlags::NOFOLLOW } else { way };
+        let flags = match names.peek() {
+            Some(_) => way,
+            // Only a folder has a slash behind its name.
+            None if is_folder => flags | OFlags::NOFOLLOW | OFlags::DIRECTORY,
+            None => flags | OFlags::NOFOLLOW,
+        };
         let mut room = [0; LONGEST];
         room.get_mut(..name.len()).ok_or(Errno::NAMETOOLONG)?.copy_from_slice(name);
         let text = CStr::from_bytes_until_nul(&room).map_err(|_| Errno::NAMETOOLONG)?;
@@ -95,6 +100,9 @@ mod tests {
             "a/b/file",
             "a//b/./file",
             "a/b/",
+            "a/b/file/",
+            "a/away/",
+            "link/",
             "link",
             "link/b",
             "a/away",

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use palisade_apply::{Host, Outcome, Running, Streams};
-use palisade_plan::build;
+use palisade_plan::{Layer, Strength, build};
 use palisade_testkit::Project;
 
 use crate::{Place, all, as_both, out, pattern, permit};
@@ -182,5 +183,108 @@ fn what_keeps_a_name_for_one_run_is_no_name_that_another_made() {
             one.notes,
             two.notes
         );
+    });
+}
+
+#[test]
+fn single_names_are_told_of_in_a_project_with_too_many() {
+    as_both("overlapping::single_names_are_told_of_in_a_project_with_too_many", || {
+        let project = project().dir("many");
+        for number in 0..20_100 {
+            fs::write(project.path(format!("many/{number}")), "").unwrap();
+        }
+        let shared = Shared::new(project, &NAMES);
+        let name = ".git/commondir";
+        let one = shared.start("up1", &format!("echo evil > {name}; touch up1; w end1"));
+        let script = format!(
+            "touch up2; until ! test -e {name}; do sleep 0.01; done; echo evil > {name}; \
+             touch again; w end2"
+        );
+        let two = shared.start("up2", &script);
+        shared.say("end1");
+        one.wait().unwrap();
+        shared.await_name("again");
+        shared.say("end2");
+        let two = two.wait().unwrap();
+        assert!(!shared.path(name).exists(), "{:?}", two.notes);
+    });
+}
+
+/// Says to a test that it is a supervisor that will be killed, where its project lies, and where runs
+/// tell each other what they know.
+const KILLED: [&str; 2] = ["PALISADE_TEST_OVERLAPPING", "PALISADE_TEST_OVERLAPPING_STATE"];
+
+const AGAIN: &str = "touch up2; until ! test -e .git/commondir; do sleep 0.01; done; echo evil > .git/commondir; \
+     touch again; sleep 300";
+
+/// The other process: it is killed while it waits.
+fn be_killed([root, state]: [PathBuf; 2]) {
+    let mut place = Place::new();
+    (place.order.root, place.order.cwd) = (root.clone(), root.clone());
+    place.order.write = vec![root.clone()];
+    place.order.protect = NAMES.map(|name| pattern(&root, name)).into();
+    place.order.argv = ["sh", "-c", AGAIN].map(str::to_owned).into();
+    let host = Host::probe().keeping_spares(Some(state.join("spares")));
+    let plan = build(&permit(), &place.order, &host.facts(&place.order.questions())).unwrap();
+    host.start(&plan, Streams::default()).unwrap().wait().unwrap();
+}
+
+#[test]
+fn who_is_killed_leaves_nothing_behind_that_another_made_before_and_tells_of_its_end() {
+    let test = "overlapping::who_is_killed_leaves_nothing_behind_that_another_made_before_and_\
+                tells_of_its_end";
+    if let [Some(root), Some(state)] = KILLED.map(std::env::var_os) {
+        return be_killed([root.into(), state.into()]);
+    }
+    as_both(test, || {
+        let shared = Shared::new(project(), &NAMES);
+        let one = shared.start("up1", "echo evil > .git/commondir; touch up1; w end1");
+        let mut other = Command::new(std::env::current_exe().unwrap())
+            .args([test, "--exact", "--test-threads=1"])
+            .env(KILLED[0], shared.place.project.root())
+            .env(KILLED[1], shared.state.root())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        shared.await_name("up2");
+        shared.say("end1");
+        one.wait().unwrap();
+        shared.await_name("again");
+        other.kill().unwrap();
+        other.wait().unwrap();
+        let begun = Instant::now();
+        let says = |number| {
+            let told = fs::read(shared.state.path(format!("spares/.run-{number}")));
+            told.ok().and_then(|told| told.first().copied())
+        };
+        while shared.path(".git/commondir").exists() || says(1) != Some(b'-') {
+            let left = shared.names(".git");
+            assert!(begun.elapsed() < Duration::from_secs(10), "{left:?} {:?}", says(1));
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(says(0), Some(b'-'));
+    });
+}
+
+#[test]
+fn who_cannot_tell_others_says_so() {
+    as_both("overlapping::who_cannot_tell_others_says_so", || {
+        let shared = Shared::new(project(), &NAMES);
+        let protect = |outcome: &Outcome| {
+            let layer = outcome.enforced.iter().find(|it| it.layer == Layer::Protect);
+            layer.unwrap().strength.clone()
+        };
+        let told = shared.start("up1", "touch up1").wait().unwrap();
+        assert!(!matches!(protect(&told), Strength::Absent(_)), "{told:?}");
+        let said = |strength| match strength {
+            Strength::Partial(list) => list.iter().any(|it| it.contains("were not told")),
+            Strength::Kernel | Strength::Window(_) | Strength::Absent(_) => false,
+        };
+        assert!(!said(protect(&told)));
+        // A file is where the folder should be, as a full disk leaves no room for one.
+        fs::remove_dir_all(shared.state.path("spares")).unwrap();
+        fs::write(shared.state.path("spares"), "").unwrap();
+        let untold = shared.start("up2", "touch up2").wait().unwrap();
+        assert!(said(protect(&untold)), "{:?}", untold.enforced);
     });
 }

@@ -28,6 +28,9 @@ use crate::sys::idle;
 /// How often the thread looks that nobody tells.
 const OFTEN: Timespec = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
 
+/// The stack of the thread, of which less than half is in use while it waits.
+const STACK: usize = 1 << 20;
+
 /// How long the thread is waited for in the end. It may be held up by a filesystem of the host, for
 /// ever, and then goes by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -55,7 +58,7 @@ impl Told {
             drop(watch);
             to.send(all).ok();
         };
-        thread::Builder::new().name("palisade-guard".into()).spawn(body)?;
+        thread::Builder::new().name("palisade-guard".into()).stack_size(STACK).spawn(body)?;
         Ok(Self { stop: Some(stop), seen })
     }
 
@@ -127,7 +130,7 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
         }
         let now = Instant::now();
         if quiet.as_mut().is_some_and(|quiet| quiet.is_long(now)) {
-            idle::give_back_stack();
+            idle::give_back_stack(STACK / 2);
         }
         let calm =
             quiet.as_ref().and_then(Quiet::due).map(|due| due.saturating_duration_since(now));

@@ -2,7 +2,7 @@
 //! another run, to which they are folders like others.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use palisade_plan::Note;
 use rustix::io::Errno;
@@ -20,8 +20,9 @@ const MOST: usize = 250;
 /// How often that is tried at once, while somebody else has its name.
 const TRIES: u32 = 3;
 
-/// How often there is another try where none helped.
+/// When there is another try where none helped: later each time, unless something happens there.
 const PAUSE: Duration = Duration::from_millis(50);
+const LONGEST: Duration = Duration::from_secs(2);
 
 /// Names that are kept from being made.
 #[derive(Debug)]
@@ -29,6 +30,9 @@ pub(super) struct Vacated {
     kept: Arc<Names>,
     names: Vec<Vacant>,
     done: usize,
+    /// How long nobody has to look, if nothing happens.
+    pause: Duration,
+    due: Instant,
 }
 
 /// One of them.
@@ -46,23 +50,26 @@ impl Vacated {
         let names =
             kept.paths().into_iter().filter_map(|path| Guarded::new(&path, Against::Change));
         let names = names.map(|name| Vacant { name, closed: None, is_lost: false }).collect();
-        Self { kept: Arc::clone(kept), names, done: 0 }
+        Self { kept: Arc::clone(kept), names, done: 0, pause: PAUSE, due: Instant::now() }
     }
 
     /// Returns how long nobody has to look, if nothing happens.
     pub(super) fn pause(&self) -> Option<Duration> {
         let waits = self.names.iter().any(|it| it.is_lost) && self.done < MOST;
-        waits.then_some(PAUSE)
+        waits.then(|| self.due.saturating_duration_since(Instant::now()))
     }
 
     /// Keeps names again from which a placeholder is gone, and closes what has come instead.
     pub(super) fn look(&mut self, heard: &Heard, inside: &Inside) -> Vec<Note> {
         let mut notes = Vec::new();
+        let now = Instant::now();
+        let is_due = self.due <= now;
         for vacant in &mut self.names {
             if self.done >= MOST {
                 break;
             }
-            if !vacant.is_lost && !heard.is_about(&vacant.name.path) {
+            let is_tried = vacant.is_lost && is_due;
+            if !is_tried && !heard.is_about(&vacant.name.path) {
                 continue;
             }
             let Some((code, what)) = vacant.look(&self.kept, inside) else { continue };
@@ -70,7 +77,20 @@ impl Vacated {
             let message = format!("`{}` {what}", vacant.name.path.display());
             notes.push(Note { code, message });
         }
+        self.wait(now, is_due);
         notes
+    }
+}
+
+impl Vacated {
+    /// Says when there is another try, if one is lost.
+    fn wait(&mut self, now: Instant, was_due: bool) {
+        if !self.names.iter().any(|it| it.is_lost) {
+            (self.pause, self.due) = (PAUSE, now);
+        } else if was_due {
+            self.due = now + self.pause;
+            self.pause = (2 * self.pause).min(LONGEST);
+        }
     }
 }
 
@@ -130,5 +150,26 @@ fn lost(was_gone: bool, errno: Errno) -> (&'static str, String) {
     } else {
         let what = "came in the place of what kept a protected name, and cannot be protected";
         ("protected-lost", format!("{what}: {errno}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_lost_is_tried_again_less_and_less_often() {
+        let mut vacated = Vacated::new(&Arc::new(Names::default()));
+        let name = Guarded::new("/x".as_ref(), Against::Change).unwrap();
+        vacated.names.push(Vacant { name, closed: None, is_lost: true });
+        let (begun, mut now, mut tries) = (vacated.due, vacated.due, 0);
+        while now < begun + Duration::from_secs(60) {
+            vacated.wait(now, true);
+            (now, tries) = (vacated.due, tries + 1);
+        }
+        assert!((30..40).contains(&tries), "{tries}");
+        vacated.names.clear();
+        vacated.wait(now, true);
+        assert_eq!((vacated.pause, vacated.pause()), (PAUSE, None));
     }
 }

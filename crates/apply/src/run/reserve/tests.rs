@@ -147,3 +147,25 @@ fn a_folder_behind_a_link_is_not_opened() {
     assert!(Reserved::open(&[project.path("link/name")], None).is_err());
     assert!(Reserved::open(&[project.path("gone/name")], None).is_err());
 }
+
+#[test]
+fn who_holds_a_folder_holds_nobody_up_for_each_name_in_it() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::time::{Duration, Instant};
+    let project = Project::new();
+    let names: Vec<PathBuf> = (0..20).map(|number| project.path(format!("{number}"))).collect();
+    for (number, path) in names.iter().enumerate() {
+        if number < 10 {
+            fs::write(path, "x").unwrap();
+        } else {
+            fs::create_dir(path).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(MODE)).unwrap();
+        }
+    }
+    let held = fs::File::open(project.root()).unwrap();
+    lock::take_turn(held.as_fd()).unwrap();
+    let (begun, mut waits) = (Instant::now(), true);
+    let theirs = names.iter().filter(|path| is_of_others(path, &mut waits)).count();
+    assert_eq!(theirs, 10, "what was left behind, and no file");
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+}
