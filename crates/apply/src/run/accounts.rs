@@ -7,7 +7,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::ErrorKind;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::FileExt as _;
@@ -31,7 +31,7 @@ const KEPT: usize = 16;
 const AWAY: usize = 64;
 
 /// The longest account that is read.
-const LONGEST: u64 = 4 << 20;
+const LONGEST: usize = 4 << 20;
 
 /// How long nobody takes to look around, in nanoseconds.
 const LONG: u64 = 60 * 1_000_000_000;
@@ -153,9 +153,7 @@ fn hold(folder: BorrowedFd<'_>, bytes: &[u8], over: Over) -> Result<Option<Owned
 
 /// Writes an account, and says whether it did: somebody may be about to read another that is there.
 fn write(open: &OwnedFd, bytes: &[u8], may_lose: impl FnOnce() -> bool) -> std::io::Result<bool> {
-    let mut file = File::from(open.try_clone()?);
-    let mut had = Vec::new();
-    (&file).take(LONGEST).read_to_end(&mut had)?;
+    let had = content(open.as_fd(), HEAD + bytes.len())?;
     if had.get(HEAD..) != Some(bytes) {
         let ended = parts(&had).filter(|(state, ..)| *state == DONE).map(|(_, time, _)| time);
         let is_recent = ended.is_some_and(|ended| exactly_now().abs_diff(ended) < LONG);
@@ -163,13 +161,33 @@ fn write(open: &OwnedFd, bytes: &[u8], may_lose: impl FnOnce() -> bool) -> std::
             return Ok(false);
         }
         // What is half written is nobody's.
-        ftruncate(&file, 0)?;
-        file.rewind()?;
-        file.write_all(&head(DONE))?;
-        file.write_all(bytes)?;
+        ftruncate(open, 0)?;
+        let file = File::from(open.try_clone()?);
+        file.write_all_at(&head(DONE), 0)?;
+        file.write_all_at(bytes, HEAD as u64)?;
     }
-    file.write_all_at(&head(HOLDS), 0)?;
+    if rustix::io::pwrite(open, &head(HOLDS), 0)? < HEAD {
+        return Err(ErrorKind::WriteZero.into());
+    }
     Ok(true)
+}
+
+/// Reads a file from its beginning, for which this is mostly enough room.
+fn content(open: BorrowedFd<'_>, room: usize) -> Result<Vec<u8>> {
+    let (mut bytes, mut length) = (vec![0; room + 1], 0);
+    while length < LONGEST {
+        let rest = bytes.get_mut(length..).unwrap_or_default();
+        let most = rest.len();
+        let read = rustix::io::pread(open, rest, length as u64)?;
+        length += read;
+        // Behind what a file has to give there is nothing more.
+        if read < most {
+            break;
+        }
+        bytes.resize((4 * length).min(LONGEST), 0);
+    }
+    bytes.truncate(length);
+    Ok(bytes)
 }
 
 /// Returns whether nobody looks around: who begins to from now on needs nothing that has ended.
@@ -233,10 +251,7 @@ impl<'f> Looking<'f> {
                 return None;
             }
         }
-        let mut bytes = Vec::new();
-        if File::from(open).take(LONGEST).read_to_end(&mut bytes).is_err() {
-            return Some(Account::unknown());
-        }
+        let Ok(bytes) = content(open.as_fd(), 8 << 10) else { return Some(Account::unknown()) };
         let (state, time, rest) = parts(&bytes)?;
         match state {
             HOLDS => Some(from_bytes(rest).unwrap_or_else(Account::unknown)),

@@ -9,6 +9,7 @@
 //! Where the user has a folder for spares, a placeholder is moved there instead of removed, and from
 //! there instead of made: filesystems move folders much faster than they make and free them.
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
@@ -123,9 +124,8 @@ impl Reserved {
         let own = after.own_names().into_iter().filter(|path| path.symlink_metadata().is_err());
         // What is harmless is protected as it is.
         let doubted = after.doubted().filter(|path| !is_harmless(path)).take(DOUBTED);
-        let paths = own.chain(doubted.cloned()).filter(|path| !names.keep(path));
-        let free: Vec<Free> = paths.filter_map(|path| Free::new(&path)).collect();
-        names.free = free;
+        let paths = own.map(Cow::Owned).chain(doubted.map(|path| Cow::Borrowed(&**path)));
+        names.free = Free::all(paths.filter(|path| !names.keep(path)));
         let held = announced.and_then(Announced::held);
         names.announced = held.and_then(|held| copy(held).ok());
     }
