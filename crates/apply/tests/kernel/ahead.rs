@@ -55,6 +55,20 @@ fn namespaces(pid: i32) -> String {
 }
 
 #[test]
+fn a_command_may_run_where_its_host_may_however_it_was_pushed_about() {
+    as_both("ahead::a_command_may_run_where_its_host_may_however_it_was_pushed_about", || {
+        let place = Place::new();
+        let status = fs::read_to_string("/proc/thread-self/status").unwrap();
+        let allowed = status.lines().find(|line| line.starts_with("Cpus_allowed:")).unwrap();
+        for _ in 0..20 {
+            send_ahead();
+            let told = run(&place, "grep ^Cpus_allowed: /proc/self/status");
+            assert_eq!(out(&told).trim(), allowed);
+        }
+    });
+}
+
+#[test]
 fn what_is_made_ahead_is_what_the_start_makes() {
     as_both("ahead::what_is_made_ahead_is_what_the_start_makes", || {
         let place = Place::new();
