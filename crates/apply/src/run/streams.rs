@@ -233,12 +233,15 @@ fn pipe(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {
         let (uid, gid) = (Uid::from_raw(reader), Gid::from_raw(reader));
         rustix::fs::fchown(&read, Some(uid), Some(gid)).map_err(&failed)?;
     }
-    Ok((lift(read).map_err(&failed)?, lift(write).map_err(&failed)?))
+    Ok((read, write))
 }
 
+// Of each pipe only the command's end lies above the numbers that a sandbox uses. The sandbox has no
+// use for ours, and puts others in their place.
+
 fn into_command(reader: Option<u32>) -> Result<(OwnedFd, Pipe), CannotStart> {
-    let (read, write) = pipe(reader)?;
-    let kept = copied(read.as_fd())?;
+    let (kept, write) = pipe(reader)?;
+    let read = copied(kept.as_fd())?;
     unblocked(write.as_fd())?;
     Ok((read, Pipe { write, read: kept }))
 }
@@ -246,7 +249,7 @@ fn into_command(reader: Option<u32>) -> Result<(OwnedFd, Pipe), CannotStart> {
 fn out_of_command(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {
     let (read, write) = pipe(reader)?;
     unblocked(read.as_fd())?;
-    Ok((read, write))
+    Ok((read, lift(write).map_err(before("make a pipe"))?))
 }
 
 fn unblocked(fd: BorrowedFd<'_>) -> Result<(), CannotStart> {
