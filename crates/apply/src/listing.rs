@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(told, ["d", "x.sln", "\u{17f}"]);
         assert!(names.may_have("y".as_ref()), "there are letters that are not known");
         let mut told = 0;
-        assert!(!Listing::read_and_tell(Path::new("/proc/self"), |_| told += 1).is_whole());
+        assert!(!Listing::read_and_tell(Path::new("/proc"), |_| told += 1).is_whole());
         assert!(told > 10);
     }
 

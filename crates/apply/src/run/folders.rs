@@ -266,6 +266,29 @@ mod tests {
     }
 
     #[test]
+    fn what_came_since_is_found_once_the_rest_is_forgotten() {
+        let project = Project::new().dir("there").dir("before");
+        let root = project.root();
+        let mut folders = Folders::new(Privilege::Ordinary, Lent::nothing());
+        assert!(!ask(&mut folders, root, ".cargo"));
+        assert_eq!(folders.real(&root.join(".cargo")), None, "the names tell of folders, too");
+        assert_eq!(folders.real(&root.join("there")), Some(root.join("there")));
+        let inode = |folders: &mut Folders, name: &str| {
+            let seen = folders.look(root, name.as_ref(), &root.join(name));
+            seen.found.map(|found| std::os::unix::fs::MetadataExt::ino(&found))
+        };
+        let there = inode(&mut folders, "there");
+        std::fs::rename(project.path("there"), project.path("away")).unwrap();
+        std::fs::rename(project.path("before"), project.path("there")).unwrap();
+        std::fs::create_dir(project.path(".cargo")).unwrap();
+        assert_eq!(inode(&mut folders, "there"), there, "one look is one answer");
+        folders.forget();
+        assert_ne!(inode(&mut folders, "there"), there);
+        assert!(inode(&mut folders, ".cargo").is_some());
+        assert_eq!(folders.real(&root.join(".cargo")), Some(root.join(".cargo")));
+    }
+
+    #[test]
     fn what_cannot_be_listed_is_looked_at() {
         let mut folders = Folders::new(Privilege::Ordinary, Lent::nothing());
         assert!(ask(&mut folders, Path::new("/proc/self"), "exe"));
