@@ -115,10 +115,7 @@ fn is_there(path: &Path, known: &mut Known) -> bool {
     if known.as_ref().is_some_and(|(folder, is)| !is && path.starts_with(folder)) {
         return false;
     }
-    let error = match path.symlink_metadata() {
-        Ok(_) => return true,
-        Err(error) => error,
-    };
+    let Err(error) = path.symlink_metadata() else { return true };
     let folder = path.parent().filter(|_| error.kind() == ErrorKind::NotFound);
     if let Some(folder) = folder
         && known.as_ref().is_none_or(|(known, _)| known != folder)

@@ -45,7 +45,7 @@ impl OwnState {
     pub(super) fn made(state: &Path) -> Result<Self, CannotRun> {
         let found = Self::look(state)?;
         let has = |name: &&str| found.names.iter().any(|found| *found == **name);
-        if OWN.iter().chain(&[CACHES]).all(|name| has(&name)) {
+        if OWN.iter().chain(&[CACHES]).all(has) {
             return Ok(found);
         }
         make(state);
