@@ -1,6 +1,6 @@
 //! The three standard descriptors: which may be handed over, and which are read for the command.
 
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::pipe::{PipeFlags, pipe_with};
@@ -246,7 +246,13 @@ fn pipe(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {
         let (uid, gid) = (Uid::from_raw(reader), Gid::from_raw(reader));
         rustix::fs::fchown(&read, Some(uid), Some(gid)).map_err(&failed)?;
     }
-    Ok((read, write))
+    Ok((beside_standard(read)?, beside_standard(write)?))
+}
+
+/// Moves a descriptor away from the numbers of the three streams, should whoever runs us have closed
+/// those: what is printed there must not end up in it.
+fn beside_standard(fd: OwnedFd) -> Result<OwnedFd, CannotStart> {
+    if fd.as_raw_fd() > 2 { Ok(fd) } else { lift(fd).map_err(before("make a pipe")) }
 }
 
 // Of each pipe only the command's end lies above the numbers that a sandbox uses. The sandbox has no
