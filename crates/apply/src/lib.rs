@@ -32,8 +32,8 @@ pub mod worktree;
 
 pub use converse::converse;
 pub use jail::{Failed, Jail, Kind, Listed, Metadata, Names, Why};
-pub use listing::Listing;
-pub use lookup::HostLookup;
+pub use listing::{Listing, is_any_there};
+pub use lookup::{HostLookup, Once, Opening, real, straight_folder};
 pub use remove::folder as remove_folder;
 #[cfg(any(target_os = "linux", target_os = "macos"))]
 pub use run::{

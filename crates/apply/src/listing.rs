@@ -2,7 +2,11 @@
 //! takes longer.
 
 use std::ffi::OsStr;
-use std::path::Path;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
 
 /// The names in a folder, as bits at places that the letters of each name tell. A name whose bit is
 /// not set is not there; any other may be.
@@ -25,7 +29,19 @@ impl Listing {
     /// Reads the names in a folder. Where that cannot be done, or not all of them would be found,
     /// there may be any.
     pub fn read(folder: &Path) -> Self {
-        Self(Self::listed(folder))
+        let open = opened(folder);
+        Self(open.and_then(|open| told(&open, None)))
+    }
+
+    /// Reads the names in a folder, and tells all that can be read, in no order.
+    pub fn read_and_tell(folder: &Path, mut each: impl FnMut(&OsStr)) -> Self {
+        let open = opened(folder);
+        Self(open.and_then(|open| told(&open, Some(&mut each))))
+    }
+
+    /// Reads the names in a folder that is open for that, and has not been read.
+    pub fn of(folder: &impl AsFd) -> Self {
+        Self(told(folder, None))
     }
 
     /// Returns whether something of this name may be there, in any letter case.
@@ -43,38 +59,70 @@ impl Listing {
     pub(crate) fn is_whole(&self) -> bool {
         self.0.is_some()
     }
+}
 
-    #[cfg(not(target_os = "linux"))]
-    fn listed(_: &Path) -> Option<Box<[u64; WORDS]>> {
-        None
-    }
+fn opened(folder: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::open(folder, flags, Mode::empty()).ok()
+}
 
-    #[cfg(target_os = "linux")]
-    fn listed(folder: &Path) -> Option<Box<[u64; WORDS]>> {
-        use rustix::fs::{Mode, OFlags, RawDir};
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let open = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
-        let filesystem = rustix::fs::fstatfs(&open).ok()?.f_type;
-        if !HONEST.contains(&u64::try_from(filesystem).ok()?) {
-            return None;
+/// Who is told of every name.
+type Each<'e> = &'e mut dyn FnMut(&OsStr);
+
+#[cfg(not(target_os = "linux"))]
+fn told(open: &impl AsFd, each: Option<Each<'_>>) -> Option<Box<[u64; WORDS]>> {
+    let each = each?;
+    for entry in rustix::fs::Dir::read_from(open).ok()? {
+        let entry = entry.ok()?;
+        let name = entry.file_name().to_bytes();
+        if !matches!(name, b"." | b"..") {
+            each(OsStr::from_bytes(name));
         }
-        let mut bits = Box::new([0; WORDS]);
-        let mut room = [std::mem::MaybeUninit::uninit(); ROOM];
-        let mut entries = RawDir::new(&open, &mut room);
-        let mut left = ROOM;
-        while let Some(entry) = entries.next() {
-            let entry = entry.ok()?;
-            let name = entry.file_name().to_bytes();
+    }
+    None
+}
+
+#[cfg(target_os = "linux")]
+fn told(open: &impl AsFd, mut each: Option<Each<'_>>) -> Option<Box<[u64; WORDS]>> {
+    let filesystem = rustix::fs::fstatfs(open).ok().and_then(|it| u64::try_from(it.f_type).ok());
+    let is_honest = filesystem.is_some_and(|filesystem| HONEST.contains(&filesystem));
+    let mut bits = is_honest.then(|| Box::new([0; WORDS]));
+    let mut room = [std::mem::MaybeUninit::uninit(); ROOM];
+    let mut entries = rustix::fs::RawDir::new(open, &mut room);
+    let mut left = ROOM;
+    while bits.is_some() || each.is_some() {
+        let Some(entry) = entries.next() else { break };
+        let entry = entry.ok()?;
+        let name = entry.file_name().to_bytes();
+        if let Some(each) = each.as_mut().filter(|_| !matches!(name, b"." | b"..")) {
+            each(OsStr::from_bytes(name));
+        }
+        bits = bits.and_then(|mut bits| {
             left = left.checked_sub(name.len())?;
             // Which letters others are taken for is the filesystem's secret.
-            if !name.is_ascii() {
-                return None;
-            }
-            let (word, bit) = place(name);
+            let (word, bit) = Some(place(name)).filter(|_| name.is_ascii())?;
             *bits.get_mut(word)? |= bit;
-        }
-        Some(bits)
+            Some(bits)
+        });
     }
+    bits
+}
+
+/// Returns whether something lies at one of these paths. Those after the first are looked for among the
+/// names of their folder: mostly there are none of them.
+pub fn is_any_there(paths: &[PathBuf]) -> bool {
+    let mut listed: Option<(&Path, Listing)> = None;
+    paths.iter().enumerate().any(|(at, path)| {
+        if let Some((folder, name)) = path.parent().zip(path.file_name()).filter(|_| at > 0) {
+            let known = listed.take().filter(|(known, _)| *known == folder);
+            let (_, names) =
+                listed.insert(known.unwrap_or_else(|| (folder, Listing::read(folder))));
+            if !names.may_have(name) {
+                return false;
+            }
+        }
+        path.symlink_metadata().is_ok()
+    })
 }
 
 /// Returns the word and the bit of a name, the same in every letter case (FNV-1a).
@@ -101,6 +149,41 @@ mod tests {
         assert!(names.may_have(".ba\u{17f}hrc".as_ref()));
         let project = Project::new().file(".ba\u{17f}hrc", "x");
         assert!(Listing::read(project.root()).may_have(".bashrc".as_ref()));
+    }
+
+    #[test]
+    fn any_of_some_paths_is_there_or_none() {
+        let project =
+            Project::new().file("b", "x").symlink("c", "nowhere").dir("d").file("d/e", "");
+        let paths = |names: &[&str]| names.iter().map(|it| project.path(it)).collect::<Vec<_>>();
+        let cases: [(&[&str], bool); 9] = [
+            (&[], false),
+            (&["a"], false),
+            (&["b"], true),
+            (&["a", "b"], true),
+            (&["a", "c"], true),
+            (&["a", "x", "y", "d"], true),
+            (&["a", "x", "d/e", "y"], true),
+            (&["a", "x/y", "d/x", "z"], false),
+            (&["a", "b/x"], false),
+        ];
+        for (names, expected) in cases {
+            assert_eq!(is_any_there(&paths(names)), expected, "{names:?}");
+        }
+        assert!(is_any_there(&["/nowhere".into(), "/proc/self/exe".into()]));
+    }
+
+    #[test]
+    fn every_name_is_told_also_those_that_are_not_kept() {
+        let project = Project::new().file("x.sln", "").file("\u{17f}", "").dir("d");
+        let mut told = Vec::new();
+        let names = Listing::read_and_tell(project.root(), |name| told.push(name.to_owned()));
+        told.sort();
+        assert_eq!(told, ["d", "x.sln", "\u{17f}"]);
+        assert!(names.may_have("y".as_ref()), "there are letters that are not known");
+        let mut told = 0;
+        assert!(!Listing::read_and_tell(Path::new("/proc"), |_| told += 1).is_whole());
+        assert!(told > 10);
     }
 
     #[test]

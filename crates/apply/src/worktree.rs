@@ -17,6 +17,31 @@ const LONGEST: u64 = 8 << 10;
 /// The most other worktrees that are kept apart.
 const MOST: usize = 500;
 
+/// Where the file `.git` of a project leads.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Pointed {
+    /// To a repository in the project itself.
+    Inside(PathBuf),
+    /// To the repository of which the project is a linked worktree.
+    Linked(Worktree),
+}
+
+/// Returns where a project's `.git` leads, if that is a file; an error says why it does not count.
+///
+/// # Errors
+///
+/// As [`linked`].
+pub fn of(root: &Path) -> Result<Option<Pointed>, &'static str> {
+    // Asked here, for nearly all that follows asks it again.
+    if !fs::symlink_metadata(root.join(".git")).is_ok_and(|it| it.is_file()) {
+        return Ok(None);
+    }
+    match inside(root) {
+        Some(folder) => Ok(Some(Pointed::Inside(folder))),
+        None => Ok(linked(root)?.map(Pointed::Linked)),
+    }
+}
+
 /// Returns the repository that a project belongs to, if it is a linked worktree; an error says why
 /// what it leads to does not count.
 ///

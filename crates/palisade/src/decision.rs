@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use palisade_apply::HostLookup;
+use palisade_apply::{HostLookup, Once};
 use palisade_policy::decide::{Answer, Asked, Call, Judge, Reason, Step, Verdict};
 use palisade_policy::interception::{self, Door, Interception, Seen, ToolVerdict};
 use palisade_policy::jail::{self, Lookup, NoLookup, Side, WindowsRoot, judge_lexically};
@@ -70,10 +70,11 @@ impl Guard {
     /// Decides one call that a tool of this name makes; any shell where none is named.
     pub fn decide_as(&self, tool: Option<&str>, command: Asked<'_>, cwd: &str) -> Verdict {
         let call = Call { command, cwd };
+        let lookup = Once::of(self.lookup());
         let judge = || match (self.judge_of(tool, &call), tool) {
             (None, _) => Verdict::failed(),
-            (Some(judge), None) => judge.decide(&call, self.lookup()),
-            (Some(judge), Some(tool)) => judge.decide_as(tool, &call, self.lookup()),
+            (Some(judge), None) => judge.decide(&call, &lookup),
+            (Some(judge), Some(tool)) => judge.decide_as(tool, &call, &lookup),
         };
         self.advised(guarded(judge, Verdict::failed))
     }
@@ -211,15 +212,15 @@ impl Guard {
     fn with(session: &Session, sight: Sight) -> Self {
         let root = session.root().path.to_string_lossy().into_owned();
         let home = session.home().map(|home| home.to_string_lossy().into_owned());
-        let (policy, home, lookup) = (session.policy(), home.as_deref(), sight.lookup());
-        let judge = Judge::new(policy, &root, home, lookup);
-        let interception = Interception::new(policy, &root, home, lookup);
+        let (policy, home, lookup) = (session.policy(), home.as_deref(), Once::of(sight.lookup()));
+        let judge = Judge::new(policy, &root, home, &lookup);
+        let interception = Interception::new(policy, &root, home, &lookup);
         let own = policy.profile.value();
         let picks = picked(policy).into_iter().filter(|profile| *profile != own);
         let picks = picks.filter_map(|profile| {
             let policy = session.policy_for(&profile).ok()?;
-            let judge = Judge::new(&policy, &root, home, lookup);
-            let interception = Interception::new(&policy, &root, home, lookup);
+            let judge = Judge::new(&policy, &root, home, &lookup);
+            let interception = Interception::new(&policy, &root, home, &lookup);
             Some(Pick { profile, policy, judge, interception })
         });
         let picks = picks.collect();

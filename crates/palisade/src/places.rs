@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -36,9 +37,16 @@ pub struct Places {
 pub(crate) fn names_in(
     folder: &Path,
 ) -> rustix::io::Result<impl Iterator<Item = rustix::io::Result<OsString>> + use<>> {
-    use rustix::fs::{Dir, Mode, OFlags};
+    use rustix::fs::{Mode, OFlags};
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let entries = Dir::new(rustix::fs::open(folder, flags, Mode::empty())?)?;
+    names_of(rustix::fs::open(folder, flags, Mode::empty())?)
+}
+
+/// Returns the names in a folder that was opened for that.
+pub(crate) fn names_of(
+    folder: OwnedFd,
+) -> rustix::io::Result<impl Iterator<Item = rustix::io::Result<OsString>> + use<>> {
+    let entries = rustix::fs::Dir::new(folder)?;
     let name = |entry: rustix::fs::DirEntry| match entry.file_name().to_bytes() {
         b"." | b".." => None,
         name => Some(OsStr::from_bytes(name).to_owned()),

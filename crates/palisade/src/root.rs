@@ -9,6 +9,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use palisade_apply::{Opening, real};
+
 use crate::places::shown;
 use marker::Sighting;
 
@@ -129,7 +131,7 @@ pub enum RootError {
 /// [`RootError::TooWide`] if nothing but `/`, the home folder or something above it is left.
 pub fn detect(cwd: &Path, who: &Caller) -> Result<ProjectRoot, RootError> {
     let (here, itself) = real_folder(cwd)?;
-    let home = who.home.as_ref().map(|home| fs::canonicalize(home).unwrap_or(home.clone()));
+    let home = who.home.as_ref().map(|home| real(home).unwrap_or(home.clone()));
     let mut warnings = Vec::new();
 
     // What lies above a folder that is too wide is too wide as well.
@@ -239,6 +241,11 @@ fn real_folder(path: &Path) -> Result<(PathBuf, Metadata), RootError> {
         true => RootError::Missing { path: path.into() },
         false => RootError::Unreadable { path: path.into(), source },
     };
+    if let Some((real, folder)) = palisade_apply::straight_folder(path, Opening::Look)
+        && let Ok(found) = fs::File::from(folder).metadata()
+    {
+        return Ok((real, found));
+    }
     let real = fs::canonicalize(path).map_err(failed)?;
     let found = fs::metadata(&real).map_err(failed)?;
     if !found.is_dir() {
@@ -255,7 +262,7 @@ fn real_folder(path: &Path) -> Result<(PathBuf, Metadata), RootError> {
 /// As [`explicit`], and a folder that is too wide.
 pub fn named(dir: &Path, who: &Caller) -> Result<ProjectRoot, RootError> {
     let found = explicit(dir)?;
-    let home = who.home.as_ref().map(|home| fs::canonicalize(home).unwrap_or(home.clone()));
+    let home = who.home.as_ref().map(|home| real(home).unwrap_or(home.clone()));
     if is_too_wide(&found.path, home.as_deref()) {
         return Err(RootError::TooWide { path: found.path });
     }

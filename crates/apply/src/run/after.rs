@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,8 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     // The project's own repository and single paths first: however much else there is or was made,
     // these are looked at.
     let own = after.own_names().into_iter().chain(after.single_names().cloned());
-    let own = own.filter(|path| path.symlink_metadata().is_ok() && !is_kept(path));
+    let mut known = None;
+    let own = own.filter(|path| is_there(path, &mut known) && !is_kept(path));
     let mut found: Vec<PathBuf> = own.filter(|path| !is_harmless(path)).collect();
     // Where not everything is looked over, a folder that may hold a protected name goes as a whole.
     let taken = kept.map(Names::taken).unwrap_or_default().into_iter();
@@ -104,6 +105,27 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
         notes.push(not_looked_over("not all folders were looked into: there are too many".into()));
     }
     notes
+}
+
+/// A folder that was asked about, and whether it is there.
+type Known = Option<(PathBuf, bool)>;
+
+/// Returns whether something lies at a path. Of a repository many names are asked about, and where its
+/// folder is `known` not to be there none of them is.
+fn is_there(path: &Path, known: &mut Known) -> bool {
+    if known.as_ref().is_some_and(|(folder, is)| !is && path.starts_with(folder)) {
+        return false;
+    }
+    let Err(error) = path.symlink_metadata() else { return true };
+    let folder = path.parent().filter(|_| error.kind() == ErrorKind::NotFound);
+    if let Some(folder) = folder
+        && known.as_ref().is_none_or(|(known, _)| known != folder)
+    {
+        let found = folder.symlink_metadata();
+        let is = !found.is_err_and(|error| error.kind() == ErrorKind::NotFound);
+        *known = Some((folder.to_owned(), is));
+    }
+    false
 }
 
 /// Returns whether something made inside may lie in a folder that did not open. Where we may not go
@@ -206,4 +228,28 @@ pub(super) fn text(path: &Path) -> Option<String> {
     let mut text = String::new();
     file.take(LONGEST).read_to_string(&mut text).ok()?;
     Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use palisade_testkit::Project;
+
+    use super::*;
+
+    #[test]
+    fn names_in_a_folder_that_is_not_there_are_not_and_others_are_looked_for() {
+        let project =
+            Project::new().file("a/.git/config", "").symlink("b/.git", "nowhere").file("b/x", "");
+        #[rustfmt::skip]
+        let cases = [
+            (".git/hooks", false), (".git/config", false), (".git/info/attributes", false),
+            ("a/.git/hooks", false), ("a/.git/config", true), ("a/.git/info/attributes", false),
+            ("a/.git/config", true), ("b/.git", true), ("b/.git/hooks", false), ("b/x", true),
+            ("c/.git/config", false), ("b/.git", true), ("b/x/y", false), ("b/x", true),
+        ];
+        let mut known = None;
+        for (name, expected) in cases {
+            assert_eq!(is_there(&project.path(name), &mut known), expected, "{name}");
+        }
+    }
 }

@@ -48,16 +48,18 @@ struct Folder {
     links: Vec<PathBuf>,
     /// The topmost of it and what is above it that others may not search.
     shut: Option<PathBuf>,
+    /// What lies at its path, a link not followed, where that was looked at.
+    itself: Option<Metadata>,
     /// Whether the survey has noted it.
     is_placed: bool,
-    /// How many names in it were asked about.
-    asked: u32,
+    /// How many names in it were asked about that are not there.
+    missed: u32,
     names: Option<Listing>,
 }
 
-/// After so many questions about names in a folder, all of its names are read at once: most of what
+/// After so many names that are not in a folder, all of its names are read at once: most of what
 /// policies name is nowhere.
-const PATIENCE: u32 = 4;
+const PATIENCE: u32 = 2;
 
 impl Folders {
     pub(super) fn new(privilege: Privilege, lent: Lent) -> Self {
@@ -67,39 +69,60 @@ impl Folders {
 
     /// Looks at a name in a folder, whose path is `path`.
     pub(super) fn look(&mut self, above: &Path, name: &OsStr, path: &Path) -> Seen {
-        let folder = self.find(above);
+        let number = self.find(above);
+        let folder = &self.known[number];
         // In a folder that is not there nothing is, and nobody is asked.
         let Some(real) = &folder.real else { return Seen::default() };
         let at = below(real, name);
-        folder.asked += 1;
-        if folder.asked > PATIENCE && folder.names.is_none() {
-            folder.names = Some(Listing::read(real));
+        let (links, shut) = (folder.links.clone(), folder.shut.clone());
+        let known = self.number(path);
+        if let Some(found) = known.and_then(|known| self.known[known].itself.clone()) {
+            return Seen { at: Some(at), links, found: Some(found) };
         }
-        let links = folder.links.clone();
+        let found = self.looked(number, name, (&at, path));
+        let found = found.inspect_err(|error| note_barred(&mut self.barred, above, error));
+        let found = found.ok().flatten();
+        if let (Some(found), None) = (found.as_ref().filter(|found| found.is_dir()), known) {
+            let learned = Folder::new(at.clone(), links.clone(), shut, found);
+            self.learn(path, Folder { itself: Some(found.clone()), ..learned });
+        }
+        Seen { at: Some(at), links, found }
+    }
+
+    /// Looks at a name in the folder of this number, which is `at` a place and was asked about by a
+    /// path; finds nothing where there is none.
+    fn looked(
+        &mut self,
+        number: usize,
+        name: &OsStr,
+        (at, path): (&Path, &Path),
+    ) -> Result<Option<Metadata>, Error> {
+        let above = at.parent().unwrap_or(at);
+        let folder = &mut self.known[number];
+        if folder.missed >= PATIENCE && folder.names.is_none() {
+            folder.names = Some(Listing::read(above));
+        }
         if folder.names.as_ref().is_some_and(|names| !names.may_have(name)) {
-            return Seen { at: Some(at), links, found: None };
+            return Ok(None);
         }
-        let shut = folder.shut.clone();
-        match self.looked(&at, path) {
-            Ok(found) => {
-                if found.is_dir() {
-                    let learned = Folder::new(at.clone(), links.clone(), shut, &found);
-                    if self.number(path).is_none() {
-                        self.learn(path, learned);
-                    }
-                }
-                Seen { at: Some(at), links, found: Some(found) }
+        match way::look(above, path, &mut self.lent) {
+            Ok(found) => Ok(Some(found)),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                self.known[number].missed += 1;
+                Ok(None)
             }
-            Err(error) => {
-                note_barred(&mut self.barred, above, &error);
-                Seen { at: Some(at), links, found: None }
-            }
+            Err(error) => Err(error),
         }
     }
 
-    /// Looks at what is `at` a place, under the name that it was asked about.
-    fn looked(&mut self, at: &Path, path: &Path) -> Result<Metadata, Error> {
-        way::look(at.parent().unwrap_or(at), path, &mut self.lent)
+    /// Forgets what lay at the paths that were asked about, and what did not: those to come are told
+    /// of by somebody who sees them later, and are looked at then.
+    pub(super) fn forget(&mut self) {
+        for folder in &mut self.known {
+            (folder.itself, folder.names, folder.missed) = (None, None, 0);
+        }
+        self.by_path.retain(|_, number| self.known[*number].real.is_some());
+        self.last = usize::MAX;
     }
 
     /// Follows a path to its end; nothing if it leads nowhere.
@@ -110,7 +133,8 @@ impl Folders {
 
     /// Returns a path without its links; nothing if it leads nowhere.
     pub(super) fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        self.find(path).real.clone()
+        let number = self.find(path);
+        self.known[number].real.clone()
     }
 
     /// Returns the topmost folder above `path`, which is free of links, that others may not search;
@@ -118,7 +142,10 @@ impl Folders {
     pub(super) fn shut_above(&mut self, path: &Path) -> Option<PathBuf> {
         match self.privilege {
             Privilege::Ordinary => None,
-            Privilege::Root { .. } => self.find(split(path)?.0).shut.clone(),
+            Privilege::Root { .. } => {
+                let number = self.find(split(path)?.0);
+                self.known[number].shut.clone()
+            }
         }
     }
 
@@ -131,19 +158,20 @@ impl Folders {
     /// Says that the survey has noted this folder.
     pub(super) fn placed(&mut self, path: &Path) {
         let last = self.last;
-        self.find(path).is_placed = true;
+        let number = self.find(path);
+        self.known[number].is_placed = true;
         // Its neighbour is more likely to be asked about than what is in it.
         self.last = last;
     }
 
-    /// Returns a folder, with everything above it asked about before.
-    fn find(&mut self, path: &Path) -> &mut Folder {
+    /// Returns the number of a folder, with everything above it asked about before.
+    fn find(&mut self, path: &Path) -> usize {
         let number = self.number(path).unwrap_or_else(|| {
             let folder = self.ask(path);
             self.learn(path, folder)
         });
         self.last = number;
-        &mut self.known[number]
+        number
     }
 
     fn number(&self, path: &Path) -> Option<usize> {
@@ -163,14 +191,21 @@ impl Folders {
 
     fn ask(&mut self, path: &Path) -> Folder {
         let Some((above, name)) = split(path) else { return self.elsewhere(path) };
-        let above = self.find(above);
+        let number = self.find(above);
+        let above = &self.known[number];
         let Some(real) = above.real.as_ref().map(|real| below(real, name)) else {
             return Folder::default();
         };
         let (shut, links) = (above.shut.clone(), above.links.clone());
-        match self.looked(&real, path) {
-            Ok(found) if found.is_symlink() => self.elsewhere(path),
-            Ok(found) => Folder::new(real, links, shut, &found),
+        match self.looked(number, name, (&real, path)) {
+            Ok(None) => Folder::default(),
+            Ok(Some(found)) => {
+                let folder = match found.is_symlink() {
+                    true => self.elsewhere(path),
+                    false => Folder::new(real, links, shut, &found),
+                };
+                Folder { itself: Some(found), ..folder }
+            }
             Err(error) => {
                 note_barred(&mut self.barred, path, &error);
                 Folder::default()
@@ -222,11 +257,35 @@ mod tests {
         for (name, is_there) in [(".bashrc", true), ("gone", true), (".zshrc", false)] {
             let mut folders = Folders::new(Privilege::Ordinary, Lent::nothing());
             assert_eq!(ask(&mut folders, root, name), is_there, "{name}");
+            let number = folders.find(root);
             assert!(
-                folders.find(root).names.as_ref().is_some_and(Listing::is_whole),
+                folders.known[number].names.as_ref().is_some_and(Listing::is_whole),
                 "it was listed"
             );
         }
+    }
+
+    #[test]
+    fn what_came_since_is_found_once_the_rest_is_forgotten() {
+        let project = Project::new().dir("there").dir("before");
+        let root = project.root();
+        let mut folders = Folders::new(Privilege::Ordinary, Lent::nothing());
+        assert!(!ask(&mut folders, root, ".cargo"));
+        assert_eq!(folders.real(&root.join(".cargo")), None, "the names tell of folders, too");
+        assert_eq!(folders.real(&root.join("there")), Some(root.join("there")));
+        let inode = |folders: &mut Folders, name: &str| {
+            let seen = folders.look(root, name.as_ref(), &root.join(name));
+            seen.found.map(|found| std::os::unix::fs::MetadataExt::ino(&found))
+        };
+        let there = inode(&mut folders, "there");
+        std::fs::rename(project.path("there"), project.path("away")).unwrap();
+        std::fs::rename(project.path("before"), project.path("there")).unwrap();
+        std::fs::create_dir(project.path(".cargo")).unwrap();
+        assert_eq!(inode(&mut folders, "there"), there, "one look is one answer");
+        folders.forget();
+        assert_ne!(inode(&mut folders, "there"), there);
+        assert!(inode(&mut folders, ".cargo").is_some());
+        assert_eq!(folders.real(&root.join(".cargo")), Some(root.join(".cargo")));
     }
 
     #[test]

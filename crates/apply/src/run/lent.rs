@@ -170,7 +170,7 @@ fn find(path: &Path) -> Result<OwnedFd> {
 
 /// Returns whether it is ours and lacks some of these rights.
 fn lacks(stat: &Stat, rights: u32) -> bool {
-    stat.st_uid == rustix::process::geteuid().as_raw() && stat.st_mode & rights != rights
+    stat.st_mode & rights != rights && stat.st_uid == rustix::process::geteuid().as_raw()
 }
 
 /// By the descriptor: what has the path by now may be something else.

@@ -1,8 +1,8 @@
 //! The three standard descriptors: which may be handed over, and which are read for the command.
 
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 
-use rustix::fs::{FileType, Mode, OFlags};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Gid, Uid};
 
@@ -90,7 +90,7 @@ pub(super) fn open(
             let (read, pipe) = into_command(reader)?;
             (read, Feed::Bytes(pipe, bytes, 0))
         }
-        Input::From(fd) => match manner(fd.as_fd(), 0)? {
+        Input::From(fd) => match manner(fd.as_fd(), None, 0)? {
             Manner::Null => (copied(fd.as_fd())?, Feed::None),
             Manner::File | Manner::Socket => {
                 let (read, pipe) = into_command(reader)?;
@@ -109,14 +109,15 @@ pub(super) fn open(
     };
     let [_, is_one, is_two] = &mut terminals;
     let mut shown = None;
-    let is_one_place = passing.cap.is_none() && are_one(&streams.stdout, &streams.stderr);
-    let (one, out) = output((streams.stdout, 1), reader, passing, (is_one, &mut shown))?;
+    let [first, second] = [seen(&streams.stdout)?, seen(&streams.stderr)?];
+    let is_one_place = passing.cap.is_none() && are_one(first.as_ref(), second.as_ref());
+    let (one, out) = output((streams.stdout, first, 1), reader, passing, (is_one, &mut shown))?;
     let is_ours = matches!(out, Drain::Relay(..) | Drain::Capped(_));
     let (two, err) = if is_one_place && is_ours {
         // What goes to one place stays in its order.
         (copied(one.as_fd())?, Drain::None)
     } else {
-        output((streams.stderr, 2), reader, passing, (is_two, &mut shown))?
+        output((streams.stderr, second, 2), reader, passing, (is_two, &mut shown))?
     };
     let any = terminals.contains(&true);
     let terminal = any.then(|| Terminal::new(terminals, read, shown, passing.cap));
@@ -132,15 +133,22 @@ pub(super) struct Passing {
     pub(super) is_timed: bool,
 }
 
+/// Looks at where an output goes, if that was open before.
+fn seen(output: &Output) -> Result<Option<Stat>, CannotStart> {
+    match output {
+        Output::To(fd) => Ok(Some(stat(fd.as_fd())?)),
+        Output::Null | Output::Capture | Output::Pipe(_) => Ok(None),
+    }
+}
+
 /// Returns whether two outputs go to one file, pipe or socket.
-fn are_one(one: &Output, two: &Output) -> bool {
-    let (Output::To(one), Output::To(two)) = (one, two) else { return false };
-    let place = |fd: &OwnedFd| rustix::fs::fstat(fd).map(|stat| (stat.st_dev, stat.st_ino));
-    place(one).is_ok_and(|one| place(two) == Ok(one))
+fn are_one(one: Option<&Stat>, two: Option<&Stat>) -> bool {
+    let place = |stat: &Stat| (stat.st_dev, stat.st_ino);
+    one.is_some_and(|one| two.map(place) == Some(place(one)))
 }
 
 fn output(
-    (stream, number): (Output, u8),
+    (stream, seen, number): (Output, Option<Stat>, u8),
     reader: Option<u32>,
     passing: Passing,
     (is_terminal, shown): (&mut bool, &mut Option<OwnedFd>),
@@ -155,7 +163,7 @@ fn output(
             (copied(pipe.as_fd())?, Drain::None)
         }
         Output::Pipe(pipe) => relayed(pipe.into(), reader, passing)?,
-        Output::To(fd) => match manner(fd.as_fd(), number)? {
+        Output::To(fd) => match manner(fd.as_fd(), seen, number)? {
             Manner::Null if passing.cap.is_none() && !passing.is_timed => {
                 (copied(fd.as_fd())?, Drain::None)
             }
@@ -196,10 +204,15 @@ enum Manner {
     Terminal,
 }
 
-/// Says what a descriptor is, if the command may have anything to do with it.
-fn manner(fd: BorrowedFd<'_>, number: u8) -> Result<Manner, CannotStart> {
+fn stat(fd: BorrowedFd<'_>) -> Result<Stat, CannotStart> {
+    rustix::fs::fstat(fd).map_err(before("look at a standard descriptor"))
+}
+
+/// Says what a descriptor is, which may have been looked at, if the command may have anything to do with
+/// it.
+fn manner(fd: BorrowedFd<'_>, seen: Option<Stat>, number: u8) -> Result<Manner, CannotStart> {
     let refused = |what| Err(CannotStart::Descriptor { number, what });
-    let stat = rustix::fs::fstat(fd).map_err(before("look at a standard descriptor"))?;
+    let stat = seen.map_or_else(|| stat(fd), Ok)?;
     let flags = rustix::fs::fcntl_getfl(fd).map_err(before("look at a standard descriptor"))?;
     if flags.contains(OFlags::PATH) {
         return refused("a bare path");
@@ -233,12 +246,21 @@ fn pipe(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {
         let (uid, gid) = (Uid::from_raw(reader), Gid::from_raw(reader));
         rustix::fs::fchown(&read, Some(uid), Some(gid)).map_err(&failed)?;
     }
-    Ok((lift(read).map_err(&failed)?, lift(write).map_err(&failed)?))
+    Ok((beside_standard(read)?, beside_standard(write)?))
 }
 
+/// Moves a descriptor away from the numbers of the three streams, should whoever runs us have closed
+/// those: what is printed there must not end up in it.
+fn beside_standard(fd: OwnedFd) -> Result<OwnedFd, CannotStart> {
+    if fd.as_raw_fd() > 2 { Ok(fd) } else { lift(fd).map_err(before("make a pipe")) }
+}
+
+// Of each pipe only the command's end lies above the numbers that a sandbox uses. The sandbox has no
+// use for ours, and puts others in their place.
+
 fn into_command(reader: Option<u32>) -> Result<(OwnedFd, Pipe), CannotStart> {
-    let (read, write) = pipe(reader)?;
-    let kept = copied(read.as_fd())?;
+    let (kept, write) = pipe(reader)?;
+    let read = copied(kept.as_fd())?;
     unblocked(write.as_fd())?;
     Ok((read, Pipe { write, read: kept }))
 }
@@ -246,7 +268,7 @@ fn into_command(reader: Option<u32>) -> Result<(OwnedFd, Pipe), CannotStart> {
 fn out_of_command(reader: Option<u32>) -> Result<(OwnedFd, OwnedFd), CannotStart> {
     let (read, write) = pipe(reader)?;
     unblocked(read.as_fd())?;
-    Ok((read, write))
+    Ok((read, lift(write).map_err(before("make a pipe"))?))
 }
 
 fn unblocked(fd: BorrowedFd<'_>) -> Result<(), CannotStart> {

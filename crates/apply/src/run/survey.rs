@@ -56,6 +56,8 @@ pub(super) fn survey(
     }
     sockets.iter().for_each(|path| found.look(path));
     let trees: Vec<PathBuf> = questions.trees.iter().filter_map(|tree| found.real(tree)).collect();
+    // What is seen from now on was told after what was asked.
+    found.folders.forget();
     let mut barred: Vec<PathBuf> = Vec::new();
     let mut unseen = false;
     // Not the one of `found`: while names are told, what they mean is looked at.

@@ -1,10 +1,12 @@
 //! Markers: the files and folders that say "a project starts here".
 
+use std::ffi::OsStr;
 use std::fs::{self, Metadata};
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use palisade_apply::Listing;
 use rustix::fs::{Mode, OFlags, open};
 
 use super::Unfit;
@@ -45,18 +47,28 @@ pub(super) enum Sighting {
     Nothing,
 }
 
+/// How many markers are looked for by their names, before all names of the folder are read: nearly every
+/// project has one of these.
+const FIRST: usize = 2;
+
 /// Looks for a marker of `uid` directly in `folder`.
 pub(super) fn look(folder: &Path, uid: u32) -> Sighting {
     let mut seen = Sighting::Nothing;
-    for (name, shape) in MARKERS {
+    let mut names = None;
+    for (number, (name, shape)) in MARKERS.into_iter().enumerate() {
+        if number >= FIRST {
+            let (names, _) = names.get_or_insert_with(|| names_in(folder));
+            if !names.may_have(OsStr::new(name)) {
+                continue;
+            }
+        }
         match judge(folder, name, shape, uid) {
             found @ Sighting::Marker(_) => return found,
             ignored @ Sighting::Ignored(..) => seen = ignored,
             Sighting::Nothing => {}
         }
     }
-    // Only now, because it means reading the whole folder.
-    for name in solutions(folder) {
+    for name in names.map(|(_, solutions)| solutions).unwrap_or_default() {
         match judge(folder, &name, Shape::File, uid) {
             found @ Sighting::Marker(_) => return found,
             ignored @ Sighting::Ignored(..) => seen = ignored,
@@ -100,15 +112,14 @@ fn starts_with(path: &Path, wanted: &[u8]) -> bool {
     file.take(wanted.len() as u64).read_to_end(&mut start).is_ok() && start == wanted
 }
 
-fn solutions(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .filter_map(|entry| entry.file_name().into_string().ok())
-        .filter(|name| name.len() > SOLUTION.len() && name.ends_with(SOLUTION))
-        .collect();
+/// Reads the names in a folder, and returns those of solutions apart.
+fn names_in(folder: &Path) -> (Listing, Vec<String>) {
+    let mut solutions = Vec::new();
+    let names = Listing::read_and_tell(folder, |name| {
+        let name = name.to_str().filter(|it| it.len() > SOLUTION.len() && it.ends_with(SOLUTION));
+        solutions.extend(name.map(str::to_owned));
+    });
     // The order of a folder is chance; the answer must not be.
-    names.sort();
-    names
+    solutions.sort();
+    (names, solutions)
 }

@@ -38,7 +38,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use palisade_apply::cache::{Held, Store};
-use palisade_apply::{Host, worktree};
+use palisade_apply::worktree::Pointed;
+use palisade_apply::{Host, Opening, straight_folder, worktree};
 use palisade_plan::policy::decide::{Permit, Reason, Verdict};
 use palisade_plan::{Caches, Note, Order, Plain, Plan, Walls};
 use palisade_policy::Origin;
@@ -66,6 +67,7 @@ use crate::session::{OpenError, Request, Session, Warning};
 use crate::workspaces::{InUse, Workspaces};
 use ask::Asking;
 use latest::Latest;
+use own_state::OwnState;
 use planned::Ordered;
 pub(crate) use planned::{LOWER, for_this_machine};
 use record::{Recorded, Recorder, call_hash, run_name};
@@ -337,10 +339,13 @@ impl Sandbox {
             Some(folder) => self.0.cwd.join(folder),
             None => self.0.cwd.clone(),
         };
-        let Ok(place) = folder.canonicalize() else { return Err(CannotRun::Folder { folder }) };
-        if !place.is_dir() {
-            return Err(CannotRun::Folder { folder });
-        }
+        let place = match straight_folder(&folder, Opening::Look) {
+            Some((place, _)) => place,
+            None => match folder.canonicalize() {
+                Ok(place) if place.is_dir() => place,
+                Ok(_) | Err(_) => return Err(CannotRun::Folder { folder }),
+            },
+        };
         self.check_ours(&place)?;
         match folder.into_os_string().into_string() {
             Ok(text) => Ok((text, place)),
@@ -349,7 +354,12 @@ impl Sandbox {
     }
 
     /// Works out what the policy says about a job, and under which profile it runs.
-    fn order(&self, job: &Job, place: &Path, cwd: &str) -> Result<Ordered, CannotRun> {
+    fn order(
+        &self,
+        job: &Job,
+        (place, cwd): (&Path, &str),
+        own: Option<&OwnState>,
+    ) -> Result<Ordered, CannotRun> {
         let Inner { session, guard, environment, .. } = &*self.0;
         let tool = job.tool.as_deref();
         let picked = guard.profile(tool, job.words.asked(), cwd);
@@ -368,8 +378,8 @@ impl Sandbox {
         let root = &session.root().path;
         let mut order = Order::new(policy, root, place, session.home(), &argv, environment);
         order.plain = self.plain(job, policy).map(|it| Plain { argv: wrapped(it.argv), ..it });
-        if let Some(state) = &self.0.state {
-            own_state::hide(&mut order, state)?;
+        if let Some(own) = own {
+            own.hide(&mut order)?;
         }
         homes::hide_in_both(&mut order, self.0.real_home.as_deref());
         // Where nothing is ours, there is no proxy either.
@@ -384,14 +394,13 @@ impl Sandbox {
         if let Some(time) = job.timeout {
             order.bounds.time = Some(order.bounds.time.map_or(time, |policy| policy.min(time)));
         }
-        if let Some(folder) = worktree::inside(root) {
-            order.guard_repository(&root.join(".git"), &folder);
-        } else {
-            match worktree::linked(root) {
-                Ok(Some(worktree)) => order.grant_worktree(&worktree),
-                Ok(None) => {}
-                Err(why) => order.refuse_worktree(&root.join(".git"), why),
+        match worktree::of(root) {
+            Ok(None) => {}
+            Ok(Some(Pointed::Inside(folder))) => {
+                order.guard_repository(&root.join(".git"), &folder);
             }
+            Ok(Some(Pointed::Linked(worktree))) => order.grant_worktree(&worktree),
+            Err(why) => order.refuse_worktree(&root.join(".git"), why),
         }
         let log = policy.audit.path.sourced().map(|path| crate::history::files(&path.value.path()));
         let log = log.into_iter().flatten().filter_map(|file| Folder::literal(&file).ok());
@@ -413,7 +422,7 @@ impl Sandbox {
         if order.write.is_empty() {
             return None;
         }
-        if !order.cache_markers().iter().any(|marker| marker.symlink_metadata().is_ok()) {
+        if !palisade_apply::is_any_there(&order.cache_markers()) {
             return None;
         }
         let held =
@@ -447,19 +456,10 @@ impl Sandbox {
         (!both.is_empty()).then(|| both.join(", "))
     }
 
-    /// Makes the folders of our own state that are to be hidden.
-    fn make_own_state(&self) {
-        if let Some(state) = self.0.state.as_ref().filter(|_| self.hides()) {
-            own_state::make(state);
-        }
-    }
-
-    /// Hides what other projects have built.
-    fn hide_other_caches(&self, order: &mut Order, held: Option<&Held>) -> Result<(), CannotRun> {
-        match &self.0.state {
-            Some(state) => own_state::hide_caches(order, state, held.map(Held::folder)),
-            None => Ok(()),
-        }
+    /// Looks at our own state; where it is to be hidden, its folders are made first.
+    fn own_state(&self) -> Result<Option<OwnState>, CannotRun> {
+        let look = if self.hides() { OwnState::made } else { OwnState::look };
+        self.0.state.as_deref().map(look).transpose()
     }
 
     /// Returns what says that nothing is confined, if something does.

@@ -12,6 +12,7 @@ use palisade_policy::policy::{Network, Profile, Require};
 use super::error::CannotRun;
 use super::hint::Under;
 use super::latest::Made;
+use super::own_state::OwnState;
 use super::{Job, Planned, Sandbox};
 
 /// The caller's variable that names the best way for connections to be led to us: tests try the
@@ -52,8 +53,9 @@ impl Sandbox {
     /// As [`Sandbox::plan`].
     pub fn plan_elsewhere(&self, job: impl Into<Job>) -> Result<Planned, CannotRun> {
         self.plan_with(&job.into(), |job, place, cwd| {
-            let mut ordered = self.order(job, place, cwd)?;
-            self.hide_other_caches(&mut ordered.order, None)?;
+            let own = self.0.state.as_deref().map(OwnState::look).transpose()?;
+            let mut ordered = self.order(job, (place, cwd), own.as_ref())?;
+            own.map_or(Ok(()), |own| own.hide_caches(&mut ordered.order, None))?;
             Ok((ordered, None))
         })
     }
@@ -80,10 +82,11 @@ impl Sandbox {
         place: &Path,
         cwd: &str,
     ) -> Result<(Ordered, Option<Held>), CannotRun> {
-        self.make_own_state();
-        let mut ordered = self.order(job, place, cwd)?;
+        let own = self.own_state()?;
+        let mut ordered = self.order(job, (place, cwd), own.as_ref())?;
         let caches = self.caches(&mut ordered.order);
-        self.hide_other_caches(&mut ordered.order, caches.as_ref())?;
+        let folder = caches.as_ref().map(Held::folder);
+        own.map_or(Ok(()), |own| own.hide_caches(&mut ordered.order, folder))?;
         Ok((ordered, caches))
     }
 

@@ -44,7 +44,7 @@ impl Apart {
         for folder in &request.apart {
             let folder = request.cwd.join(folder);
             // By what it is, too: a link beside it must lead no further.
-            let real = folder.canonicalize().unwrap_or_else(|_| folder.clone());
+            let real = palisade_apply::real(&folder).unwrap_or_else(|_| folder.clone());
             if root.starts_with(&real) || real.starts_with(root) {
                 return Err(OpenError::Apart { own: root.clone(), other: real });
             }
@@ -78,7 +78,7 @@ impl Apart {
 /// Returns what we keep for ourselves. Caches are not among it: a project has its own there.
 fn own_state(request: &Request, root: &Path) -> Vec<Sourced<PathPattern>> {
     let Some(state) = request.places().state else { return Vec::new() };
-    let real = state.canonicalize().ok().filter(|real| *real != state);
+    let real = palisade_apply::real(&state).ok().filter(|real| *real != state);
     let folders = real.iter().chain([&state]).flat_map(|state| OWN.map(|name| state.join(name)));
     // Whoever works in there means to.
     let folders = folders.filter(|folder| !root.starts_with(folder));

@@ -14,7 +14,7 @@ use std::fmt::Display;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use palisade_apply::Listing;
+use palisade_apply::{Listing, Opening, straight_folder};
 use palisade_policy::Policy;
 use palisade_policy::key::{Field as _, Grants, Ignored, Refusals, Sourced};
 use palisade_policy::layer::{Layer, Resolved};
@@ -101,7 +101,14 @@ enum Found {
 impl Places {
     fn around(home: Option<&Path>) -> Self {
         let mut places = Self::default();
-        places.home = home.map(|home| (home.into(), places.place(home), Listing::read(home)));
+        places.home = home.map(|home| match straight_folder(home, Opening::List) {
+            Some((real, open)) => {
+                let elsewhere = Some(real).filter(|real| real != home);
+                let place = Place { elsewhere, found: Found::Something };
+                (home.into(), place, Listing::of(&open))
+            }
+            None => (home.into(), places.place(home), Listing::read(home)),
+        });
         places
     }
 

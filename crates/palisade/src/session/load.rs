@@ -369,18 +369,28 @@ pub(super) fn read_if_there(
     path: &Path,
     place: Place<'_>,
 ) -> Result<Option<Text>, OpenError> {
-    match path.symlink_metadata() {
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            misnamed(path)?;
-            Ok(None)
-        }
-        Err(_) | Ok(_) => read_text(layer, path, place).map(Some),
+    let is_nowhere = |path: &Path| match path.symlink_metadata() {
+        Err(error) => matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory),
+        Ok(_) => false,
+    };
+    // Mostly there is no such folder, and then none of the names that are looked for in it.
+    if has_our_name(path) && path.parent().is_some_and(is_nowhere) {
+        return Ok(None);
     }
+    if is_nowhere(path) {
+        misnamed(path)?;
+        return Ok(None);
+    }
+    read_text(layer, path, place).map(Some)
+}
+
+fn has_our_name(path: &Path) -> bool {
+    path.is_absolute() && path.file_name() == Some(OsStr::new("policy.yaml"))
 }
 
 /// Refuses `policy.yml` and `policy.json` where `policy.yaml` is looked for.
 fn misnamed(path: &Path) -> Result<(), OpenError> {
-    if path.file_name() != Some(OsStr::new("policy.yaml")) {
+    if !has_our_name(path) {
         return Ok(());
     }
     let near = ["yml", "json"].map(|ending| path.with_extension(ending));
