@@ -81,6 +81,15 @@ impl After {
         Some(after)
     }
 
+    /// Returns the same in memory of its own.
+    pub(crate) fn apart(&self) -> Self {
+        Self {
+            protect: self.protect.iter().map(PathPattern::apart).collect(),
+            names: self.names.apart(),
+            ..self.clone()
+        }
+    }
+
     /// Forgets what came after another run began that still went on: one of its commands may have made
     /// it, and ours may once that is set aside.
     fn distrust(&mut self, account: &Account) {

@@ -80,6 +80,19 @@ impl Coming {
         some.then_some(Self { paths, trees: searched, patterns, readable, known })
     }
 
+    /// Returns the same in memory of its own: it keeps nothing of the policy that it is from.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        let apart = |list: &[PathPattern]| list.iter().map(PathPattern::apart).collect();
+        Self {
+            paths: self.paths.clone(),
+            trees: self.trees.clone(),
+            patterns: apart(&self.patterns),
+            readable: apart(&self.readable),
+            known: self.known.clone(),
+        }
+    }
+
     /// Returns whether something of this name may be wanted, as [`Coming::wants`] then tells.
     pub fn may_want(&self, name: &OsStr) -> bool {
         let name = name.to_string_lossy();

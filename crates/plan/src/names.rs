@@ -57,6 +57,19 @@ impl Names {
         names
     }
 
+    /// Returns the same in memory of its own.
+    pub(crate) fn apart(&self) -> Self {
+        let apart = |list: &[PathPattern]| list.iter().map(PathPattern::apart).collect();
+        let deep = self.deep.iter().map(|(tail, pattern)| (tail.clone(), pattern.apart()));
+        Self {
+            plain: apart(&self.plain),
+            last: self.last.clone(),
+            other: apart(&self.other),
+            deep: deep.collect(),
+            exact: apart(&self.exact),
+        }
+    }
+
     /// Returns whether something of this name could be one of them, in the right folder. A search
     /// asks this of every name that it sees.
     pub(crate) fn may_want(&self, name: &OsStr) -> bool {

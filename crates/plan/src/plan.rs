@@ -92,6 +92,21 @@ pub struct Note {
 }
 
 impl Plan {
+    /// Returns what is needed of it once a command runs, in memory of its own: all that was made
+    /// together with it can go. Who waits for names that come has them.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        Self {
+            level: self.level,
+            steps: self.steps.to_vec().into(),
+            enforced: self.enforced.clone(),
+            notes: self.notes.clone(),
+            bounds: self.bounds,
+            after: self.after.as_ref().map(|after| Arc::new(after.apart())),
+            coming: None,
+        }
+    }
+
     /// Returns the steps, in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps

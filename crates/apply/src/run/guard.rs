@@ -82,7 +82,6 @@ struct Watch {
     names: Vec<Guarded>,
     /// Names that placeholders keep, if any do.
     kept: Option<Arc<Names>>,
-    coming: Option<Arc<Coming>>,
     inside: Inside,
 }
 
@@ -98,6 +97,8 @@ struct Inside {
 #[derive(Debug)]
 pub(super) struct Guard {
     watch: Arc<Watch>,
+    /// What may come, until the thread has it.
+    coming: Option<Arc<Coming>>,
     looks: Looks,
     events: Option<Arc<OwnedFd>>,
     told: Option<Told>,
@@ -180,10 +181,11 @@ impl Watched {
             users: (!is_own(&users)).then_some(users),
             mounts: namespace("mnt").map_err(&failed)?,
         };
-        let watch = Arc::new(Watch { names: self.names, kept, coming: self.coming, inside });
+        let watch = Arc::new(Watch { names: self.names, kept, inside });
         let looks = Looks::new(self.seen);
         let events = self.events.map(Arc::new);
-        let mut guard = Guard { watch, looks, events, told: None, notes: Vec::new() };
+        let coming = self.coming;
+        let mut guard = Guard { watch, coming, looks, events, told: None, notes: Vec::new() };
         if watcher == Watcher::Thread || self.slow {
             let doing = "watch protected files";
             guard.told =
@@ -254,9 +256,12 @@ impl Guard {
         }
     }
 
-    fn be_told(&self) -> std::io::Result<Told> {
+    fn be_told(&mut self) -> std::io::Result<Told> {
         let again = || events::open().ok().map(Arc::new);
-        Told::start(&self.watch, self.looks.clone(), self.events.clone().or_else(again))
+        let events = self.events.clone().or_else(again);
+        let told = Told::start(&self.watch, self.coming.clone(), self.looks.clone(), events)?;
+        self.coming = None;
+        Ok(told)
     }
 
     /// Ends the watch, and returns what was seen.

@@ -202,6 +202,10 @@ impl Running {
             });
             if quiet.as_mut().is_some_and(|quiet| quiet.is_long(now)) {
                 free();
+                idle::gather();
+                if said.started {
+                    self.plan = self.plan.apart();
+                }
                 idle::give_back();
             }
             let calm = quiet.as_ref().and_then(Quiet::due).map(|due| due - now);

@@ -29,6 +29,12 @@ pub(crate) fn is_wanted() -> bool {
     memory::own().is_some()
 }
 
+/// What is asked for from here on lies together, until memory is given back: what stays for long and
+/// is made anew leaves the pages that it shared with much that was freed.
+pub(crate) fn gather() {
+    memory::own().into_iter().for_each(memory::Own::gather);
+}
+
 /// Gives back what is not in use, in the process that waits. Nothing that anybody can see is lost.
 pub(crate) fn give_back() {
     let Some(own) = memory::own() else { return };

@@ -44,6 +44,10 @@ pub(super) trait Own {
     /// Returns where the room is.
     fn room(&self) -> Range<usize>;
 
+    /// Until memory is given back, hands out pieces that lie together: what stays and is asked for
+    /// anew leaves whole pages.
+    fn gather(&self);
+
     /// Gives back the pages of the room that nobody uses.
     fn give_back(&self);
 
@@ -169,6 +173,17 @@ impl<A: Sync> Own for Memory<A> {
         start..start + ROOM
     }
 
+    fn gather(&self) {
+        let room = self.room.get().cast::<u8>();
+        self.with_both(|ledger, since, copied| {
+            if copied > 0 {
+                since.settle(copied, ledger, room);
+            }
+            since.gather(ledger, room);
+            self.copied.store(ROOM, Ordering::Relaxed);
+        });
+    }
+
     fn give_back(&self) {
         let room = self.room.get().cast::<u8>();
         self.with_both(|ledger, since, copied| {
@@ -177,6 +192,8 @@ impl<A: Sync> Own for Memory<A> {
                 self.copied.store(0, Ordering::Relaxed);
             }
             ledger.give_back(room);
+            give_zeros(since);
+            give_zeros(&mut ledger.freed);
         });
     }
 
@@ -187,6 +204,21 @@ impl<A: Sync> Own for Memory<A> {
                 self.copied.store(ledger.given, Ordering::Relaxed);
             }
         });
+    }
+}
+
+/// Gives back the pages in which there is nothing but zeros anyway.
+fn give_zeros<T>(within: &mut T) {
+    let start = ptr::from_mut(within).expose_provenance();
+    let whole = start.next_multiple_of(PAGE)..idle::floor(start + size_of::<T>());
+    let is_zero = |page: &Range<usize>| {
+        let words = ptr::with_exposed_provenance::<u64>(page.start);
+        // SAFETY: the page lies within what we have for ourselves, and may hold anything.
+        (0..PAGE / size_of::<u64>()).all(|word| unsafe { words.add(word).read() } == 0)
+    };
+    for zeros in idle::runs(whole, is_zero) {
+        // SAFETY: what comes back is what was there.
+        unsafe { idle::give(zeros) };
     }
 }
 

@@ -63,6 +63,16 @@ enum Part {
 }
 
 impl PathPattern {
+    /// Returns the same pattern in memory of its own: it keeps nothing of the policy that it is from.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Name(name) => Part::Name(Arc::from(&**name)),
+            Part::Glob(_) | Part::Deep | Part::Parent => part.clone(),
+        });
+        Self { base: self.base, parts: parts.collect() }
+    }
+
     /// Returns whether this pattern no longer depends on an anchor.
     pub fn is_absolute(&self) -> bool {
         self.base == Base::Root

@@ -5,7 +5,6 @@
 //! remembers that it was not there; then there is nothing to cover yet, and somebody looks again.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use palisade_plan::{Coming, Note};
@@ -33,7 +32,7 @@ const TRIES: u32 = 8;
 /// What may come, and what has.
 #[derive(Debug)]
 pub(super) struct Come {
-    coming: Arc<Coming>,
+    coming: Coming,
     names: Vec<(Guarded, Option<Identity>)>,
     sweeps: Sweeps,
     /// Whether something is there that cannot be covered yet.
@@ -66,11 +65,13 @@ impl Sweeps {
 }
 
 impl Come {
-    pub(super) fn new(coming: &Arc<Coming>) -> Self {
+    pub(super) fn new(coming: &Coming) -> Self {
+        // What it was made together with can go.
+        let coming = coming.apart();
         let names = coming.paths.iter().filter_map(|path| Guarded::new(path, Against::Sight));
         Self {
-            coming: Arc::clone(coming),
             names: names.map(|name| (name, None)).collect(),
+            coming,
             sweeps: Sweeps::default(),
             waits: false,
             covered: 0,
