@@ -24,7 +24,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -62,8 +62,7 @@ pub(super) struct Watched {
 /// A name of which what lies there is guarded.
 #[derive(Debug)]
 struct Guarded {
-    path: PathBuf,
-    text: CString,
+    path: CString,
     against: Against,
 }
 
@@ -115,8 +114,11 @@ pub(super) struct Seen {
 
 impl Guarded {
     fn new(path: &Path, against: Against) -> Option<Self> {
-        let text = CString::new(path.as_os_str().as_bytes()).ok()?;
-        Some(Self { path: path.into(), text, against })
+        Some(Self { path: CString::new(path.as_os_str().as_bytes()).ok()?, against })
+    }
+
+    fn path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.path.to_bytes()))
     }
 }
 
@@ -218,7 +220,7 @@ fn are_slow(names: &[Guarded], seen: &[Option<Identity>]) -> bool {
             return false;
         }
         asked.push(device);
-        let kind = rustix::fs::statfs(&name.path).map(|found| found.f_type.cast_unsigned());
+        let kind = rustix::fs::statfs(name.path()).map(|found| found.f_type.cast_unsigned());
         kind.is_ok_and(|kind| SLOW.contains(&(kind & 0xffff_ffff)))
     };
     names.iter().zip(seen).any(&mut is_slow)

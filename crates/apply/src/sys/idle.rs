@@ -24,6 +24,9 @@ const MOST: usize = 40;
 /// Pages beside a place that is in use, which may be in use too.
 const MARGIN: usize = 2 * PAGE;
 
+/// What is left below a place on the stack to the functions that give the rest back.
+const BELOW: usize = 1 << 10;
+
 /// Whether memory is given back in this process.
 pub(crate) fn is_wanted() -> bool {
     memory::own().is_some()
@@ -45,7 +48,7 @@ pub(crate) fn give_back() {
     for range in found.iter(Of::Stack).filter(|range| range.contains(&here)) {
         // SAFETY: the unused end of the stack that this thread is on. Nothing lies there but what
         // functions that have returned left behind.
-        unsafe { give(range.start..floor(here).saturating_sub(MARGIN)) };
+        unsafe { give(range.start..floor(here.saturating_sub(BELOW))) };
     }
     for range in found.iter(Of::Code) {
         // SAFETY: pages of a file that nobody has changed come back from the file.
@@ -63,7 +66,7 @@ pub(crate) fn give_back_stack() {
     for range in found.iter(Of::Anonymous).filter(|range| range.contains(&here)) {
         // SAFETY: the mapping of a thread's stack begins behind a page that nobody may touch, so up to
         // here there is nothing but its unused end, and what functions that have returned left there.
-        unsafe { give(range.start..floor(here).saturating_sub(MARGIN)) };
+        unsafe { give(range.start..floor(here.saturating_sub(BELOW))) };
     }
 }
 
@@ -84,7 +87,7 @@ pub(crate) fn keep_only(top: usize) {
         floor(thread).saturating_sub(MARGIN)..floor(thread) + PAGE + MARGIN,
     ];
     let is_used = |page: &Range<usize>| used.iter().any(|used| meet(used, page));
-    let anonymous = found.iter(Of::Stack).chain(found.iter(Of::Anonymous)).chain([own.room()]);
+    let anonymous = found.iter(Of::Stack).chain(found.iter(Of::Anonymous)).chain([own.all()]);
     for unused in anonymous.flat_map(|range| runs(range, |page| !is_used(page))) {
         // SAFETY: the caller never uses what lies here again, and no other process has this memory.
         unsafe { give(unused) };

@@ -41,8 +41,8 @@ static OWN: OnceLock<&'static (dyn Own + Sync)> = OnceLock::new();
 
 /// Memory that can be given back.
 pub(super) trait Own {
-    /// Returns where the room is.
-    fn room(&self) -> Range<usize>;
+    /// Returns where the room is, and what is known of it.
+    fn all(&self) -> Range<usize>;
 
     /// Until memory is given back, hands out pieces that lie together: what stays and is asked for
     /// anew leaves whole pages.
@@ -168,9 +168,10 @@ impl<A: Sync> Memory<A> {
 }
 
 impl<A: Sync> Own for Memory<A> {
-    fn room(&self) -> Range<usize> {
-        let start = self.room.get().expose_provenance();
-        start..start + ROOM
+    fn all(&self) -> Range<usize> {
+        // Whole pages: that is how the room is aligned.
+        let start = ptr::from_ref(self).expose_provenance();
+        start..start + size_of::<Self>()
     }
 
     fn gather(&self) {

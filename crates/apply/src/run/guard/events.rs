@@ -88,7 +88,7 @@ pub(super) fn open() -> Result<OwnedFd, Errno> {
 /// Asks to be told of the folders that guarded names are in.
 fn above(folders: &mut Folders, watch: &Watch) -> Result<(), Errno> {
     let kept = watch.kept.iter().flat_map(|kept| kept.folders());
-    let guarded = watch.names.iter().map(|name| name.path.parent().unwrap_or(&name.path));
+    let guarded = watch.names.iter().map(|name| name.path().parent().unwrap_or(name.path()));
     for folder in guarded.chain(kept) {
         match folders.watch(folder) {
             // One that is gone has no names either.
@@ -122,7 +122,7 @@ fn tell(
             // A folder that has come back is another one.
             above(&mut folders, watch).ok();
         }
-        if watch.names.iter().any(|name| heard.is_about(&name.path)) {
+        if watch.names.iter().any(|name| heard.is_about(name.path())) {
             seen.notes.extend(looks.look(watch));
         }
         if let Some(vacated) = &mut vacated {

@@ -62,12 +62,12 @@ impl Vacated {
             if self.done >= MOST {
                 break;
             }
-            if !vacant.is_lost && !heard.is_about(&vacant.name.path) {
+            if !vacant.is_lost && !heard.is_about(vacant.name.path()) {
                 continue;
             }
             let Some((code, what)) = vacant.look(&self.kept, inside) else { continue };
             self.done += 1;
-            let message = format!("`{}` {what}", vacant.name.path.display());
+            let message = format!("`{}` {what}", vacant.name.path().display());
             notes.push(Note { code, message });
         }
         notes
@@ -77,7 +77,7 @@ impl Vacated {
 impl Vacant {
     /// Looks, and returns what there is to say.
     fn look(&mut self, kept: &Names, inside: &Inside) -> Option<(&'static str, String)> {
-        let path = &self.name.path;
+        let path = self.name.path();
         let mut was_gone = false;
         let mut done = Ok(());
         for _ in 0..TRIES {
