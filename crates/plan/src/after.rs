@@ -81,12 +81,18 @@ impl After {
         Some(after)
     }
 
-    /// Returns the same in memory of its own.
+    /// Returns the same in memory of its own, for who needs no account of it any more.
     pub(crate) fn apart(&self) -> Self {
         Self {
-            protect: self.protect.iter().map(PathPattern::apart).collect(),
+            trees: self.trees.clone(),
+            repositories: self.repositories.clone(),
+            protect: Vec::new(),
             names: self.names.apart(),
-            ..self.clone()
+            absent: self.absent.clone(),
+            known: self.known.clone(),
+            pointers: self.pointers.clone(),
+            unsearched: self.unsearched.clone(),
+            searched: self.searched,
         }
     }
 

@@ -83,12 +83,12 @@ impl Coming {
     /// Returns the same in memory of its own: it keeps nothing of the policy that it is from.
     #[must_use]
     pub fn apart(&self) -> Self {
-        let apart = |list: &[PathPattern]| list.iter().map(PathPattern::apart).collect();
+        let mut names = BTreeSet::new();
         Self {
             paths: self.paths.clone(),
             trees: self.trees.clone(),
-            patterns: apart(&self.patterns),
-            readable: apart(&self.readable),
+            patterns: self.patterns.iter().map(|one| one.apart(&mut names)).collect(),
+            readable: self.readable.iter().map(|one| one.apart(&mut names)).collect(),
             known: self.known.clone(),
         }
     }

@@ -59,14 +59,19 @@ impl Names {
 
     /// Returns the same in memory of its own.
     pub(crate) fn apart(&self) -> Self {
-        let apart = |list: &[PathPattern]| list.iter().map(PathPattern::apart).collect();
-        let deep = self.deep.iter().map(|(tail, pattern)| (tail.clone(), pattern.apart()));
+        let mut names = BTreeSet::new();
+        let plain: Vec<PathPattern> = self.plain.iter().map(|one| one.apart(&mut names)).collect();
+        let deep = self.deep.iter().map(|(tail, pattern)| {
+            let known = plain.iter().find(|known| *known == pattern).cloned();
+            (tail.clone(), known.unwrap_or_else(|| pattern.apart(&mut names)))
+        });
+        let deep = deep.collect();
         Self {
-            plain: apart(&self.plain),
             last: self.last.clone(),
-            other: apart(&self.other),
-            deep: deep.collect(),
-            exact: apart(&self.exact),
+            other: self.other.iter().map(|one| one.apart(&mut names)).collect(),
+            exact: self.exact.iter().map(|one| one.apart(&mut names)).collect(),
+            plain,
+            deep,
         }
     }
 

@@ -13,6 +13,8 @@ use super::trace::Tracer;
 pub(super) struct Said {
     pub(super) failed: Option<(u32, i32)>,
     pub(super) started: bool,
+    /// How many steps were left out since, before the last.
+    pub(super) left_out: usize,
     pub(super) ended: Option<i32>,
     pub(super) over: Option<End>,
     pub(super) limit: Option<Bound>,

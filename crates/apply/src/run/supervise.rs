@@ -201,11 +201,9 @@ impl Running {
                 guard.due().map(|due| due.saturating_duration_since(now))
             });
             if quiet.as_mut().is_some_and(|quiet| quiet.is_long(now)) {
-                free();
                 idle::gather();
-                if said.started {
-                    self.plan = self.plan.apart();
-                }
+                free();
+                self.free(&mut said);
                 idle::give_back();
             }
             let calm = quiet.as_ref().and_then(Quiet::due).map(|due| due - now);
@@ -292,6 +290,21 @@ impl Running {
         Ok(outcome)
     }
 
+    /// Lets go of what only the start needed.
+    #[inline(never)]
+    fn free(&mut self, said: &mut Said) {
+        if !said.started {
+            return;
+        }
+        let executes = |plan: &Plan| {
+            plan.steps().iter().position(|step| matches!(step, Step::Exec { .. })).unwrap_or(0)
+        };
+        let before = executes(&self.plan);
+        self.plan = self.plan.apart();
+        // All others are done.
+        said.left_out += before - executes(&self.plan);
+    }
+
     /// Takes the descriptors that came with a message.
     fn take(&mut self, message: Message, mut along: Vec<OwnedFd>, said: &mut Said) {
         match message {
@@ -355,7 +368,7 @@ impl Running {
     ) -> Result<Outcome, CannotStart> {
         let end = if let Some((step, errno)) = said.failed {
             let number = usize::try_from(step).unwrap_or(usize::MAX);
-            match self.plan.steps().get(number) {
+            match self.plan.steps().get(number.saturating_sub(said.left_out)) {
                 Some(Step::Exec { .. }) if errno == libc::ENOENT => End::NotFound,
                 Some(Step::Exec { .. }) => End::NotStarted(errno),
                 step => {

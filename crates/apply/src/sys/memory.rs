@@ -23,8 +23,11 @@ use super::idle::{self, PAGE};
 use copied::Since;
 
 /// How much room there is, and how much of it the kernel is asked for at once.
-const ROOM: usize = 1 << 20;
+const ROOM: usize = 4 << 20;
 const STEP: usize = 64 << 10;
+
+/// As many bytes as a page has.
+const WHOLE: u16 = 4 << 10;
 
 /// The largest piece, and what all sizes are multiples of.
 const LARGEST: usize = 32 << 10;
@@ -346,10 +349,11 @@ impl Ledger {
     /// Gives back whole pages that are free. What begins or ends in them is not handed out again.
     fn give_back(&mut self, room: *mut u8) {
         self.shelve(room);
-        let mut free = [0; ROOM / PAGE];
+        let mut free = [0_u16; ROOM / PAGE];
         let mut count = |piece: Range<usize>| {
             for (page, free) in pages(&piece).zip(free.iter_mut().skip(piece.start / PAGE)) {
-                *free += page.end.min(piece.end) - page.start.max(piece.start);
+                let length = page.end.min(piece.end) - page.start.max(piece.start);
+                *free += u16::try_from(length).unwrap_or(WHOLE);
             }
         };
         count(self.used..ROOM);
@@ -375,13 +379,13 @@ impl Ledger {
                 let start = piece.addr() - room.addr();
                 let mut pages = free.iter().skip(start / PAGE);
                 let last = (start + grains * GRAIN - 1) / PAGE;
-                if pages.by_ref().take(last + 1 - start / PAGE).all(|free| *free < PAGE) {
+                if pages.by_ref().take(last + 1 - start / PAGE).all(|free| *free < WHOLE) {
                     self.put(room, piece, grains);
                 }
             }
         }
         let start = room.expose_provenance();
-        let is_free = |page: &Range<usize>| free.get((page.start - start) / PAGE) == Some(&PAGE);
+        let is_free = |page: &Range<usize>| free.get((page.start - start) / PAGE) == Some(&WHOLE);
         for unused in idle::runs(start..start + ROOM, is_free) {
             // SAFETY: nothing in these pages is handed out, and no freed piece in them is known.
             unsafe { idle::give(unused) };
