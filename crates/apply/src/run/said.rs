@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use palisade_plan::{Plan, Step};
 use rustix::io::Errno;
 
 use super::message::Message;
@@ -24,6 +25,21 @@ pub(super) struct Said {
 }
 
 impl Said {
+    /// Lets go of what only the start needed.
+    #[inline(never)]
+    pub(super) fn free(&mut self, plan: &mut Plan) {
+        if !self.started {
+            return;
+        }
+        let executes = |plan: &Plan| {
+            plan.steps().iter().position(|step| matches!(step, Step::Exec { .. })).unwrap_or(0)
+        };
+        let before = executes(plan);
+        *plan = plan.apart();
+        // All others are done.
+        self.left_out += before - executes(plan);
+    }
+
     /// Takes a message, or its absence.
     pub(super) fn hear(&mut self, heard: rustix::io::Result<Option<Message>>) {
         match heard {

@@ -203,7 +203,7 @@ impl Running {
             if quiet.as_mut().is_some_and(|quiet| quiet.is_long(now)) {
                 idle::gather();
                 free();
-                self.free(&mut said);
+                said.free(&mut self.plan);
                 idle::give_back();
             }
             let calm = quiet.as_ref().and_then(Quiet::due).map(|due| due - now);
@@ -288,21 +288,6 @@ impl Running {
         // Awaited last: it ends while we look around.
         drop(janitor);
         Ok(outcome)
-    }
-
-    /// Lets go of what only the start needed.
-    #[inline(never)]
-    fn free(&mut self, said: &mut Said) {
-        if !said.started {
-            return;
-        }
-        let executes = |plan: &Plan| {
-            plan.steps().iter().position(|step| matches!(step, Step::Exec { .. })).unwrap_or(0)
-        };
-        let before = executes(&self.plan);
-        self.plan = self.plan.apart();
-        // All others are done.
-        said.left_out += before - executes(&self.plan);
     }
 
     /// Takes the descriptors that came with a message.
