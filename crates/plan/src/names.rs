@@ -231,6 +231,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn names_in_memory_of_their_own_are_the_same() {
+        let texts = ["/W/**/.git/hooks", "/W/**/Set*.json", "/W/*/.x", "/W/**/a/B", "/W/**/?b"];
+        let patterns: Vec<PathPattern> = texts.iter().map(|text| text.parse().unwrap()).collect();
+        let names = Names::new(&patterns, &patterns);
+        assert!(names.plain.len() > 1 && names.deep.len() > 1 && names.exact.len() == texts.len());
+        let apart = names.apart();
+        assert_eq!(apart, names);
+        drop((names, patterns));
+        for (path, expected) in [("/W/x/.GIT/Hooks", true), ("/W/y/A/b", true), ("/W/y/.z", false)]
+        {
+            assert_eq!(apart.want(path.as_ref()), expected, "{path}");
+        }
+    }
+
+    #[test]
     fn a_path_is_named_by_a_pattern_whatever_its_last_name_looks_like() {
         let texts = ["/W/**/.git/hooks", "/W/**/set*.json", "/W/x", "/W/a/**", "/V/?b", "/"];
         let patterns: Vec<PathPattern> = texts.iter().map(|text| text.parse().unwrap()).collect();
