@@ -6,6 +6,7 @@ use std::panic::{self, PanicHookInfo};
 
 use clap::ValueEnum;
 use palisade::policy::text::visible;
+use rustix::termios::isatty;
 use serde_json::Value as Json;
 
 use crate::failure::Failure;
@@ -88,7 +89,7 @@ impl Ui {
 
     /// Returns whether a person can be asked here.
     pub(crate) fn can_ask(&self) -> bool {
-        io::stdin().is_terminal() && io::stderr().is_terminal()
+        isatty(rustix::stdio::stdin()) && isatty(rustix::stdio::stderr())
     }
 
     /// Asks a question that only `y` and `yes` answer with yes.

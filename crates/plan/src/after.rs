@@ -84,6 +84,22 @@ impl After {
         Some(after)
     }
 
+    /// Returns the same in memory of its own, for who needs no account of it any more.
+    pub(crate) fn apart(&self) -> Self {
+        Self {
+            trees: self.trees.clone(),
+            repositories: self.repositories.clone(),
+            protect: Vec::new(),
+            names: self.names.apart(),
+            absent: self.absent.clone(),
+            known: self.known.clone(),
+            pointers: self.pointers.clone(),
+            doubted: self.doubted.clone(),
+            unsearched: self.unsearched.clone(),
+            searched: self.searched,
+        }
+    }
+
     /// Forgets what came after another run began that still went on: one of its commands may have made
     /// it, and ours may once that is set aside.
     fn distrust(&mut self, account: &Account) {

@@ -80,6 +80,19 @@ impl Coming {
         some.then_some(Self { paths, trees: searched, patterns, readable, known })
     }
 
+    /// Returns the same in memory of its own: it keeps nothing of the policy that it is from.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        let mut names = BTreeSet::new();
+        Self {
+            paths: self.paths.clone(),
+            trees: self.trees.clone(),
+            patterns: self.patterns.iter().map(|one| one.apart(&mut names)).collect(),
+            readable: self.readable.iter().map(|one| one.apart(&mut names)).collect(),
+            known: self.known.clone(),
+        }
+    }
+
     /// Returns whether something of this name may be wanted, as [`Coming::wants`] then tells.
     pub fn may_want(&self, name: &OsStr) -> bool {
         let name = name.to_string_lossy();

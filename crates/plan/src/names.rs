@@ -57,6 +57,24 @@ impl Names {
         names
     }
 
+    /// Returns the same in memory of its own.
+    pub(crate) fn apart(&self) -> Self {
+        let mut names = BTreeSet::new();
+        let plain: Vec<PathPattern> = self.plain.iter().map(|one| one.apart(&mut names)).collect();
+        let deep = self.deep.iter().map(|(tail, pattern)| {
+            let known = plain.iter().find(|known| *known == pattern).cloned();
+            (tail.clone(), known.unwrap_or_else(|| pattern.apart(&mut names)))
+        });
+        let deep = deep.collect();
+        Self {
+            last: self.last.clone(),
+            other: self.other.iter().map(|one| one.apart(&mut names)).collect(),
+            exact: self.exact.iter().map(|one| one.apart(&mut names)).collect(),
+            plain,
+            deep,
+        }
+    }
+
     /// Returns whether something of this name could be one of them, in the right folder. A search
     /// asks this of every name that it sees.
     pub(crate) fn may_want(&self, name: &OsStr) -> bool {
@@ -211,6 +229,21 @@ fn folded_pattern(pattern: &PathPattern) -> Option<PathPattern> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_in_memory_of_their_own_are_the_same() {
+        let texts = ["/W/**/.git/hooks", "/W/**/Set*.json", "/W/*/.x", "/W/**/a/B", "/W/**/?b"];
+        let patterns: Vec<PathPattern> = texts.iter().map(|text| text.parse().unwrap()).collect();
+        let names = Names::new(&patterns, &patterns);
+        assert!(names.plain.len() > 1 && names.deep.len() > 1 && names.exact.len() == texts.len());
+        let apart = names.apart();
+        assert_eq!(apart, names);
+        drop((names, patterns));
+        for (path, expected) in [("/W/x/.GIT/Hooks", true), ("/W/y/A/b", true), ("/W/y/.z", false)]
+        {
+            assert_eq!(apart.want(path.as_ref()), expected, "{path}");
+        }
+    }
 
     #[test]
     fn a_path_is_named_by_a_pattern_whatever_its_last_name_looks_like() {

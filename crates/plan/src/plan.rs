@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::Bounds;
 use crate::after::After;
 use crate::coming::Coming;
-use crate::step::Step;
+use crate::step::{Access, Step};
 
 /// Everything that will be done to a command, in order, before its first instruction runs.
 ///
@@ -92,6 +92,26 @@ pub struct Note {
 }
 
 impl Plan {
+    /// Returns what is needed of it once a command runs, in memory of its own: all that was made
+    /// together with it can go. Of the steps those stay that tell what could be written, and the last.
+    /// Who waits for names that come has them, and others have been told what this run knew.
+    #[must_use]
+    pub fn apart(&self) -> Self {
+        let stays = |step: &&Step| {
+            matches!(step, Step::Tmpfs { .. } | Step::Exec { .. })
+                || matches!(step, Step::Keep(keep) if keep.access == Access::Write)
+        };
+        Self {
+            level: self.level,
+            steps: self.steps.iter().filter(stays).cloned().collect(),
+            enforced: self.enforced.clone(),
+            notes: self.notes.clone(),
+            bounds: self.bounds,
+            after: self.after.as_ref().map(|after| Arc::new(after.apart())),
+            coming: None,
+        }
+    }
+
     /// Returns the steps, in order.
     pub fn steps(&self) -> &[Step] {
         &self.steps

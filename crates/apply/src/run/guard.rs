@@ -25,7 +25,7 @@ use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -64,8 +64,7 @@ pub(super) struct Watched {
 /// A name of which what lies there is guarded.
 #[derive(Debug)]
 struct Guarded {
-    path: PathBuf,
-    text: CString,
+    path: CString,
     against: Against,
 }
 
@@ -84,7 +83,6 @@ struct Watch {
     names: Vec<Guarded>,
     /// Names that placeholders keep, if any do.
     kept: Option<Arc<Names>>,
-    coming: Option<Arc<Coming>>,
     inside: Inside,
 }
 
@@ -100,6 +98,8 @@ struct Inside {
 #[derive(Debug)]
 pub(super) struct Guard {
     watch: Arc<Watch>,
+    /// What may come, until the thread has it.
+    coming: Option<Arc<Coming>>,
     looks: Looks,
     events: Option<Arc<OwnedFd>>,
     told: Option<Told>,
@@ -116,8 +116,11 @@ pub(super) struct Seen {
 
 impl Guarded {
     fn new(path: &Path, against: Against) -> Option<Self> {
-        let text = CString::new(path.as_os_str().as_bytes()).ok()?;
-        Some(Self { path: path.into(), text, against })
+        Some(Self { path: CString::new(path.as_os_str().as_bytes()).ok()?, against })
+    }
+
+    fn path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(self.path.to_bytes()))
     }
 }
 
@@ -182,10 +185,11 @@ impl Watched {
             users: (!is_own(&users)).then_some(users),
             mounts: namespace("mnt").map_err(&failed)?,
         };
-        let watch = Arc::new(Watch { names: self.names, kept, coming: self.coming, inside });
+        let watch = Arc::new(Watch { names: self.names, kept, inside });
         let looks = Looks::new(self.seen);
         let events = self.events.map(Arc::new);
-        let mut guard = Guard { watch, looks, events, told: None, notes: Vec::new() };
+        let coming = self.coming;
+        let mut guard = Guard { watch, coming, looks, events, told: None, notes: Vec::new() };
         if watcher == Watcher::Thread || self.slow {
             let doing = "watch protected files";
             guard.told =
@@ -218,7 +222,7 @@ fn are_slow(names: &[Guarded], seen: &[Option<Identity>]) -> bool {
             return false;
         }
         asked.push(device);
-        let kind = rustix::fs::statfs(&name.path).map(|found| found.f_type.cast_unsigned());
+        let kind = rustix::fs::statfs(name.path()).map(|found| found.f_type.cast_unsigned());
         kind.is_ok_and(|kind| SLOW.contains(&(kind & 0xffff_ffff)))
     };
     names.iter().zip(seen).any(&mut is_slow)
@@ -256,9 +260,12 @@ impl Guard {
         }
     }
 
-    fn be_told(&self) -> std::io::Result<Told> {
+    fn be_told(&mut self) -> std::io::Result<Told> {
         let again = || events::open().ok().map(Arc::new);
-        Told::start(&self.watch, self.looks.clone(), self.events.clone().or_else(again))
+        let events = self.events.clone().or_else(again);
+        let told = Told::start(&self.watch, self.coming.clone(), self.looks.clone(), events)?;
+        self.coming = None;
+        Ok(told)
     }
 
     /// Ends the watch, and returns what was seen.

@@ -2,6 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
+use palisade_plan::{Plan, Step};
 use rustix::io::Errno;
 
 use super::message::Message;
@@ -13,6 +14,8 @@ use super::trace::Tracer;
 pub(super) struct Said {
     pub(super) failed: Option<(u32, i32)>,
     pub(super) started: bool,
+    /// How many steps were left out since, before the last.
+    pub(super) left_out: usize,
     pub(super) ended: Option<i32>,
     /// Whether nobody was left then.
     pub(super) is_last: bool,
@@ -24,6 +27,21 @@ pub(super) struct Said {
 }
 
 impl Said {
+    /// Lets go of what only the start needed.
+    #[inline(never)]
+    pub(super) fn free(&mut self, plan: &mut Plan) {
+        if !self.started {
+            return;
+        }
+        let executes = |plan: &Plan| {
+            plan.steps().iter().position(|step| matches!(step, Step::Exec { .. })).unwrap_or(0)
+        };
+        let before = executes(plan);
+        *plan = plan.apart();
+        // All others are done.
+        self.left_out += before - executes(plan);
+    }
+
     /// Takes a message, or its absence.
     pub(super) fn hear(&mut self, heard: rustix::io::Result<Option<Message>>) {
         match heard {

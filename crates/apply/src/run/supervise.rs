@@ -200,7 +200,9 @@ impl Running {
                 guard.due().map(|due| due.saturating_duration_since(now))
             });
             if quiet.as_mut().is_some_and(|quiet| quiet.is_long(now)) {
+                idle::gather();
                 free();
+                said.free(&mut self.plan);
                 idle::give_back();
             }
             let calm = quiet.as_ref().and_then(Quiet::due).map(|due| due - now);
@@ -355,7 +357,7 @@ impl Running {
     ) -> Result<Outcome, CannotStart> {
         let end = if let Some((step, errno)) = said.failed {
             let number = usize::try_from(step).unwrap_or(usize::MAX);
-            match self.plan.steps().get(number) {
+            match self.plan.steps().get(number.saturating_sub(said.left_out)) {
                 Some(Step::Exec { .. }) if errno == libc::ENOENT => End::NotFound,
                 Some(Step::Exec { .. }) => End::NotStarted(errno),
                 step => {

@@ -24,9 +24,18 @@ const MOST: usize = 40;
 /// Pages beside a place that is in use, which may be in use too.
 const MARGIN: usize = 2 * PAGE;
 
+/// What is left below a place on the stack to the functions that give the rest back.
+const BELOW: usize = 1 << 10;
+
 /// Whether memory is given back in this process.
 pub(crate) fn is_wanted() -> bool {
     memory::own().is_some()
+}
+
+/// What is asked for from here on lies together, until memory is given back: what stays for long and
+/// is made anew leaves the pages that it shared with much that was freed.
+pub(crate) fn gather() {
+    memory::own().into_iter().for_each(memory::Own::gather);
 }
 
 /// Gives back what is not in use, in the process that waits. Nothing that anybody can see is lost.
@@ -39,7 +48,7 @@ pub(crate) fn give_back() {
     for range in found.iter(Of::Stack).filter(|range| range.contains(&here)) {
         // SAFETY: the unused end of the stack that this thread is on. Nothing lies there but what
         // functions that have returned left behind.
-        unsafe { give(range.start..floor(here).saturating_sub(MARGIN)) };
+        unsafe { give(range.start..floor(here.saturating_sub(BELOW))) };
     }
     for range in found.iter(Of::Code) {
         // SAFETY: pages of a file that nobody has changed come back from the file.
@@ -61,7 +70,7 @@ pub(crate) fn give_back_stack(own: usize) {
         let start = range.start.max(floor(here.saturating_sub(own)) + PAGE);
         // SAFETY: the caller has that much of its stack below here, so there is nothing but its unused
         // end, and what functions that have returned left there.
-        unsafe { give(start..floor(here).saturating_sub(MARGIN).max(start)) };
+        unsafe { give(start..floor(here.saturating_sub(BELOW)).max(start)) };
     }
 }
 
@@ -82,7 +91,7 @@ pub(crate) fn keep_only(top: usize) {
         floor(thread).saturating_sub(MARGIN)..floor(thread) + PAGE + MARGIN,
     ];
     let is_used = |page: &Range<usize>| used.iter().any(|used| meet(used, page));
-    let anonymous = found.iter(Of::Stack).chain(found.iter(Of::Anonymous)).chain([own.room()]);
+    let anonymous = found.iter(Of::Stack).chain(found.iter(Of::Anonymous)).chain([own.all()]);
     for unused in anonymous.flat_map(|range| runs(range, |page| !is_used(page))) {
         // SAFETY: the caller never uses what lies here again, and no other process has this memory.
         unsafe { give(unused) };

@@ -23,8 +23,11 @@ use super::idle::{self, PAGE};
 use copied::Since;
 
 /// How much room there is, and how much of it the kernel is asked for at once.
-const ROOM: usize = 1 << 20;
+const ROOM: usize = 4 << 20;
 const STEP: usize = 64 << 10;
+
+/// As many bytes as a page has.
+const WHOLE: u16 = 4 << 10;
 
 /// The largest piece, and what all sizes are multiples of.
 const LARGEST: usize = 32 << 10;
@@ -41,8 +44,12 @@ static OWN: OnceLock<&'static (dyn Own + Sync)> = OnceLock::new();
 
 /// Memory that can be given back.
 pub(super) trait Own {
-    /// Returns where the room is.
-    fn room(&self) -> Range<usize>;
+    /// Returns where the room is, and what is known of it.
+    fn all(&self) -> Range<usize>;
+
+    /// Until memory is given back, hands out pieces that lie together: what stays and is asked for
+    /// anew leaves whole pages.
+    fn gather(&self);
 
     /// Gives back the pages of the room that nobody uses.
     fn give_back(&self);
@@ -164,9 +171,21 @@ impl<A: Sync> Memory<A> {
 }
 
 impl<A: Sync> Own for Memory<A> {
-    fn room(&self) -> Range<usize> {
-        let start = self.room.get().expose_provenance();
-        start..start + ROOM
+    fn all(&self) -> Range<usize> {
+        // Whole pages: that is how the room is aligned.
+        let start = ptr::from_ref(self).expose_provenance();
+        start..start + size_of::<Self>()
+    }
+
+    fn gather(&self) {
+        let room = self.room.get().cast::<u8>();
+        self.with_both(|ledger, since, copied| {
+            if copied > 0 {
+                since.settle(copied, ledger, room);
+            }
+            since.gather(ledger, room);
+            self.copied.store(ROOM, Ordering::Relaxed);
+        });
     }
 
     fn give_back(&self) {
@@ -177,6 +196,8 @@ impl<A: Sync> Own for Memory<A> {
                 self.copied.store(0, Ordering::Relaxed);
             }
             ledger.give_back(room);
+            give_zeros(since);
+            give_zeros(&mut ledger.freed);
         });
     }
 
@@ -187,6 +208,21 @@ impl<A: Sync> Own for Memory<A> {
                 self.copied.store(ledger.given, Ordering::Relaxed);
             }
         });
+    }
+}
+
+/// Gives back the pages in which there is nothing but zeros anyway.
+fn give_zeros<T>(within: &mut T) {
+    let start = ptr::from_mut(within).expose_provenance();
+    let whole = start.next_multiple_of(PAGE)..idle::floor(start + size_of::<T>());
+    let is_zero = |page: &Range<usize>| {
+        let words = ptr::with_exposed_provenance::<u64>(page.start);
+        // SAFETY: the page lies within what we have for ourselves, and may hold anything.
+        (0..PAGE / size_of::<u64>()).all(|word| unsafe { words.add(word).read() } == 0)
+    };
+    for zeros in idle::runs(whole, is_zero) {
+        // SAFETY: what comes back is what was there.
+        unsafe { idle::give(zeros) };
     }
 }
 
@@ -313,10 +349,11 @@ impl Ledger {
     /// Gives back whole pages that are free. What begins or ends in them is not handed out again.
     fn give_back(&mut self, room: *mut u8) {
         self.shelve(room);
-        let mut free = [0; ROOM / PAGE];
+        let mut free = [0_u16; ROOM / PAGE];
         let mut count = |piece: Range<usize>| {
             for (page, free) in pages(&piece).zip(free.iter_mut().skip(piece.start / PAGE)) {
-                *free += page.end.min(piece.end) - page.start.max(piece.start);
+                let length = page.end.min(piece.end) - page.start.max(piece.start);
+                *free += u16::try_from(length).unwrap_or(WHOLE);
             }
         };
         count(self.used..ROOM);
@@ -342,13 +379,13 @@ impl Ledger {
                 let start = piece.addr() - room.addr();
                 let mut pages = free.iter().skip(start / PAGE);
                 let last = (start + grains * GRAIN - 1) / PAGE;
-                if pages.by_ref().take(last + 1 - start / PAGE).all(|free| *free < PAGE) {
+                if pages.by_ref().take(last + 1 - start / PAGE).all(|free| *free < WHOLE) {
                     self.put(room, piece, grains);
                 }
             }
         }
         let start = room.expose_provenance();
-        let is_free = |page: &Range<usize>| free.get((page.start - start) / PAGE) == Some(&PAGE);
+        let is_free = |page: &Range<usize>| free.get((page.start - start) / PAGE) == Some(&WHOLE);
         for unused in idle::runs(start..start + ROOM, is_free) {
             // SAFETY: nothing in these pages is handed out, and no freed piece in them is known.
             unsafe { idle::give(unused) };

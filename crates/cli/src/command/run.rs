@@ -15,6 +15,7 @@ use palisade::policy::name::{EnvName, Period};
 use palisade::policy::policy::NetworkMode;
 use palisade::policy::text::visible;
 use palisade::{CannotRun, Done, Input, Job, Outcome, Output as Streamed, Sandbox, Signals};
+use rustix::stdio::{stderr, stdin, stdout};
 use serde_json::{Value as Json, json};
 
 use super::check;
@@ -262,13 +263,11 @@ impl RunArgs {
             // It was the command's own text.
             None if self.commanding.is_on_stdin() => Input::Null,
             // A closed one is nothing to read.
-            None => io::stdin().as_fd().try_clone_to_owned().map_or(Input::Null, Input::From),
+            None => stdin().try_clone_to_owned().map_or(Input::Null, Input::From),
         });
         Ok(match self.format() {
             Format::Json => job,
-            Format::Human => {
-                job.stdout(own(io::stdout().as_fd())).stderr(own(io::stderr().as_fd()))
-            }
+            Format::Human => job.stdout(own(stdout())).stderr(own(stderr())),
         })
     }
 }

@@ -71,9 +71,9 @@ fn a_sandbox_that_waits_needs_little_memory() {
         };
         until("it starts", || family(child.id()).iter().any(|pid| name(*pid) == "sleep"));
         let most = |name: &str| match name {
-            "pal-reaper" => 150,
+            "pal-reaper" => 100,
             // The janitor's memory is the supervisor's, and a thread of it watches names.
-            _ => 500,
+            _ => 400,
         };
         let is_little = |ours: &[(String, Option<u64>)]| {
             ours.iter().all(|(name, own)| own.is_none_or(|own| own < most(name)))

@@ -138,7 +138,7 @@ impl Run {
         let Self { recorder, asking, telemetry, agent, watch, name, state } = self;
         let ended = match state {
             State::Refused(outcome) => Ok(*outcome),
-            State::Running(started) => started.wait(free, after),
+            State::Running(started) => unboxed(started).wait(free, after),
         };
         recorder.ended(&name, ended.as_ref(), &watch);
         telemetry.run(&watch, &name, ended.as_ref(), agent.as_deref());
@@ -165,14 +165,21 @@ impl Run {
     }
 }
 
+/// Frees the box, too: what is in it may be there for long.
+fn unboxed<T>(boxed: Box<T>) -> T {
+    *boxed
+}
+
 impl Started {
     fn wait(self, free: &mut dyn FnMut(), after: After) -> Result<Outcome, CannotRun> {
-        let Self { running, about, keep, readers, caught, start, .. } = self;
+        let Self { running, mut about, keep, readers, caught, start, .. } = self;
         let mut start = ManuallyDrop::new(start);
         let Self { caches, mut in_use, doors, published, .. } = self;
         let ended = running.wait_with(caught, &mut || {
             *start = None;
             free();
+            // Where what stays lies together.
+            about = about.clone();
         });
         let ran = |seen: &palisade_apply::Outcome| {
             !matches!(seen.end, End::NotFound | End::NotStarted(_))

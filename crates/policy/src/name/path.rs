@@ -3,6 +3,7 @@
 mod reach;
 mod read;
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::{Component as PathComponent, Path, PathBuf};
@@ -63,6 +64,21 @@ enum Part {
 }
 
 impl PathPattern {
+    /// Returns the same pattern in memory of its own: it keeps nothing of the policy that it is from.
+    /// Patterns that are made with the same `names` share them.
+    #[must_use]
+    pub fn apart(&self, names: &mut BTreeSet<Arc<str>>) -> Self {
+        let parts = self.parts.iter().map(|part| match part {
+            Part::Name(name) => Part::Name(names.get(&**name).cloned().unwrap_or_else(|| {
+                let name: Arc<str> = Arc::from(&**name);
+                names.insert(Arc::clone(&name));
+                name
+            })),
+            Part::Glob(_) | Part::Deep | Part::Parent => part.clone(),
+        });
+        Self { base: self.base, parts: parts.collect() }
+    }
+
     /// Returns whether this pattern no longer depends on an anchor.
     pub fn is_absolute(&self) -> bool {
         self.base == Base::Root

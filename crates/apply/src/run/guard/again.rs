@@ -26,9 +26,9 @@ const TRIES: u32 = 200;
 /// Guards what lies at a path now.
 pub(super) fn again(name: &Guarded, inside: &Inside) -> Option<Note> {
     let told = |code, what: &str| {
-        Some(Note { code, message: format!("`{}` {what}", name.path.display()) })
+        Some(Note { code, message: format!("`{}` {what}", name.path().display()) })
     };
-    let Ok(is) = name.path.symlink_metadata() else {
+    let Ok(is) = name.path().symlink_metadata() else {
         return told(
             match name.against {
                 Against::Change => "protected-removed",
@@ -39,7 +39,7 @@ pub(super) fn again(name: &Guarded, inside: &Inside) -> Option<Note> {
     };
     // What is hidden may be large and is nobody's to look at; what is in a folder is its own.
     let file = is.is_file() && name.against == Against::Change;
-    let opened = file.then(|| open(&name.path).and_then(|open| Ok((content(&open)?, open))).ok());
+    let opened = file.then(|| open(name.path()).and_then(|open| Ok((content(&open)?, open))).ok());
     let opened = opened.flatten();
     let mut errno = Errno::AGAIN;
     for _ in 0..TRIES {
@@ -111,8 +111,8 @@ fn enter(name: &Guarded, inside: &Inside) -> Result<(), Errno> {
     }
     move_into_link_name_space(inside.mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
     match name.against {
-        Against::Change => mount::rebind(&name.text, READ_ONLY | NO_SUID | NO_DEVICES),
-        Against::Sight => mount::cover(&name.text),
+        Against::Change => mount::rebind(&name.path, READ_ONLY | NO_SUID | NO_DEVICES),
+        Against::Sight => mount::cover(&name.path),
     }
 }
 

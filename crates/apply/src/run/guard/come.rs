@@ -5,7 +5,6 @@
 //! remembers that it was not there; then there is nothing to cover yet, and somebody looks again.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use palisade_plan::{Coming, Note};
@@ -33,8 +32,10 @@ const TRIES: u32 = 8;
 /// What may come, and what has.
 #[derive(Debug)]
 pub(super) struct Come {
-    coming: Arc<Coming>,
+    coming: Coming,
+    /// Single paths first, then what has matched a pattern.
     names: Vec<(Guarded, Option<Identity>)>,
+    singles: usize,
     sweeps: Sweeps,
     /// Whether something is there that cannot be covered yet.
     waits: bool,
@@ -66,11 +67,16 @@ impl Sweeps {
 }
 
 impl Come {
-    pub(super) fn new(coming: &Arc<Coming>) -> Self {
-        let names = coming.paths.iter().filter_map(|path| Guarded::new(path, Against::Sight));
+    pub(super) fn new(coming: &Coming) -> Self {
+        // What it was made together with can go.
+        let mut coming = coming.apart();
+        let paths = std::mem::take(&mut coming.paths);
+        let names = paths.iter().filter_map(|path| Guarded::new(path, Against::Sight));
+        let names: Vec<_> = names.map(|name| (name, None)).collect();
         Self {
-            coming: Arc::clone(coming),
-            names: names.map(|name| (name, None)).collect(),
+            singles: names.len(),
+            names,
+            coming,
             sweeps: Sweeps::default(),
             waits: false,
             covered: 0,
@@ -116,14 +122,14 @@ impl Come {
             came.extend(self.sweep(new, folders));
         }
         let is_new = came.iter().filter(|path| self.add(path)).count() > 0;
-        let is_told = || self.names.iter().any(|(name, _)| heard.is_about(&name.path));
+        let is_told = || self.names.iter().any(|(name, _)| heard.is_about(name.path()));
         if is_new || self.waits || is_told() { self.cover(inside) } else { Vec::new() }
     }
 
     /// Notes a name, unless it is known.
     fn add(&mut self, path: &Path) -> bool {
-        let known = self.coming.knows(path) || self.names.iter().any(|(it, _)| it.path == path);
-        if known || self.names.len() > COVERED + self.coming.paths.len() {
+        let known = self.coming.knows(path) || self.names.iter().any(|(it, _)| it.path() == path);
+        if known || self.names.len() > COVERED + self.singles {
             self.missed |= !known;
             return false;
         }
@@ -136,7 +142,7 @@ impl Come {
     /// first folder on the way will.
     fn watch_singles(&mut self, folders: &mut Folders) {
         let mut done: Vec<&Path> = Vec::new();
-        for path in &self.coming.paths {
+        for path in self.names.iter().take(self.singles).map(|(name, _)| name.path()) {
             for _ in 0..TRIES {
                 let mut nearest = path.parent().unwrap_or(path);
                 let told = loop {
@@ -199,7 +205,7 @@ impl Come {
         let mut notes = Vec::new();
         self.waits = false;
         for (name, seen) in &mut self.names {
-            let is = Identity::at(&name.path);
+            let is = Identity::at(name.path());
             if is == *seen {
                 continue;
             }
@@ -230,7 +236,7 @@ impl Come {
             };
             self.covered += 1;
             *seen = is;
-            notes.push(Note { code, message: format!("`{}` {what}", name.path.display()) });
+            notes.push(Note { code, message: format!("`{}` {what}", name.path().display()) });
         }
         notes
     }

@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use palisade_plan::Note;
+use palisade_plan::{Coming, Note};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::inotify::{self, CreateFlags};
 use rustix::io::Errno;
@@ -46,6 +46,7 @@ impl Told {
     /// Starts the thread, which goes on from what `looks` saw last.
     pub(super) fn start(
         watch: &Arc<Watch>,
+        coming: Option<Arc<Coming>>,
         mut looks: Looks,
         events: Option<Arc<OwnedFd>>,
     ) -> std::io::Result<Self> {
@@ -53,7 +54,7 @@ impl Told {
         let (stopped, stop) = pipe_with(PipeFlags::CLOEXEC)?;
         let (to, seen) = channel();
         let body = move || {
-            let all = tell(&watch, Folders::new(events), &mut looks, stopped.as_fd());
+            let all = tell(&watch, coming, Folders::new(events), &mut looks, stopped.as_fd());
             // Whoever hears of it goes on, and may end this process.
             drop(watch);
             to.send(all).ok();
@@ -90,7 +91,7 @@ pub(super) fn open() -> Result<OwnedFd, Errno> {
 /// Asks to be told of the folders that guarded names are in.
 fn above(folders: &mut Folders, watch: &Watch) -> Result<(), Errno> {
     let kept = watch.kept.iter().flat_map(|kept| kept.folders());
-    let guarded = watch.names.iter().map(|name| name.path.parent().unwrap_or(&name.path));
+    let guarded = watch.names.iter().map(|name| name.path().parent().unwrap_or(name.path()));
     for folder in guarded.chain(kept) {
         match folders.watch(folder) {
             // One that is gone has no names either.
@@ -103,9 +104,15 @@ fn above(folders: &mut Folders, watch: &Watch) -> Result<(), Errno> {
 
 /// Looks whenever something happens, until it is stopped. What happens is of no interest, only
 /// which files are there afterwards.
-fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: BorrowedFd<'_>) -> Seen {
+fn tell(
+    watch: &Watch,
+    coming: Option<Arc<Coming>>,
+    mut folders: Folders,
+    looks: &mut Looks,
+    stopped: BorrowedFd<'_>,
+) -> Seen {
     let mut seen = Seen::default();
-    let mut come = watch.coming.as_ref().map(Come::new);
+    let mut come = coming.map(|coming| Come::new(&coming));
     let mut vacated = watch.kept.as_ref().map(Vacated::new);
     let mut heard = Heard::anything();
     let mut quiet = Quiet::new(Instant::now());
@@ -118,7 +125,7 @@ fn tell(watch: &Watch, mut folders: Folders, looks: &mut Looks, stopped: Borrowe
             // A folder that has come back is another one.
             above(&mut folders, watch).ok();
         }
-        if watch.names.iter().any(|name| heard.is_about(&name.path)) {
+        if watch.names.iter().any(|name| heard.is_about(name.path())) {
             seen.notes.extend(looks.look(watch));
         }
         if let Some(vacated) = &mut vacated {
@@ -178,9 +185,10 @@ mod tests {
         let seen = vec![Identity::at(&project.path("old")); names.len()];
         // Nobody can enter that.
         let inside = Inside { users: None, mounts: File::open("/dev/null").unwrap().into() };
-        let watch = Arc::new(Watch { names, kept: None, coming: None, inside });
+        let watch = Arc::new(Watch { names, kept: None, inside });
         let looks = Looks::new(seen);
-        let mut guard = Guard { watch, looks, events: None, told: None, notes: Vec::new() };
+        let mut guard =
+            Guard { watch, coming: None, looks, events: None, told: None, notes: Vec::new() };
         let begun = Instant::now();
         guard.look(begun + Duration::from_millis(1));
         let seen = guard.finish();

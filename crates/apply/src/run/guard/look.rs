@@ -84,14 +84,14 @@ impl Looks {
     /// Looks, and returns whether something has come in the place of something else.
     pub(super) fn differ(&self, watch: &Watch) -> bool {
         let mut names = watch.names.iter().zip(&self.seen);
-        names.any(|(name, seen)| Identity::at(&name.path) != *seen)
+        names.any(|(name, seen)| Identity::at(name.path()) != *seen)
     }
 
     /// Looks, and guards what has come in the place of something.
     pub(super) fn look(&mut self, watch: &Watch) -> Vec<Note> {
         let mut notes = Vec::new();
         for (name, seen) in watch.names.iter().zip(&mut self.seen) {
-            let is = Identity::at(&name.path);
+            let is = Identity::at(name.path());
             if is != *seen {
                 *seen = is;
                 notes.extend(again(name, &watch.inside));

@@ -69,12 +69,12 @@ impl Vacated {
                 break;
             }
             let is_tried = vacant.is_lost && is_due;
-            if !is_tried && !heard.is_about(&vacant.name.path) {
+            if !is_tried && !heard.is_about(&vacant.name.path()) {
                 continue;
             }
             let Some((code, what)) = vacant.look(&self.kept, inside) else { continue };
             self.done += 1;
-            let message = format!("`{}` {what}", vacant.name.path.display());
+            let message = format!("`{}` {what}", vacant.name.path().display());
             notes.push(Note { code, message });
         }
         self.wait(now, is_due);
@@ -97,7 +97,7 @@ impl Vacated {
 impl Vacant {
     /// Looks, and returns what there is to say.
     fn look(&mut self, kept: &Names, inside: &Inside) -> Option<(&'static str, String)> {
-        let path = &self.name.path;
+        let path = self.name.path();
         let mut was_gone = false;
         let mut done = Ok(());
         for _ in 0..TRIES {

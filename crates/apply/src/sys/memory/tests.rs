@@ -1,4 +1,5 @@
 use std::alloc::System;
+use std::collections::BTreeSet;
 use std::thread;
 
 use super::*;
@@ -172,11 +173,16 @@ fn pages_that_nobody_uses_are_given_back_and_the_rest_stays() {
 
 /// Returns how many pages of the room there are.
 fn resident<A>(memory: &Memory<A>) -> usize {
+    are_resident(memory).iter().filter(|page| **page & 1 == 1).count()
+}
+
+/// Returns a byte for each page of the room, which is odd if the page is there.
+fn are_resident<A>(memory: &Memory<A>) -> [u8; ROOM / PAGE] {
     let mut pages = [0_u8; ROOM / PAGE];
     // SAFETY: the room is mapped, and there is a byte for each of its pages.
     let done = unsafe { libc::mincore(memory.room.get().cast(), ROOM, pages.as_mut_ptr()) };
     assert_eq!(done, 0);
-    pages.iter().filter(|page| **page & 1 == 1).count()
+    pages
 }
 
 #[test]
@@ -251,4 +257,75 @@ fn pages_that_are_copied_are_left_alone_until_memory_is_given_back() {
     for (piece, size) in again.into_iter().chain(kept.iter().copied()).chain([(grown, 3000)]) {
         free(piece, size);
     }
+}
+
+/// Moves what stays together, and looks whether its old pages go and all of it is as before.
+#[track_caller]
+fn is_moved(memory: &'static Memory<System>) {
+    const SIZE: usize = 100;
+    // SAFETY: the size is not zero.
+    let take = || unsafe { memory.alloc(layout(SIZE)) };
+    // SAFETY: each was handed out with this size, and is not used again.
+    let free = |piece| unsafe { memory.dealloc(piece, layout(SIZE)) };
+    let (mut stay, mut go) = (Vec::new(), Vec::new());
+    for number in (0..=u8::MAX).cycle().take(3000) {
+        let piece = take();
+        assert!(memory.holds(piece));
+        // SAFETY: it is as long.
+        unsafe { piece.write_bytes(number, SIZE) };
+        if number % 30 == 0 { stay.push((piece, number)) } else { go.push(piece) }
+    }
+    go.into_iter().for_each(free);
+    let page = |piece: *mut u8| (piece.addr() - memory.room.get().addr()) / PAGE;
+    let old: BTreeSet<usize> = stay.iter().map(|(piece, _)| page(*piece)).collect();
+    assert!(old.len() > 60, "{}", old.len());
+    memory.gather();
+    for (piece, _) in &mut stay {
+        let moved = take();
+        // SAFETY: both are as long, and they are two.
+        unsafe { moved.copy_from_nonoverlapping(*piece, SIZE) };
+        free(std::mem::replace(piece, moved));
+    }
+    let places = || stay.iter().map(|(piece, _)| piece.addr());
+    let reach = places().max().unwrap() - places().min().unwrap();
+    assert!(reach < stay.len() * (SIZE + GRAIN), "{reach}");
+    memory.give_back();
+    let pages = are_resident(memory);
+    let left = old.iter().filter(|page| pages[**page] & 1 == 1).count();
+    assert!(left <= 2, "{left} of {}", old.len());
+    for _ in 0..2 {
+        let more: Vec<_> = (0..500).map(|_| take()).collect();
+        more.iter().for_each(|piece| assert!(!stay.iter().any(|(stays, _)| stays == piece)));
+        for (piece, mark) in &stay {
+            // SAFETY: it is as long.
+            let bytes = unsafe { std::slice::from_raw_parts(*piece, SIZE) };
+            assert!(bytes.iter().all(|byte| byte == mark));
+        }
+        more.into_iter().for_each(free);
+        memory.give_back();
+    }
+    stay.into_iter().for_each(|(piece, _)| free(piece));
+}
+
+#[test]
+fn what_stays_is_moved_together_to_the_end_of_what_was_used() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    is_moved(&MEMORY);
+    MEMORY.is_copied();
+    is_moved(&MEMORY);
+}
+
+#[test]
+fn what_stays_is_moved_together_in_a_full_room() {
+    static MEMORY: Memory<System> = Memory::over(System);
+    const SIZE: usize = LARGEST / 2;
+    // SAFETY: the size is not zero.
+    let take = || unsafe { MEMORY.alloc(layout(SIZE)) };
+    let mut all: Vec<_> = (0..ROOM / SIZE).map(|_| take()).collect();
+    assert!(MEMORY.holds(*all.last().unwrap()) && !MEMORY.holds(take()));
+    for piece in all.drain(20..90) {
+        // SAFETY: it was handed out with this size, and is not used again.
+        unsafe { MEMORY.dealloc(piece, layout(SIZE)) };
+    }
+    is_moved(&MEMORY);
 }
