@@ -58,9 +58,9 @@ pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
     for list in [&mut policy.files.hide, &mut policy.files.protect] {
         let mut targets = Vec::new();
         for entry in list.entries() {
-            let Some(link) = entry.value.literal() else { continue };
+            let Some(link) = entry.value.as_literal() else { continue };
             let Some(target) = places.elsewhere(&link) else { continue };
-            let around = [Some(link.as_path()), Some(&anchors.root), anchors.home.as_deref()];
+            let around = [Some(&*link), Some(&anchors.root), anchors.home.as_deref()];
             if around.into_iter().flatten().any(|path| path.starts_with(&target)) {
                 continue;
             }

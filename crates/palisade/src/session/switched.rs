@@ -60,7 +60,7 @@ impl Loader<'_> {
             document.enabled.insert(Scope::Base, switch);
             self.stack.push(layer, document);
         } else if let Some(policy) = switches.chosen.clone() {
-            self.stack.push(layer, Document { policy, ..Document::default() });
+            self.stack.push(layer, Document { policy: *policy, ..Document::default() });
         }
     }
 }
