@@ -80,7 +80,7 @@ struct Places {
     /// The folder that most of them lie in, and its names.
     home: Option<(OsString, Place, Listing)>,
     /// By length and path: most are told apart by the first.
-    others: BTreeMap<(usize, OsString), Place>,
+    others: BTreeMap<usize, BTreeMap<OsString, Place>>,
 }
 
 /// What is known of a path.
@@ -126,13 +126,13 @@ impl Places {
                 false => Place { elsewhere: above.beside(name), found: Found::Nothing },
             };
         }
-        let key = (folder.len(), folder.to_os_string());
-        match self.others.get(&key) {
+        let as_long = self.others.get(&folder.len());
+        match as_long.and_then(|others| others.get(folder)) {
             Some(above) => look(path, above, name),
             None => {
                 let above = self.place(Path::new(folder));
                 let place = look(path, &above, name);
-                self.others.insert(key, above);
+                self.others.entry(folder.len()).or_default().insert(folder.into(), above);
                 place
             }
         }

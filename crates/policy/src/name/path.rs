@@ -141,6 +141,9 @@ impl PathPattern {
 
     /// Returns the pattern in lower case, if it is made of names and `**` alone.
     pub fn folded(&self) -> Option<Self> {
+        if matches!(self.form, Form::Plain(..)) && self.is_lower_ascii() {
+            return Some(self.clone());
+        }
         let folded = |part: Part| match part {
             Part::Name(name) => Some(Part::Name(name.to_lowercase().into())),
             Part::Deep => Some(Part::Deep),

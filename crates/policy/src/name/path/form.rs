@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::Base;
 use crate::name::glob::Glob;
+use crate::text::byte;
 
 /// One component of a pattern, while it is read and made.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -128,14 +129,14 @@ impl Form {
 
 /// Returns where `/**` begins in the text of a plain form.
 pub(super) fn deep_in(text: &str) -> Option<usize> {
-    let mut from = 0;
-    loop {
-        let at = from + text.get(from..)?.find("/**")?;
-        match text.as_bytes().get(at + 3) {
-            None | Some(b'/') => return Some(at),
-            Some(_) => from = at + 3,
-        }
+    if !byte::has(text, b'*') {
+        return None; // nearly always
     }
+    let is_deep = |at: &usize| {
+        let rest = text.as_bytes().get(*at..).and_then(|rest| rest.strip_prefix(b"/**"));
+        matches!(rest, Some([] | [b'/', ..]))
+    };
+    (0..text.len()).find(is_deep)
 }
 
 /// Returns whether a name is told from all else in a text with slashes between names.
@@ -148,7 +149,7 @@ fn names(text: &str) -> impl Iterator<Item = (&str, Range<usize>)> {
     let mut from = 0;
     std::iter::from_fn(move || {
         let rest = text.get(from + 1..)?;
-        let length = rest.bytes().position(|byte| byte == b'/').unwrap_or(rest.len());
+        let length = byte::find(rest, b'/').unwrap_or(rest.len());
         let at = from + 1..from + 1 + length;
         from = at.end;
         Some((text.get(at.clone())?, at))

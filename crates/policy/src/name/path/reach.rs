@@ -109,7 +109,9 @@ impl PathPattern {
     /// Returns whether it is written in ASCII without upper-case letters.
     pub(crate) fn is_lower_ascii(&self) -> bool {
         let is_lower = |c: char| c.is_ascii() && !c.is_ascii_uppercase();
-        let are_lower = |text: &str| text.bytes().all(|byte| is_lower(char::from(byte)));
+        // Without a branch for each byte: several are looked at at once.
+        let lower = |byte: u8| byte.is_ascii() & !byte.is_ascii_uppercase();
+        let are_lower = |text: &str| text.bytes().fold(true, |all, byte| all & lower(byte));
         match &self.form {
             Form::Plain(_, text) => are_lower(text),
             Form::Parts(_, parts) => parts.iter().all(|part| match part {
