@@ -20,14 +20,18 @@ const ONLY_FILES: [&str; 2] = ["commondir", "config.worktree"];
 pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for pattern in protect {
-        let (above, names) = match (pattern.literal(), pattern.anywhere_below()) {
-            (Some(path), _) => (path, None),
-            (None, Some((above, names))) => (above, Some(names)),
-            (None, None) => continue,
+        let (above, names) = match pattern.as_literal() {
+            Some(path) => (path, None),
+            None => match pattern.as_anywhere_below() {
+                Some((above, names)) => (above, Some(names)),
+                None => continue,
+            },
         };
         for tree in trees {
             let path = match &names {
-                None => above.clone(),
+                // Nearly all of them lie elsewhere.
+                None if is_within(&above, tree) => above.clone().into_owned(),
+                None => continue,
                 Some(names) if is_within(tree, &above) => below(tree, names.as_os_str()),
                 Some(names) => below(&above, names.as_os_str()),
             };

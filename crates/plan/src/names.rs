@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
-use crate::paths::{below, split};
+use crate::paths::{below, by_bytes, split};
 
 /// What is looked for in trees. Protected names count in every letter case: which of them mean the
 /// same file is the filesystem's secret.
@@ -32,7 +32,7 @@ impl Names {
             ..Self::default()
         };
         for pattern in protect.iter().filter(|one| one.has_wildcard()) {
-            let written = pattern.anywhere_below();
+            let written = pattern.as_anywhere_below();
             let is_folded = |path: &Path| path.to_str().is_some_and(is_folded);
             let folded = match &written {
                 // Nearly all of them: nothing has to be read anew.
@@ -50,8 +50,8 @@ impl Names {
             };
             names.last.extend(tail.file_name().map(|name| self::folded(name.as_ref())));
             names.plain.push(folded);
-            if tail.components().count() > 1 {
-                names.deep.push((tail, pattern.clone()));
+            if tail.as_os_str().as_encoded_bytes().contains(&b'/') {
+                names.deep.push((tail.into_owned(), pattern.clone()));
             }
         }
         names
@@ -124,7 +124,7 @@ impl Names {
 #[derive(Debug)]
 pub(crate) struct Exactly<'p> {
     // Compared byte by byte: their components are in order already.
-    literals: BTreeSet<OsString>,
+    literals: Vec<Cow<'p, Path>>,
     others: Vec<&'p PathPattern>,
     /// Those that end in no plain name.
     vague: Vec<&'p PathPattern>,
@@ -141,12 +141,10 @@ impl<'p> Exactly<'p> {
                 None => vague.push(pattern),
             }
         }
+        let mut literals: Vec<_> = patterns.iter().filter_map(PathPattern::as_literal).collect();
+        literals.sort_unstable_by(|one, other| by_bytes(one, other));
         Self {
-            literals: patterns
-                .iter()
-                .filter_map(PathPattern::literal)
-                .map(PathBuf::into_os_string)
-                .collect(),
+            literals,
             others: patterns.iter().filter(|pattern| pattern.has_wildcard()).collect(),
             vague,
             lasts,
@@ -156,7 +154,7 @@ impl<'p> Exactly<'p> {
     /// Returns whether one of the patterns names this very path.
     pub(crate) fn name(&self, path: &Path) -> bool {
         let others = match self.may_end_as(path) {
-            true if self.literals.contains(path.as_os_str()) => return true,
+            true if self.names_literally(path) => return true,
             true => &self.others,
             false => &self.vague,
         };
@@ -164,6 +162,10 @@ impl<'p> Exactly<'p> {
             return false;
         }
         named_by(others.iter().copied(), path)
+    }
+
+    fn names_literally(&self, path: &Path) -> bool {
+        self.literals.binary_search_by(|literal| by_bytes(literal, path)).is_ok()
     }
 
     /// Returns whether the last name of a path looks like the plain name that one of them ends in.

@@ -13,7 +13,7 @@ use crate::absent;
 use crate::build::{bare, caches, loader};
 
 use crate::names::Names;
-use crate::paths::{below, by_bytes};
+use crate::paths::{below, sort_by_bytes};
 use crate::plan::Note;
 use crate::seccomp::Nesting;
 
@@ -242,7 +242,9 @@ impl Order {
             let names = Names::new(&[], &[]);
             return Questions { paths, trees, owned, memory: None, sockets: false, names };
         }
-        let mut paths: Vec<PathBuf> = self.hide.iter().filter_map(PathPattern::literal).collect();
+        let mut paths: Vec<PathBuf> =
+            Vec::with_capacity(self.hide.len() + self.protect.len() + 128);
+        paths.extend(self.hide.iter().filter_map(PathPattern::literal));
         paths.extend(loader::questions(&paths));
         paths.extend(self.protect.iter().filter_map(PathPattern::literal));
         paths.extend(absent::candidates(&self.protect, &self.write));
@@ -258,7 +260,7 @@ impl Order {
         paths.extend(SYSTEM.iter().map(PathBuf::from));
         paths.extend(caches::questions(self));
         paths.extend(bare::questions(&self.hide));
-        paths.sort_unstable_by(|one, other| by_bytes(one, other));
+        sort_by_bytes(&mut paths);
         paths.dedup_by(|a, b| a.as_os_str() == b.as_os_str());
         let names = Names::new(&self.protect, &self.hide);
         let mut owned = self.write.clone();

@@ -43,7 +43,7 @@ impl SandboxSession {
             enabled: self.enabled,
             chosen: match self.state() {
                 State::Disabled => None,
-                State::Broken | State::Enabled => self.chosen()?,
+                State::Broken | State::Enabled => self.chosen()?.map(Box::new),
             },
             trust: Some(self.trust),
         };

@@ -58,9 +58,9 @@ pub(super) fn close_targets(policy: &mut Policy, anchors: &Anchors) {
     for list in [&mut policy.files.hide, &mut policy.files.protect] {
         let mut targets = Vec::new();
         for entry in list.entries() {
-            let Some(link) = entry.value.literal() else { continue };
+            let Some(link) = entry.value.as_literal() else { continue };
             let Some(target) = places.elsewhere(&link) else { continue };
-            let around = [Some(link.as_path()), Some(&anchors.root), anchors.home.as_deref()];
+            let around = [Some(&*link), Some(&anchors.root), anchors.home.as_deref()];
             if around.into_iter().flatten().any(|path| path.starts_with(&target)) {
                 continue;
             }
@@ -80,7 +80,7 @@ struct Places {
     /// The folder that most of them lie in, and its names.
     home: Option<(OsString, Place, Listing)>,
     /// By length and path: most are told apart by the first.
-    others: BTreeMap<(usize, OsString), Place>,
+    others: BTreeMap<usize, BTreeMap<OsString, Place>>,
 }
 
 /// What is known of a path.
@@ -133,13 +133,13 @@ impl Places {
                 false => Place { elsewhere: above.beside(name), found: Found::Nothing },
             };
         }
-        let key = (folder.len(), folder.to_os_string());
-        match self.others.get(&key) {
+        let as_long = self.others.get(&folder.len());
+        match as_long.and_then(|others| others.get(folder)) {
             Some(above) => look(path, above, name),
             None => {
                 let above = self.place(Path::new(folder));
                 let place = look(path, &above, name);
-                self.others.insert(key, above);
+                self.others.entry(folder.len()).or_default().insert(folder.into(), above);
                 place
             }
         }

@@ -8,7 +8,7 @@ use palisade_policy::dialect::{self, Dialect, Input, Lists, Reading};
 use palisade_policy::key::{Field, Ignored, Setting, Sourced};
 use palisade_policy::layer::{Choice, Layer, Origin, Stack};
 use palisade_policy::name::{Anchors, Folder, Invalid};
-use palisade_policy::policy::{Document, Include, Policy, Profile};
+use palisade_policy::policy::{Document, Include, NetworkMode, Policy, Profile};
 use palisade_policy::text::Source;
 
 use super::error::{OpenError, Warning};
@@ -313,33 +313,52 @@ impl<'a> Loader<'a> {
         let options = (request.preset.clone(), request.profile.clone());
         let names = ["PALISADE_PRESET", "PALISADE_PROFILE", "--preset", "--profile"];
         if let Some(runner) = &request.runner {
-            let source = Source::new("the runner's configuration.json", &runner.policy_text());
-            let document =
-                Document::parse(&source, request.layer(), self.anchors).map_err(broken)?;
-            self.stack.push(request.layer(), document);
+            self.add_runner(&runner.policy_text())?;
         }
-        for (layer, (preset, profile), names) in
+        for (layer, options, names) in
             [(Layer::Environment, from_env, &names[..2]), (request.layer(), options, &names[2..])]
         {
-            let wrong = |name: &str, invalid| OpenError::Option { name: name.into(), invalid };
-            let mut policy = Policy::default();
-            if let Some(text) = preset {
-                let value = text.parse().map_err(|invalid| wrong(names[0], invalid))?;
-                policy.preset = Setting::new(Sourced { value, origin: said_by(layer) });
-            }
-            if let Some(text) = profile {
-                let here = Anchors { root: request.cwd.clone(), home: self.anchors.home.clone() };
-                let value =
-                    parse_profile(&text, &here).map_err(|invalid| wrong(names[1], invalid))?;
-                policy.profile = Setting::new(Sourced { value, origin: said_by(layer) });
-            }
-            if let Some(value) = request.network.filter(|_| layer == request.layer()) {
-                policy.network.mode = Setting::new(Sourced { value, origin: said_by(layer) });
-            }
-            if policy != Policy::default() {
-                self.stack.push(layer, Document { policy, ..Document::default() });
+            let network = request.network.filter(|_| layer == request.layer());
+            if options != (None, None) || network.is_some() {
+                self.add_said(layer, options, network, names)?;
             }
         }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn add_runner(&mut self, text: &str) -> Result<(), OpenError> {
+        let source = Source::new("the runner's configuration.json", text);
+        let layer = self.request.layer();
+        let document = Document::parse(&source, layer, self.anchors).map_err(broken)?;
+        self.stack.push(layer, document);
+        Ok(())
+    }
+
+    // Apart, as mostly nothing is said, and a policy takes much of a stack.
+    #[inline(never)]
+    fn add_said(
+        &mut self,
+        layer: Layer,
+        (preset, profile): (Option<String>, Option<String>),
+        network: Option<NetworkMode>,
+        names: &[&str],
+    ) -> Result<(), OpenError> {
+        let wrong = |name: &str, invalid| OpenError::Option { name: name.into(), invalid };
+        let mut policy = Policy::default();
+        if let Some(text) = preset {
+            let value = text.parse().map_err(|invalid| wrong(names[0], invalid))?;
+            policy.preset = Setting::new(Sourced { value, origin: said_by(layer) });
+        }
+        if let Some(text) = profile {
+            let here = Anchors { root: self.request.cwd.clone(), home: self.anchors.home.clone() };
+            let value = parse_profile(&text, &here).map_err(|invalid| wrong(names[1], invalid))?;
+            policy.profile = Setting::new(Sourced { value, origin: said_by(layer) });
+        }
+        if let Some(value) = network {
+            policy.network.mode = Setting::new(Sourced { value, origin: said_by(layer) });
+        }
+        self.stack.push(layer, Document { policy, ..Document::default() });
         Ok(())
     }
 

@@ -58,7 +58,7 @@ pub(crate) struct Switches {
     /// Whether its sandbox confines.
     pub(crate) enabled: Option<bool>,
     /// The profile that was chosen.
-    pub(crate) chosen: Option<Policy>,
+    pub(crate) chosen: Option<Box<Policy>>,
     /// Whether the program vouches for the project's files.
     pub(crate) trust: Option<Trust>,
 }

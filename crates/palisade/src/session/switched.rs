@@ -51,6 +51,15 @@ pub(super) fn on(request: &Request, dialect: &Dialect, readings: &mut [Reading])
 impl Loader<'_> {
     /// Adds what a person switched.
     pub(super) fn add_switches(&mut self) {
+        let switches = &self.request.switches;
+        if switches.off() || switches.chosen.is_some() {
+            self.add_switched();
+        }
+    }
+
+    // Apart, as mostly nothing is switched, and a policy takes much of a stack.
+    #[inline(never)]
+    fn add_switched(&mut self) {
         let layer = self.request.layer();
         let switches = &self.request.switches;
         if switches.off() {
@@ -60,7 +69,7 @@ impl Loader<'_> {
             document.enabled.insert(Scope::Base, switch);
             self.stack.push(layer, document);
         } else if let Some(policy) = switches.chosen.clone() {
-            self.stack.push(layer, Document { policy, ..Document::default() });
+            self.stack.push(layer, Document { policy: *policy, ..Document::default() });
         }
     }
 }
@@ -69,7 +78,14 @@ impl Loader<'_> {
     /// Adds what the LLM proxy's variables and its flag say. The variables count also where there is
     /// no file of its.
     pub(super) fn add_sandboxing(&mut self) -> Result<(), OpenError> {
-        let Some(sandboxing) = self.request.sandboxing else { return Ok(()) };
+        match self.request.sandboxing {
+            Some(sandboxing) => self.add_said_by_flag(sandboxing),
+            None => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn add_said_by_flag(&mut self, sandboxing: Sandboxing) -> Result<(), OpenError> {
         // A file of the project's has only the project's voice, and they have their own.
         if let Some(dialect) = dialect::named("proxy") {
             self.add(Group::Texts(dialect, Vec::new()), &mut Vec::new())?;

@@ -6,7 +6,7 @@ use super::files::is_private;
 use super::{Owners, is_folder};
 use crate::facts::{Facts, Place};
 use crate::order::{Caches, Order};
-use crate::paths::{Lies as _, below, by_bytes};
+use crate::paths::{Lies as _, below, sort_by_bytes};
 use crate::step::{Access, Depth, Keep, Step, Tree};
 
 /// A home of a tool below `~`.
@@ -82,7 +82,7 @@ pub(crate) fn questions(order: &Order) -> Vec<PathBuf> {
 pub(crate) fn markers(order: &Order) -> Vec<PathBuf> {
     let names = HOMES.iter().flat_map(|home| home.markers).chain(PYTHON);
     let mut paths: Vec<PathBuf> = names.flat_map(|marker| marked(order, marker)).collect();
-    paths.sort_by(|one, other| by_bytes(one, other));
+    sort_by_bytes(&mut paths);
     paths.dedup();
     paths
 }
@@ -102,9 +102,8 @@ pub(super) fn plan(order: &Order, facts: &Facts, owners: Owners, first: usize) -
         return cached;
     };
     let is_there = |path: PathBuf| facts.place(&path).is_some_and(Place::exists);
-    let is_marked = |markers: &[&str]| {
-        markers.iter().any(|marker| marked(order, marker).into_iter().any(is_there))
-    };
+    let is_marked =
+        |markers: &[&str]| markers.iter().any(|marker| marked(order, marker).any(is_there));
     let any = is_marked(PYTHON) || HOMES.iter().any(|home| is_marked(home.markers));
     for home in &HOMES {
         let is_called_for = if home.markers.is_empty() { any } else { is_marked(home.markers) };
@@ -190,8 +189,9 @@ impl Cached {
 }
 
 /// Returns where a marker counts: in the project, and in the part of it that the command is in.
-fn marked(order: &Order, marker: &str) -> [PathBuf; 2] {
-    [&order.root, &order.cwd].map(|folder| below(folder, marker.as_ref()))
+fn marked(order: &Order, marker: &str) -> impl Iterator<Item = PathBuf> {
+    let inner = (order.cwd.as_os_str() != order.root.as_os_str()).then_some(&order.cwd);
+    [&order.root].into_iter().chain(inner).map(move |folder| below(folder, marker.as_ref()))
 }
 
 /// Returns the name of a home's layer in a store.

@@ -37,7 +37,7 @@ impl<'f> Opened<'f> {
         let ground = Ground::of(order, facts);
         let mut planted: Vec<Note> = Vec::new();
         let mut leads_to = |pattern: &PathPattern| {
-            let place = facts.place(&pattern.literal()?)?;
+            let place = facts.place(&pattern.as_literal()?)?;
             let Some(link) = ground.planted(place) else { return Some(place) };
             planted.push(refused(place, link, "socket-link"));
             None

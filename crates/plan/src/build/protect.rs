@@ -93,7 +93,7 @@ impl Files {
 
 /// Returns the single paths in the trees that are not there.
 pub(super) fn missing(order: &Order, facts: &Facts, trees: &[&Place]) -> BTreeSet<PathBuf> {
-    let paths = order.protect.iter().filter_map(PathPattern::literal);
+    let paths = order.protect.iter().filter_map(PathPattern::as_literal);
     let places = paths.filter_map(|path| facts.place(&path));
     let absent = places.filter(|place| place.is == Kind::Absent).map(|place| place.at.clone());
     absent.filter(|path| trees.iter().any(|tree| path.lies_in(&tree.real))).collect()

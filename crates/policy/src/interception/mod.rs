@@ -86,7 +86,8 @@ pub enum Door {
 #[derive(Clone, Debug)]
 pub struct Interception {
     tools: Tools,
-    parameters: Parameters,
+    /// Made when the first call is judged: who decides commands alone has no use for it.
+    parameters: OnceLock<Parameters>,
     /// Decides where a folder above the root counts as inside.
     widened: Option<Box<Judge>>,
     /// Whether the preset is a mode, which has a say about every tool.
@@ -149,7 +150,7 @@ impl Interception {
         };
         Self {
             tools: policy.tools.clone(),
-            parameters: Parameters::new(&policy.tools),
+            parameters: OnceLock::new(),
             widened: wider.and_then(|folder| {
                 let mut policy = policy.clone();
                 let mut write = policy.files.write.entries().to_vec();
@@ -170,6 +171,10 @@ impl Interception {
     pub fn on_windows(mut self, root: WindowsRoot) -> Self {
         self.windows = Some(root);
         self
+    }
+
+    fn parameters(&self) -> &Parameters {
+        self.parameters.get_or_init(|| Parameters::new(&self.tools))
     }
 
     /// Decides one call.
@@ -242,7 +247,7 @@ impl Interception {
         let mut walk = Walk {
             judge,
             lookup,
-            parameters: &self.parameters,
+            parameters: self.parameters(),
             dangers: (door == Door::Proxy).then_some(&self.dangers),
             strictness,
             aim,

@@ -1,13 +1,12 @@
 //! The names that give patterns away.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use super::fold::fold;
 use super::marks::{has_wildcard, is_special};
-use crate::name::Step;
+use crate::name::{NameIn, Step};
 use crate::text::byte;
 
 /// Places of patterns that may match: nearly always few.
@@ -34,13 +33,13 @@ pub(super) struct Keys {
 struct Key {
     /// What the name begins with: most are told apart by that alone.
     start: u64,
-    name: Arc<str>,
+    name: NameIn,
     place: usize,
 }
 
 impl Keys {
     /// Sorts names that are folded, each with the place of a pattern that has it.
-    pub(super) fn new(names: Vec<(Arc<str>, usize)>) -> Self {
+    pub(super) fn new(names: Vec<(NameIn, usize)>) -> Self {
         let (mut noted, mut begun) = ([0; 16], [0; 16]);
         for (name, _) in &names {
             let first = |at: usize| name.as_bytes().get(at).copied().unwrap_or(b'/');
@@ -53,13 +52,10 @@ impl Keys {
                 *word |= bit;
             }
         }
-        let key = |(name, place): (Arc<str>, usize)| Key { start: start(&name), name, place };
+        let key = |(name, place): (NameIn, usize)| Key { start: start(&name), name, place };
         let mut keys: Vec<Key> = names.into_iter().map(key).collect();
         keys.sort_unstable_by(|a, b| {
-            let order = a.start.cmp(&b.start).then_with(|| {
-                // Patterns in one folder share its names.
-                if Arc::ptr_eq(&a.name, &b.name) { Ordering::Equal } else { a.name.cmp(&b.name) }
-            });
+            let order = a.start.cmp(&b.start).then_with(|| (*a.name).cmp(&b.name));
             order.then_with(|| a.place.cmp(&b.place))
         });
         Self { keys, noted, begun }

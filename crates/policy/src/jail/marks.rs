@@ -1,14 +1,14 @@
 //! Many path patterns, asked at once.
 
 use std::borrow::Cow;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use super::fold::fold;
 use super::keys::{Candidates, Keys, Letters};
 use super::text::below;
 use crate::key::Sourced;
 use crate::layer::Origin;
-use crate::name::{PathPattern, Reach, Step};
+use crate::name::{NameIn, PathPattern, Reach, Step};
 use crate::text::byte;
 
 /// An index over the patterns of a policy that answers which of them a path falls under, whatever
@@ -61,7 +61,7 @@ struct Mark {
 }
 
 /// Names, each with the place of a pattern that has it.
-type Names = Vec<(Arc<str>, usize)>;
+type Names = Vec<(NameIn, usize)>;
 
 /// What the patterns say of a path.
 #[derive(Clone, Copy, Debug, Default)]
@@ -273,12 +273,12 @@ impl Index {
         let (mut keyless, mut rooted) = (Vec::new(), Vec::new());
         for (place, mark) in marks.marks.iter().enumerate() {
             let mut names = mark.pattern.plain_names();
-            match names.next_back() {
+            match names.pop() {
                 Some(name) if !mark.pattern.has_wild_folder() => {
-                    last.push((Arc::clone(name), place));
+                    last.push((name, place));
                     // Of the others nobody asks what lies below a path.
                     if mark.kind == MarkKind::Protect {
-                        inner.extend(names.map(|name| (Arc::clone(name), place)));
+                        inner.extend(names.into_iter().map(|name| (name, place)));
                     }
                 }
                 Some(_) | None => keyless.push(place),

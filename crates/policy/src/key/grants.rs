@@ -108,7 +108,7 @@ impl<T: Item + Covers> Field for Grants<T> {
         if above.default.is_some() {
             *self = above;
         } else if let Some(more) = above.explicit {
-            self.explicit.get_or_insert_default().extend(more);
+            append(self.explicit.get_or_insert_default(), more);
             self.said = above.said.or(self.said.take());
         }
     }
@@ -160,13 +160,23 @@ impl<T: Item + Covers> Field for Grants<T> {
 }
 
 pub(super) fn read_list<T: Item>(node: &Node, cx: &mut Reader<'_>) -> Option<Vec<Sourced<T>>> {
-    let mut entries = Vec::new();
-    for item in cx.list(node)? {
+    let items = cx.list(node)?;
+    let mut entries = Vec::with_capacity(items.len());
+    for item in items {
         if let Some(value) = T::read(item, cx) {
             entries.push(Sourced { value, origin: cx.origin(item.span) });
         }
     }
     Some(entries)
+}
+
+/// Adds entries to others; mostly there are none on one side, and then nothing is copied.
+pub(super) fn append<T>(entries: &mut Vec<Sourced<T>>, more: Vec<Sourced<T>>) {
+    if entries.is_empty() {
+        *entries = more;
+    } else {
+        entries.extend(more);
+    }
 }
 
 pub(super) fn list_row<T: Item>(key: &str, entries: &[Sourced<T>]) -> Row {

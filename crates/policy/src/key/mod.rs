@@ -13,7 +13,7 @@ mod reader;
 mod refusals;
 mod replaceable;
 mod rules;
-mod section;
+pub(crate) mod section;
 mod setting;
 mod variables;
 

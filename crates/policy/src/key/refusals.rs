@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::grants::{closing_list, list_doc, list_row, list_schema, read_list};
+use super::grants::{append, closing_list, list_doc, list_row, list_schema, read_list};
 use super::setting::bare;
 use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Silence, Sourced};
 use crate::layer::Layer;
@@ -70,8 +70,8 @@ impl<T: Item> Field for Refusals<T> {
     }
 
     fn merge(&mut self, above: Self) {
-        self.entries.extend(above.entries);
-        self.lifted.extend(above.lifted);
+        append(&mut self.entries, above.entries);
+        append(&mut self.lifted, above.lifted);
     }
 
     fn into_default(self) -> Self {

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::grants::{closing_list, list_doc, list_row, list_schema, read_list};
+use super::grants::{append, closing_list, list_doc, list_row, list_schema, read_list};
 use super::setting::bare;
 use super::{Field, Ignored, Item, KeyDoc, Reader, Row, Silence, Sourced};
 use crate::layer::{Layer, Origin};
@@ -60,7 +60,7 @@ impl<T: Item> Field for Replaceable<T> {
             self.entries.retain(|entry| entry.origin.layer != Layer::BuiltIn);
             self.replaced = above.replaced;
         }
-        self.entries.extend(above.entries);
+        append(&mut self.entries, above.entries);
     }
 
     fn into_default(self) -> Self {

@@ -9,8 +9,16 @@
 macro_rules! section {
     ($(#[doc = $about:literal])+ pub struct $Name:ident { $($(#[doc = $doc:literal])+ $key:ident: $Type:ty,)+ }) => {
         $(#[doc = $about])+
-        #[derive(Clone, Debug, Default, PartialEq)]
+        #[derive(Debug, Default, PartialEq)]
         pub struct $Name { $($(#[doc = $doc])+ pub $key: $Type,)+ }
+
+        impl Clone for $Name {
+            fn clone(&self) -> Self {
+                let mut copy = Self::default();
+                $($crate::key::section::copy(&mut copy.$key, &self.$key);)+
+                copy
+            }
+        }
 
         impl $Name {
             /// The keys of this section.
@@ -87,3 +95,10 @@ macro_rules! section {
     };
 }
 pub(crate) use section;
+
+/// Copies a field to its place. Were all fields of a policy copied in one function, that would have a
+/// hundred kilobytes of variables, each page of which the kernel hands out at every start.
+#[inline(never)]
+pub(crate) fn copy<T: Clone>(to: &mut T, from: &T) {
+    to.clone_from(from);
+}

@@ -11,34 +11,42 @@ use crate::text::Node;
 /// One value. Unset reads as the strictest value of its kind, so nothing is open by omission.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting<T> {
-    /// What a layer said.
-    explicit: Option<Sourced<T>>,
-    /// What a profile supplies until a layer says otherwise.
-    default: Option<Sourced<T>>,
+    // One room for both: what a layer says stands in place of what a profile supplies, and policies
+    // are moved and copied many times at every start.
+    said: Option<Sourced<T>>,
+    by: By,
+}
+
+/// Who said a value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum By {
+    /// A layer.
+    Layer,
+    /// A profile, until a layer says otherwise.
+    Profile,
 }
 
 impl<T> Setting<T> {
     /// Sets the value, as a layer would.
     pub fn new(value: Sourced<T>) -> Self {
-        Self { explicit: Some(value), default: None }
+        Self { said: Some(value), by: By::Layer }
     }
 
     /// Returns the value in force with its origin, if any layer or profile sets it.
     pub fn sourced(&self) -> Option<&Sourced<T>> {
-        self.explicit.as_ref().or(self.default.as_ref())
+        self.said.as_ref()
     }
 
     /// Returns whether a layer said something, rather than a profile or nobody.
     pub fn is_explicit(&self) -> bool {
-        self.explicit.is_some()
+        self.said.is_some() && self.by == By::Layer
     }
 }
 
 impl<T> Setting<T> {
     /// Puts the value into the mouth of another layer.
     pub(crate) fn said_by(&mut self, layer: Layer) {
-        let values = self.explicit.iter_mut().chain(&mut self.default);
-        values.for_each(|value| value.origin.layer = layer);
+        self.said.iter_mut().for_each(|value| value.origin.layer = layer);
     }
 }
 
@@ -51,7 +59,7 @@ impl<T: Clone + Strictest> Setting<T> {
 
 impl<T> Default for Setting<T> {
     fn default() -> Self {
-        Self { explicit: None, default: None }
+        Self { said: None, by: By::Layer }
     }
 }
 
@@ -62,15 +70,14 @@ impl<T: Item + Strictness> Field for Setting<T> {
     }
 
     fn merge(&mut self, above: Self) {
-        if above.default.is_some() {
+        if above.said.is_some() {
             *self = above;
-        } else if above.explicit.is_some() {
-            self.explicit = above.explicit;
         }
     }
 
     fn into_default(self) -> Self {
-        Self { default: self.explicit.or(self.default), explicit: None }
+        let by = if self.said.is_some() { By::Profile } else { By::Layer };
+        Self { by, ..self }
     }
 
     fn clamp(&mut self, base: &Self, key: &str, ignored: &mut Vec<Ignored>) {

@@ -193,26 +193,7 @@ pub fn resolve(stack: &Stack, choice: &Choice, trust: Trust) -> Result<Resolved,
     let narrowing = trust == Trust::NotTrusted
         && stack.documents.iter().any(|(layer, _)| *layer == Layer::Project);
     let policy = if narrowing {
-        let without = stack.between(statements(stack, &choice, |layer| layer != Layer::Project))?;
-        // The preset brings statements of its own, so it is settled before anything is merged.
-        let allowed = chosen_preset(&without);
-        let base = stack.fold(without, allowed, &known)?;
-        let narrower = if preset.within(&allowed) { preset } else { allowed };
-        // Whether the agent's state is opened is for the others to say.
-        let root = &stack.builtin.anchors().root;
-        let opened = known.spoken_of.clone().filter(|agent| agent.is_opened_by(&base, root));
-        let heard = Known { holds: known.holds.clone(), spoken_of: opened };
-        let mut policy = stack.fold(said, narrower, &heard)?;
-        let asked = policy.network.ask.clone();
-        let lifts = policy.lifts(&base);
-        policy.clamp(&base, "", &mut ignored);
-        for lift in lifts {
-            if !ignored.contains(&lift) {
-                ignored.push(lift);
-            }
-        }
-        policy.ask_for_allowed(&asked, &base, &mut ignored);
-        policy
+        stack.narrowed(said, &choice, &known, &mut ignored)?
     } else {
         stack.fold(said, preset, &known)?
     };
@@ -305,6 +286,39 @@ fn chosen_preset(statements: &[Policy]) -> Preset {
 }
 
 impl Stack {
+    /// Merges statements of which those of an untrusted project can only narrow.
+    // Apart, as most projects say nothing, and a policy takes much of a stack.
+    #[inline(never)]
+    fn narrowed(
+        &self,
+        said: Vec<Policy>,
+        choice: &Choice,
+        known: &Known,
+        ignored: &mut Vec<Ignored>,
+    ) -> Result<Policy, CannotResolve> {
+        let preset = chosen_preset(&said);
+        let without = self.between(statements(self, choice, |layer| layer != Layer::Project))?;
+        // The preset brings statements of its own, so it is settled before anything is merged.
+        let allowed = chosen_preset(&without);
+        let base = self.fold(without, allowed, known)?;
+        let narrower = if preset.within(&allowed) { preset } else { allowed };
+        // Whether the agent's state is opened is for the others to say.
+        let root = &self.builtin.anchors().root;
+        let opened = known.spoken_of.clone().filter(|agent| agent.is_opened_by(&base, root));
+        let heard = Known { holds: known.holds.clone(), spoken_of: opened };
+        let mut policy = self.fold(said, narrower, &heard)?;
+        let asked = policy.network.ask.clone();
+        let lifts = policy.lifts(&base);
+        policy.clamp(&base, "", ignored);
+        for lift in lifts {
+            if !ignored.contains(&lift) {
+                ignored.push(lift);
+            }
+        }
+        policy.ask_for_allowed(&asked, &base, ignored);
+        Ok(policy)
+    }
+
     /// Merges statements on top of the built-in ones, those of the preset and those of the agent.
     fn fold(
         &self,

@@ -36,7 +36,7 @@ pub use env::{EnvName, EnvPattern, looks_secret};
 pub use host::{Host, HostName};
 pub use host_pattern::{HostPattern, WideHost};
 pub use host_set::HostSet;
-pub(crate) use path::{Anchorage, Reach, Step};
+pub(crate) use path::{Anchorage, NameIn, Reach, Step};
 pub use path::{Anchors, Folder, PathPattern};
 pub use period::Period;
 pub use port::Port;

@@ -1,16 +1,22 @@
 //! Files and folders as rules name them.
 
+mod form;
 mod reach;
 mod read;
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::{self, Write};
 use std::path::{Component as PathComponent, Path, PathBuf};
 use std::sync::Arc;
 
-use super::glob::{Glob, write_literal};
+use smallvec::SmallVec;
+
+use super::glob::write_literal;
 use super::{Invalid, quote};
+pub(crate) use form::NameIn;
+use form::{Form, Part, Piece, deep_in};
 pub(crate) use reach::{Reach, Step};
 pub(crate) use read::Anchorage;
 pub use read::Anchors;
@@ -34,83 +40,86 @@ pub use read::Anchors;
 /// assert!(!keys.matches("/proj/other/server.pem".as_ref()));
 /// # Ok::<(), palisade_policy::name::Invalid>(())
 /// ```
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct PathPattern {
-    base: Base,
-    /// Shared: a policy is merged and cloned much more often than it is read.
-    parts: Arc<[Part]>,
+    form: Form,
 }
 
 /// One folder or file without wildcards, for lists that grant: what may be written must be known
 /// before the program starts, and a wildcard would also have to cover what appears later.
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Folder(PathPattern);
 
-#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Base {
     Root,
     Home,
     Relative,
 }
 
-#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
-enum Part {
-    /// `**`
-    Deep,
-    Glob(Glob),
-    Name(Arc<str>),
-    /// `..`, only at the start of what is not absolute.
-    Parent,
-}
-
 impl PathPattern {
+    /// Makes a pattern of its components.
+    fn of(base: Base, parts: &[Part]) -> Self {
+        Self { form: Form::new(base, parts) }
+    }
+
     /// Returns the same pattern in memory of its own: it keeps nothing of the policy that it is from.
-    /// Patterns that are made with the same `names` share them.
+    /// Patterns that are made with the same `texts` share them.
     #[must_use]
-    pub fn apart(&self, names: &mut BTreeSet<Arc<str>>) -> Self {
-        let parts = self.parts.iter().map(|part| match part {
-            Part::Name(name) => Part::Name(names.get(&**name).cloned().unwrap_or_else(|| {
-                let name: Arc<str> = Arc::from(&**name);
-                names.insert(Arc::clone(&name));
-                name
-            })),
-            Part::Glob(_) | Part::Deep | Part::Parent => part.clone(),
-        });
-        Self { base: self.base, parts: parts.collect() }
+    pub fn apart(&self, texts: &mut BTreeSet<Arc<str>>) -> Self {
+        Self { form: self.form.apart(texts) }
     }
 
     /// Returns whether this pattern no longer depends on an anchor.
     pub fn is_absolute(&self) -> bool {
-        self.base == Base::Root
+        self.form.base() == Base::Root
     }
 
     /// Returns whether this pattern names everything there is.
     pub fn is_root(&self) -> bool {
-        self.is_absolute() && self.parts.is_empty()
+        self.is_absolute() && self.form.is_empty()
     }
 
     /// Returns the one path this pattern names, if it is absolute and has no wildcard.
     pub fn literal(&self) -> Option<PathBuf> {
-        (self.is_absolute() && !self.has_wildcard()).then(|| self.fixed_prefix())
+        self.as_literal().map(Cow::into_owned)
+    }
+
+    /// Returns what [`PathPattern::literal`] does, and copies nothing where that can be.
+    pub fn as_literal(&self) -> Option<Cow<'_, Path>> {
+        match &self.form {
+            Form::Plain(Base::Root, text) => {
+                deep_in(text).is_none().then(|| Cow::Borrowed(absolute(text)))
+            }
+            Form::Plain(Base::Home | Base::Relative, _) | Form::Parts(..) => {
+                let literal = self.is_absolute() && !self.has_wildcard();
+                literal.then(|| Cow::Owned(self.fixed_prefix()))
+            }
+        }
     }
 
     /// Returns the part before the first wildcard; of a pattern that is not absolute, as written.
     pub fn fixed_prefix(&self) -> PathBuf {
+        if let Form::Plain(Base::Root, text) = &self.form {
+            let end = deep_in(text).unwrap_or(text.len());
+            return absolute(text.get(..end).unwrap_or_default()).to_owned();
+        }
+        let base = self.form.base();
         let mut prefix = String::with_capacity(64);
         // Absolute paths begin with a slash, which stands before every name.
-        prefix.push_str(if self.base == Base::Home { "~" } else { "" });
-        for part in self.parts.iter() {
-            let name = match part {
-                Part::Name(name) => name,
-                Part::Parent => "..",
-                Part::Deep | Part::Glob(_) => break,
+        prefix.push_str(if base == Base::Home { "~" } else { "" });
+        for piece in self.form.pieces() {
+            let name = match piece {
+                Piece::Name(name) => name,
+                Piece::Parent => "..",
+                Piece::Deep | Piece::Glob(_) => break,
             };
-            if !prefix.is_empty() || self.base == Base::Root {
+            if !prefix.is_empty() || base == Base::Root {
                 prefix.push('/');
             }
             prefix.push_str(name);
         }
-        if prefix.is_empty() && self.base == Base::Root {
+        if prefix.is_empty() && base == Base::Root {
             prefix.push('/');
         }
         PathBuf::from(prefix)
@@ -119,31 +128,49 @@ impl PathPattern {
     /// Returns the folder and the names of a pattern like `/folder/**/.git/hooks`: these names, in
     /// any folder below that one. `None` for every other pattern.
     pub fn anywhere_below(&self) -> Option<(PathBuf, PathBuf)> {
-        let deep = self.parts.iter().position(|part| *part == Part::Deep)?;
-        let (before, after) = (self.parts.get(..deep)?, self.parts.get(deep + 1..)?);
-        before.iter().try_for_each(|part| part.name().map(drop))?;
-        let names: PathBuf =
-            after.iter().map(|part| part.name().map(|name| &**name)).collect::<Option<_>>()?;
-        (self.is_absolute() && !after.is_empty()).then(|| (self.fixed_prefix(), names))
+        self.as_anywhere_below().map(|(above, names)| (above.into_owned(), names.into_owned()))
+    }
+
+    /// Returns what [`PathPattern::anywhere_below`] does, and copies nothing where that can be.
+    pub fn as_anywhere_below(&self) -> Option<(Cow<'_, Path>, Cow<'_, Path>)> {
+        if let Form::Plain(Base::Root, text) = &self.form {
+            let (above, names) = text.split_at_checked(deep_in(text)?)?;
+            let names = names.get("/**/".len()..).filter(|names| !names.is_empty())?;
+            let again = deep_in(names).is_some() || names == "**" || names.starts_with("**/");
+            return (!again).then(|| (absolute(above).into(), Path::new(names).into()));
+        }
+        let pieces = self.form.pieces();
+        let deep = pieces.iter().position(|piece| *piece == Piece::Deep)?;
+        let (before, after) = (pieces.get(..deep)?, pieces.get(deep + 1..)?);
+        before.iter().try_for_each(|piece| piece.name().map(drop))?;
+        let names: PathBuf = after.iter().map(|piece| piece.name()).collect::<Option<_>>()?;
+        let is_one = self.is_absolute() && !after.is_empty();
+        is_one.then(|| (self.fixed_prefix().into(), names.into()))
     }
 
     /// Returns the pattern in lower case, if it is made of names and `**` alone.
     pub fn folded(&self) -> Option<Self> {
-        let folded = |part: &Part| match part {
+        if matches!(self.form, Form::Plain(..)) && self.is_lower_ascii() {
+            return Some(self.clone());
+        }
+        let folded = |part: Part| match part {
             Part::Name(name) => Some(Part::Name(name.to_lowercase().into())),
             Part::Deep => Some(Part::Deep),
             Part::Glob(_) | Part::Parent => None,
         };
-        let parts = self.parts.iter().map(folded).collect::<Option<_>>()?;
-        Some(Self { base: self.base, parts })
+        let parts = self.form.parts().into_iter().map(folded).collect::<Option<Vec<_>>>()?;
+        Some(Self::of(self.form.base(), &parts))
     }
 
     /// Returns whether any component is a wildcard.
     pub fn has_wildcard(&self) -> bool {
-        self.parts.iter().any(|part| match part {
-            Part::Deep | Part::Glob(_) => true,
-            Part::Name(_) | Part::Parent => false,
-        })
+        match &self.form {
+            Form::Plain(_, text) => deep_in(text).is_some(),
+            Form::Parts(_, parts) => parts.iter().any(|part| match part {
+                Part::Deep | Part::Glob(_) => true,
+                Part::Name(_) | Part::Parent => false,
+            }),
+        }
     }
 
     /// Returns whether `path`, absolute and free of links, is named by this pattern or lies below
@@ -152,22 +179,22 @@ impl PathPattern {
         if !self.is_absolute() || !path.is_absolute() {
             return false;
         }
-        let names = normal_components(path);
+        let (names, pieces) = (normal_components(path), self.form.pieces());
         let (mut part, mut place) = (0, 0);
         // As for `*` within a component: only the last `**` need ever give more.
         let mut retry: Option<(usize, usize)> = None;
         loop {
-            let step = match (self.parts.get(part), names.get(place)) {
+            let step = match (pieces.get(part), names.get(place)) {
                 // The pattern is used up: this is the place it names, or below it.
                 (None, _) => return true,
-                (Some(Part::Deep), _) => {
+                (Some(Piece::Deep), _) => {
                     retry = Some((part, place));
                     part += 1;
                     continue;
                 }
-                (Some(Part::Name(name)), Some(found)) => OsStr::new(&**name) == *found,
-                (Some(Part::Glob(glob)), Some(found)) => glob.matches(&found.to_string_lossy()),
-                (Some(Part::Parent), Some(_)) | (Some(_), None) => false,
+                (Some(Piece::Name(name)), Some(found)) => OsStr::new(name) == *found,
+                (Some(Piece::Glob(glob)), Some(found)) => glob.matches(&found.to_string_lossy()),
+                (Some(Piece::Parent), Some(_)) | (Some(_), None) => false,
             };
             if step {
                 (part, place) = (part + 1, place + 1);
@@ -185,16 +212,16 @@ impl PathPattern {
 
     /// Returns the last component, if it has no wildcards.
     pub fn last_plain_name(&self) -> Option<&str> {
-        self.parts.last()?.name().map(|name| &**name)
+        self.form.last()?.name()
     }
 
     /// Returns whether something of this name, in some folder, could be what this pattern names:
     /// a look at one component, for searches that see many.
     pub fn may_end_in(&self, name: &str) -> bool {
-        match self.parts.last() {
-            Some(Part::Name(last)) => **last == *name,
-            Some(Part::Glob(last)) => last.matches(name),
-            Some(Part::Deep | Part::Parent) | None => true,
+        match self.form.last() {
+            Some(Piece::Name(last)) => last == name,
+            Some(Piece::Glob(last)) => last.matches(name),
+            Some(Piece::Deep | Piece::Parent) | None => true,
         }
     }
 
@@ -206,25 +233,27 @@ impl PathPattern {
             && other.is_absolute()
             // All that `other` matches lies below its fixed prefix, and below what its first
             // components match.
-            && (self.matches(&other.fixed_prefix()) || other.parts.starts_with(&self.parts))
+            && (self.matches(&other.fixed_prefix())
+                || other.form.pieces().starts_with(&self.form.pieces()))
     }
 }
 
 impl fmt::Display for PathPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.base, self.parts.is_empty()) {
+        let base = self.form.base();
+        match (base, self.form.is_empty()) {
             (Base::Root, _) => f.write_char('/')?,
             (Base::Home, true) => f.write_char('~')?,
             (Base::Home, false) => f.write_str("~/")?,
             (Base::Relative, true) => f.write_char('.')?,
             (Base::Relative, false) => {}
         }
-        for (place, part) in self.parts.iter().enumerate() {
+        for (place, piece) in self.form.pieces().iter().enumerate() {
             if place > 0 {
                 f.write_char('/')?;
             }
-            let text = part.to_string();
-            if place == 0 && self.base == Base::Relative && text.starts_with('~') {
+            let text = piece.to_string();
+            if place == 0 && base == Base::Relative && text.starts_with('~') {
                 f.write_char('\\')?;
             }
             f.write_str(&text)?;
@@ -233,17 +262,7 @@ impl fmt::Display for PathPattern {
     }
 }
 
-impl Part {
-    /// Returns the name, if this is one.
-    fn name(&self) -> Option<&Arc<str>> {
-        match self {
-            Self::Name(name) => Some(name),
-            Self::Deep | Self::Glob(_) | Self::Parent => None,
-        }
-    }
-}
-
-impl fmt::Display for Part {
+impl fmt::Display for Piece<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Deep => f.write_str("**"),
@@ -265,6 +284,9 @@ impl Folder {
             let shown = path.to_string_lossy();
             Invalid::new("path-text", format!("the path {} is not UTF-8", quote(&shown)))
         })?;
+        if let Some(pattern) = read::plain(text) {
+            return Ok(Self(pattern));
+        }
         let special = |c: char| matches!(c, '*' | '?' | '[' | ']' | '\\' | '~');
         let escaped = text.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c]));
         escaped.collect::<String>().parse()
@@ -311,9 +333,14 @@ impl fmt::Display for Folder {
     }
 }
 
+/// Returns the path that names make, each with a slash before it.
+fn absolute(names: &str) -> &Path {
+    Path::new(if names.is_empty() { "/" } else { names })
+}
+
 /// Returns the names along an absolute path, with `.` and `..` resolved by text.
-fn normal_components(path: &Path) -> Vec<&OsStr> {
-    let mut names = Vec::new();
+fn normal_components(path: &Path) -> SmallVec<[&OsStr; 12]> {
+    let mut names = SmallVec::new();
     for component in path.components() {
         match component {
             PathComponent::Normal(name) => names.push(name),

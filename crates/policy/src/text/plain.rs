@@ -33,6 +33,20 @@ struct Lines<'t> {
 }
 
 impl Lines<'_> {
+    /// Returns how many lines from this one on are items of one list.
+    fn alike(&self, first: Line<'_>) -> usize {
+        let is_item = |line: &str| {
+            line.as_bytes().get(first.indent..).is_some_and(|rest| rest.starts_with(b"- "))
+        };
+        if !first.text.starts_with("- ") {
+            return 0;
+        }
+        let below = (self.next..).map_while(|at| self.source.line(at));
+        1 + below
+            .take_while(|(_, line)| is_item(line) || line.trim_start().starts_with('#'))
+            .count()
+    }
+
     /// Goes past the line ahead.
     fn pass(&mut self) {
         self.ahead = None;
@@ -53,7 +67,7 @@ impl Lines<'_> {
 
 /// Reads the list or map that begins with a line.
 fn block(lines: &mut Lines<'_>, first: Line<'_>) -> Option<Node> {
-    let (mut items, mut entries) = (Vec::new(), Vec::new());
+    let (mut items, mut entries) = (Vec::with_capacity(lines.alike(first)), Vec::new());
     let mut end = first.start;
     while let Some(line) = lines.ahead.filter(|line| line.indent >= first.indent) {
         if line.indent > first.indent {

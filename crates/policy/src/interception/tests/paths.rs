@@ -130,7 +130,7 @@ fn a_list_of_parameters_that_replaces_ours_is_all_there_is() {
     let name = Sourced { value: crate::key::Line("where".into()), origin: said.clone() };
     let mut tools = world.interception.tools.clone();
     tools.path_parameters = crate::key::Replaceable::replacing(vec![name], said);
-    world.interception.parameters = Parameters::new(&tools);
+    world.interception.parameters = Parameters::new(&tools).into();
     assert_eq!(codes(&world.hook("write_file", json!({ "where": "/etc/x" }))), ["outside-root"]);
     let verdict = world.hook("write_file", json!({ "where": "a", "path": "/etc/x" }));
     assert_eq!(verdict.answer, Allow);

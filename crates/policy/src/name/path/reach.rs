@@ -3,9 +3,11 @@
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::path::Path;
-use std::sync::Arc;
 
-use super::{Part, PathPattern, normal_components};
+use smallvec::SmallVec;
+
+use super::form::{Form, NameIn, Part, Piece, Pieces};
+use super::{PathPattern, normal_components};
 use crate::name::glob::{Component, Glob};
 
 /// How a pattern stands to a path.
@@ -36,20 +38,21 @@ impl PathPattern {
         if !self.is_absolute() {
             return Reach::Apart;
         }
+        let parts: Pieces<'_> = self.form.pieces();
         // Most patterns begin with plain names, and most paths with others.
-        for (part, name) in self.parts.iter().zip(names) {
+        for (part, name) in parts.iter().zip(names) {
             match (part, name) {
-                (Part::Name(part), Step::Name(name)) if **part == **name => {}
-                (Part::Name(_), Step::Name(_)) => return Reach::Apart,
-                (Part::Name(_) | Part::Deep | Part::Glob(_) | Part::Parent, _) => break,
+                (Piece::Name(part), Step::Name(name)) if part == name => {}
+                (Piece::Name(_), Step::Name(_)) => return Reach::Apart,
+                (Piece::Name(_) | Piece::Deep | Piece::Glob(_) | Piece::Parent, _) => break,
             }
         }
         // Bit n: the first n parts match the names seen so far. Nobody writes 63 components.
-        if self.parts.len() > 63 {
+        if parts.len() > 63 {
             return Reach::Named(names.len());
         }
-        let is_deep = |part: &Part| matches!(part, Part::Deep);
-        let places = self.parts.iter().enumerate();
+        let is_deep = |part: &Piece<'_>| matches!(part, Piece::Deep);
+        let places = parts.iter().enumerate();
         let deep: u64 = places.filter(|(_, part)| is_deep(part)).map(|(at, _)| 1 << at).sum();
         let skip_deep = |mut state: u64| {
             // Several may follow one another.
@@ -58,7 +61,7 @@ impl PathPattern {
             }
             state
         };
-        let end = 1 << self.parts.len();
+        let end = 1 << parts.len();
         let mut state = skip_deep(1);
         let mut named = (state & end != 0).then_some(0);
         for (place, name) in names.iter().enumerate() {
@@ -68,12 +71,12 @@ impl PathPattern {
                 let at = left.trailing_zeros() as usize;
                 left &= left - 1;
                 // The end has no part.
-                let Some(part) = self.parts.get(at) else { break };
+                let Some(part) = parts.get(at) else { break };
                 next |= match part {
-                    Part::Deep => 1 << at,
-                    Part::Name(part) if name.may_be(part) => 1 << (at + 1),
-                    Part::Glob(glob) if name.may_match(glob) => 1 << (at + 1),
-                    Part::Name(_) | Part::Glob(_) | Part::Parent => 0,
+                    Piece::Deep => 1 << at,
+                    Piece::Name(part) if name.may_be(part) => 1 << (at + 1),
+                    Piece::Glob(glob) if name.may_match(glob) => 1 << (at + 1),
+                    Piece::Name(_) | Piece::Glob(_) | Piece::Parent => 0,
                 };
             }
             state = skip_deep(next);
@@ -82,8 +85,7 @@ impl PathPattern {
             }
         }
         // What waits at a `**` may have been carried here by it: no sign that the rest lies below.
-        let above = self
-            .parts
+        let above = parts
             .windows(2)
             .enumerate()
             .any(|(at, pair)| state >> (at + 1) & 1 == 1 && !pair.iter().any(is_deep));
@@ -95,47 +97,52 @@ impl PathPattern {
     }
 
     /// Returns the components without wildcards: a path that lacks one of them cannot match.
-    pub(crate) fn plain_names(&self) -> impl DoubleEndedIterator<Item = &Arc<str>> {
-        self.parts.iter().filter_map(Part::name)
+    pub(crate) fn plain_names(&self) -> SmallVec<[NameIn; 12]> {
+        self.form.plain_names()
     }
 
     /// Returns the first component, if it has no wildcards.
     pub(crate) fn first_plain_name(&self) -> Option<&str> {
-        self.parts.first()?.name().map(|name| &**name)
+        self.form.first()?.name()
     }
 
     /// Returns whether it is written in ASCII without upper-case letters.
     pub(crate) fn is_lower_ascii(&self) -> bool {
         let is_lower = |c: char| c.is_ascii() && !c.is_ascii_uppercase();
-        self.parts.iter().all(|part| match part {
-            Part::Name(name) => {
-                name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
-            }
-            Part::Deep | Part::Parent => true,
-            Part::Glob(glob) => glob.is_written_in(is_lower),
-        })
+        // Without a branch for each byte: several are looked at at once.
+        let lower = |byte: u8| byte.is_ascii() & !byte.is_ascii_uppercase();
+        let are_lower = |text: &str| text.bytes().fold(true, |all, byte| all & lower(byte));
+        match &self.form {
+            Form::Plain(_, text) => are_lower(text),
+            Form::Parts(_, parts) => parts.iter().all(|part| match part {
+                Part::Name(name) => are_lower(name),
+                Part::Deep | Part::Parent => true,
+                Part::Glob(glob) => glob.is_written_in(is_lower),
+            }),
+        }
     }
 
     /// Returns this pattern with other names in it; none if it has a wildcard within a name. What
     /// is borrowed stays as it is.
     pub(crate) fn with_names(&self, other: impl Fn(&str) -> Cow<'_, str>) -> Option<Self> {
-        let part = |part: &Part| match part {
+        let part = |part: Part| match &part {
             Part::Name(name) => Some(match other(name) {
-                Cow::Borrowed(_) => part.clone(),
+                Cow::Borrowed(_) => part,
                 Cow::Owned(name) => Part::Name(name.into()),
             }),
             Part::Deep => Some(Part::Deep),
             Part::Parent => Some(Part::Parent),
             Part::Glob(_) => None,
         };
-        let parts = self.parts.iter().map(part).collect::<Option<_>>()?;
-        Some(Self { base: self.base, parts })
+        let parts = self.form.parts().into_iter().map(part).collect::<Option<Vec<_>>>()?;
+        Some(Self::of(self.form.base(), &parts))
     }
 
     /// Returns whether a folder on the way to what this pattern names is named by a wildcard other
     /// than `**`.
     pub(crate) fn has_wild_folder(&self) -> bool {
-        let folders = self.parts.split_last().map_or(&[][..], |(_, folders)| folders);
+        let Form::Parts(_, parts) = &self.form else { return false };
+        let folders = parts.split_last().map_or(&[][..], |(_, folders)| folders);
         folders.iter().any(|part| match part {
             Part::Glob(_) => true,
             Part::Deep | Part::Name(_) | Part::Parent => false,
@@ -147,8 +154,8 @@ impl PathPattern {
         let name = |name: &OsStr| Some(Part::Name(name.to_str()?.into()));
         let from = normal_components(from).into_iter().map(name).collect::<Option<Vec<_>>>()?;
         let mut parts = normal_components(to).into_iter().map(name).collect::<Option<Vec<_>>>()?;
-        parts.extend_from_slice(self.parts.strip_prefix(from.as_slice())?);
-        Some(Self { base: self.base, parts: parts.into() })
+        parts.extend_from_slice(self.form.parts().strip_prefix(from.as_slice())?);
+        Some(Self::of(self.form.base(), &parts))
     }
 }
 

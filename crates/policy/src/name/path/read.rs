@@ -7,7 +7,8 @@ use std::str::FromStr;
 
 use smallvec::SmallVec;
 
-use super::{Base, Folder, Part, PathPattern, check_reach, normal_components};
+use super::form::{Form, Part, can_stand_in_text};
+use super::{Base, Folder, PathPattern, check_reach, normal_components};
 use crate::name::glob::Component;
 use crate::name::{Invalid, quote};
 use crate::text::byte;
@@ -25,8 +26,16 @@ pub struct Anchors {
 #[derive(Debug)]
 pub(crate) struct Anchorage<'a> {
     anchors: &'a Anchors,
-    root: OnceCell<Vec<Part>>,
-    home: OnceCell<Vec<Part>>,
+    root: OnceCell<Anchor>,
+    home: OnceCell<Anchor>,
+}
+
+/// A folder that patterns start from.
+#[derive(Debug, Default)]
+struct Anchor {
+    names: Vec<Part>,
+    /// The same as a text with a slash before each, if there is one.
+    text: Option<String>,
 }
 
 /// The kernel's `PATH_MAX`: no longer path can be opened.
@@ -46,9 +55,12 @@ impl<'a> Anchorage<'a> {
 
     /// Returns the absolute form of the pattern that these parts make.
     fn anchored(&self, base: Base, parts: &[Part]) -> Result<PathPattern, Invalid> {
-        let written = || PathPattern { base, parts: parts.into() };
-        let names = self.names(base, written)?;
-        let whole = if parts.contains(&Part::Parent) {
+        let written = || PathPattern::of(base, parts);
+        let names: &[Part] = match self.anchor(base, written)? {
+            Some(anchor) => &anchor.names,
+            None => &[],
+        };
+        let whole: Vec<Part> = if parts.contains(&Part::Parent) {
             let mut whole = names.to_vec();
             for part in parts {
                 match part {
@@ -56,24 +68,27 @@ impl<'a> Anchorage<'a> {
                     Part::Deep | Part::Glob(_) | Part::Name(_) => whole.push(part.clone()),
                 }
             }
-            whole.into()
+            whole
         } else {
             names.iter().chain(parts).cloned().collect()
         };
-        let pattern = PathPattern { base: Base::Root, parts: whole };
         // Whoever makes `/` the root has said that everything is the project.
         let is_everything =
             names.is_empty() && base == Base::Relative && self.anchors.root == Path::new("/");
         if base != Base::Root && !is_everything {
-            check_reach(Base::Root, &pattern.parts, || written().to_string())?;
+            check_reach(Base::Root, &whole, || written().to_string())?;
         }
-        Ok(pattern)
+        Ok(PathPattern::of(Base::Root, &whole))
     }
 
-    /// Returns the names along the folder that a pattern starts from.
-    fn names(&self, base: Base, written: impl Fn() -> PathPattern) -> Result<&[Part], Invalid> {
+    /// Returns the folder that a pattern starts from; none if that is `/`.
+    fn anchor(
+        &self,
+        base: Base,
+        written: impl Fn() -> PathPattern,
+    ) -> Result<Option<&Anchor>, Invalid> {
         let (known, folder) = match base {
-            Base::Root => return Ok(&[]),
+            Base::Root => return Ok(None),
             Base::Home => {
                 let home = self.anchors.home.as_deref().ok_or_else(|| {
                     let shown = quote(&written().to_string()).to_string();
@@ -84,11 +99,11 @@ impl<'a> Anchorage<'a> {
             }
             Base::Relative => (&self.root, self.anchors.root.as_path()),
         };
-        if let Some(names) = known.get() {
-            return Ok(names);
+        if let Some(anchor) = known.get() {
+            return Ok(Some(anchor));
         }
-        let names = names_along(folder)?;
-        Ok(known.get_or_init(|| names))
+        let anchor = Anchor::at(folder)?;
+        Ok(Some(known.get_or_init(|| anchor)))
     }
 }
 
@@ -100,9 +115,11 @@ impl PathPattern {
     /// When `~` is used and there is no home, when an anchor is relative or not UTF-8, and when
     /// the result would search the whole disk.
     pub fn anchored(&self, anchors: &Anchors) -> Result<Self, Invalid> {
-        match self.base {
+        match self.form.base() {
             Base::Root => Ok(self.clone()),
-            Base::Home | Base::Relative => Anchorage::new(anchors).anchored(self.base, &self.parts),
+            base @ (Base::Home | Base::Relative) => {
+                Anchorage::new(anchors).anchored(base, &self.form.parts())
+            }
         }
     }
 
@@ -121,7 +138,7 @@ impl FromStr for PathPattern {
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let (base, parts) = read(text)?;
-        Ok(Self { base, parts: parts.iter().cloned().collect() })
+        Ok(Self::of(base, &parts))
     }
 }
 
@@ -129,7 +146,7 @@ impl Folder {
     /// Reads a folder and returns its absolute form.
     pub(crate) fn read_at(text: &str, anchorage: &Anchorage<'_>) -> Result<Self, Invalid> {
         let Self(folder) = text.parse()?;
-        anchorage.anchored(folder.base, &folder.parts).map(Self)
+        anchorage.anchored(folder.form.base(), &folder.form.parts()).map(Self)
     }
 }
 
@@ -162,16 +179,26 @@ fn read_plain(text: &str, anchorage: &Anchorage<'_>) -> Option<PathPattern> {
     if text.is_empty() || text.len() > LONGEST {
         return None;
     }
-    let names = anchorage.names(base, || PathPattern { base, parts: [].into() }).ok()?;
-    let mut parts: Parts = names.iter().cloned().collect();
+    let nothing = || PathPattern::of(base, &[]);
+    let above = match anchorage.anchor(base, nothing).ok()? {
+        Some(anchor) => anchor.text.as_deref()?,
+        None => "",
+    };
+    let mut whole = String::with_capacity(above.len() + 1 + rest.len());
+    whole.push_str(above);
     while !rest.is_empty() {
         let plain = rest.bytes().position(|byte| !is_plain(byte)).unwrap_or(rest.len());
         let (name, behind) = rest.split_at_checked(plain)?;
         rest = match behind.as_bytes() {
             [] => behind,
             [b'/', ..] => behind.get(1..)?,
-            [b'*', b'*', b'/', ..] if name.is_empty() && parts.last() != Some(&Part::Deep) => {
-                parts.push(Part::Deep);
+            [b'*', b'*', b'/', ..] if name.is_empty() && !whole.ends_with("/**") => {
+                // Where `**` begins a path, or ends one, there are rules of their own for it.
+                let begins = whole.is_empty() || base == Base::Home && whole.len() == above.len();
+                if begins {
+                    return None;
+                }
+                whole.push_str("/**");
                 behind.get(3..)?
             }
             _ => return None,
@@ -179,16 +206,37 @@ fn read_plain(text: &str, anchorage: &Anchorage<'_>) -> Option<PathPattern> {
         match name {
             "" | "." => {}
             ".." => return None,
-            name => parts.push(Part::Name(name.into())),
+            name => {
+                whole.push('/');
+                whole.push_str(name);
+            }
         }
     }
-    // Where `**` begins a path, or ends one, there are rules of their own for it.
-    let is_deep = |part: Option<&Part>| part == Some(&Part::Deep);
-    let begins = is_deep(parts.first()) || base == Base::Home && is_deep(parts.get(names.len()));
-    if begins || is_deep(parts.last()) {
+    let form = Form::Plain(Base::Root, whole.as_str().into());
+    (!whole.ends_with("/**")).then_some(PathPattern { form })
+}
+
+/// Returns the pattern that names exactly an absolute path, if all characters of that are harmless.
+pub(super) fn plain(path: &str) -> Option<PathPattern> {
+    let is_harmless = |byte: u8| is_plain(byte) && !matches!(byte, b']' | b'~') || byte == b'/';
+    if path.len() > LONGEST || !path.starts_with('/') || !path.bytes().all(is_harmless) {
         return None;
     }
-    Some(PathPattern { base: Base::Root, parts: parts.iter().cloned().collect() })
+    let mut names = path.split('/').skip(1);
+    if names.clone().all(|name| !matches!(name, "" | "." | "..")) {
+        return Some(PathPattern { form: Form::Plain(Base::Root, path.into()) });
+    }
+    let mut whole = String::with_capacity(path.len());
+    names.try_for_each(|name| match name {
+        "" | "." => Some(()),
+        ".." => None,
+        name => {
+            whole.push('/');
+            whole.push_str(name);
+            Some(())
+        }
+    })?;
+    Some(PathPattern { form: Form::Plain(Base::Root, whole.into()) })
 }
 
 /// Returns whether a byte stands for itself in a pattern, and parts no names.
@@ -248,6 +296,19 @@ fn read(text: &str) -> Result<(Base, Parts), Invalid> {
         parts.pop();
     }
     Ok((base, parts))
+}
+
+impl Anchor {
+    /// Takes a folder apart.
+    fn at(folder: &Path) -> Result<Self, Invalid> {
+        let names = names_along(folder)?;
+        let mut text = Some(String::new());
+        for name in &names {
+            let Part::Name(name) = name else { continue };
+            text = text.filter(|_| can_stand_in_text(name)).map(|text| text + "/" + name);
+        }
+        Ok(Self { names, text })
+    }
 }
 
 /// Returns the names along a folder that patterns start from.
