@@ -218,7 +218,7 @@ fn give_zeros<T>(within: &mut T) {
     let is_zero = |page: &Range<usize>| {
         let words = ptr::with_exposed_provenance::<u64>(page.start);
         // SAFETY: the page lies within what we have for ourselves, and may hold anything.
-        (0..PAGE / size_of::<u64>()).all(|word| unsafe { words.add(word).read() } == 0)
+        (0..PAGE / size_of::<u64>()).all(|word| unsafe { words.wrapping_add(word).read() } == 0)
     };
     for zeros in idle::runs(whole, is_zero) {
         // SAFETY: what comes back is what was there.
