@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use palisade_plan::{Identity, MappedBy, Namespace, Plan, Step};
+use rustix::thread::CpuSet;
 
 use super::furnish::{self, furnish};
 use crate::sys::ahead::Ahead;
@@ -15,6 +16,8 @@ pub(super) struct Made {
     pub(super) namespaces: bool,
     /// What is in /dev.
     pub(super) furniture: bool,
+    /// The processors that the command may run on, where its first process was kept from some.
+    pub(super) processors: Option<CpuSet>,
 }
 
 thread_local! {
@@ -56,7 +59,7 @@ pub fn call_back() {
 
 /// Returns what one that was sent ahead has made, in the first process that it makes.
 pub(super) fn made(sent: &Ahead) -> Made {
-    Made { namespaces: true, furniture: sent.has_furnished() }
+    Made { namespaces: true, furniture: sent.has_furnished(), processors: sent.pushed_from() }
 }
 
 /// Returns what was sent ahead, if a plan asks for just that.

@@ -60,6 +60,10 @@ pub(super) fn enter(prepared: &mut Prepared) -> ! {
     if rest.is_empty() {
         leave(0);
     }
+    // What it may not run on so far is where the supervisor works, which now waits.
+    if let Some(processors) = &ahead.processors {
+        rustix::thread::sched_setaffinity(None, processors).ok();
+    }
     // Before the command, or anybody who can tell who this is, could look.
     environment::wipe();
     // Before anybody inside can ask for it.

@@ -114,7 +114,7 @@ impl Ahead {
 
     /// Has it run on another processor, if it still waits for ours. Some kernels leave new processes
     /// where they were made for as long as their maker runs, to keep other processors asleep: it would
-    /// make nothing meanwhile, and then hold us up.
+    /// make nothing meanwhile, and then hold us up. So would the process that it makes.
     pub(crate) fn push(&self) {
         let shared = &*self.shared;
         let Some(mut others) = shared.processors.filter(|_| !shared.begun.load(Ordering::Acquire))
@@ -126,6 +126,12 @@ impl Ahead {
             shared.pushed.store(true, Ordering::Release);
             sched_setaffinity(Some(self.made.pid), &others).ok();
         }
+    }
+
+    /// Returns the processors that it may not run on alone because it was pushed, and that whoever it
+    /// makes may run on in the end.
+    pub(crate) fn pushed_from(&self) -> Option<CpuSet> {
+        self.shared.processors.filter(|_| self.shared.pushed.load(Ordering::Acquire))
     }
 
     /// Returns whether it is of use to who we are now.
@@ -208,9 +214,6 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
     let namespaces = shared.namespaces.load(Ordering::Acquire);
     if asked != Ok([true, false]) || namespaces == END {
         leave(0)
-    }
-    if let Some(processors) = shared.processors.filter(|_| shared.pushed.load(Ordering::Acquire)) {
-        sched_setaffinity(None, &processors).ok();
     }
     let sibling = u64::from(libc::CLONE_PARENT.cast_unsigned());
     let made =
