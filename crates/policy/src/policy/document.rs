@@ -402,6 +402,8 @@ fn sections<'n>(entry: &'n Entry, cx: &mut Reader<'_>) -> Vec<(Arc<str>, &'n Nod
 }
 
 /// Reads what a text says for one agent or task: any key of the policy but the root.
+// Apart, as most texts speak of nobody, and a policy takes much of a stack.
+#[inline(never)]
 fn overlay(node: &Node, besides: &[&str], cx: &mut Reader<'_>) -> Option<Policy> {
     let mut policy = Policy::default();
     for entry in cx.map(node)? {

@@ -74,6 +74,8 @@ fn under_their_layers(said: Vec<Statement>) -> Vec<Statement> {
     all
 }
 
+// Apart, as here and below: mostly nothing is said, and a policy takes much of a stack.
+#[inline(never)]
 fn lay_under(layer: &mut Vec<Statement>) {
     let chooses = |said: &Statement| said.is_ours() && said.policy.profile.sourced().is_some();
     let Some(at) = layer.iter().rposition(chooses) else { return };
@@ -110,6 +112,7 @@ impl Statement {
 
 impl System {
     /// Adds what a system says for an agent or a task to what it says for everyone.
+    #[inline(never)]
     fn hear(systems: &mut Vec<Self>, layer: Layer, dialect: &'static Dialect, policy: &Policy) {
         let same = |known: &&mut Self| known.layer == layer && known.dialect == dialect;
         match systems.iter_mut().find(same) {
@@ -129,6 +132,7 @@ impl System {
 
 impl Policy {
     /// Takes back what is opened here and not by another system.
+    #[inline(never)]
     fn narrow_beside(&mut self, other: &System) {
         let (readable, asked) = (self.files.allow_read.clone(), self.network.ask.clone());
         let allowed = self.network.allow.clone();

@@ -151,14 +151,15 @@ impl Form {
 
 /// Returns where `/**` begins in the text of a plain form.
 pub(super) fn deep_in(text: &str) -> Option<usize> {
-    if !byte::has(text, b'*') {
-        return None; // nearly always
+    let mut from = 0;
+    loop {
+        let star = from + byte::find(text.get(from..)?, b'*')?;
+        let rest = star.checked_sub(1).and_then(|slash| text.as_bytes().get(slash..));
+        if let Some([] | [b'/', ..]) = rest.and_then(|rest| rest.strip_prefix(b"/**")) {
+            return Some(star - 1);
+        }
+        from = star + 1;
     }
-    let is_deep = |at: &usize| {
-        let rest = text.as_bytes().get(*at..).and_then(|rest| rest.strip_prefix(b"/**"));
-        matches!(rest, Some([] | [b'/', ..]))
-    };
-    (0..text.len()).find(is_deep)
 }
 
 /// Returns whether a name is told from all else in a text with slashes between names.
@@ -258,6 +259,24 @@ mod tests {
                     }
                 }
             }
+        }
+        let texts = [
+            "/**",
+            "/a/**/b",
+            "*x/**/b",
+            "/a**/**",
+            "/**a/***/**",
+            "/*",
+            "/é*/**/x",
+            "",
+            "/a",
+            "/***",
+        ];
+        for text in texts {
+            let names: Vec<&str> = text.split('/').collect();
+            let deep = names.iter().position(|name| *name == "**");
+            let expected = deep.map(|deep| names[..deep].join("/").len());
+            assert_eq!(deep_in(text), expected, "{text}");
         }
         assert!(Form::new(Base::Root, &[]).pieces().is_empty());
         assert!(matches!(Form::new(Base::Root, &[name("a/b")]), Form::Parts(..)));
