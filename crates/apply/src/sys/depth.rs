@@ -5,7 +5,7 @@ use std::ptr;
 use super::{idle, raw};
 
 /// How much of it a start uses.
-const DEPTH: usize = 224 << 10;
+const DEPTH: usize = 144 << 10;
 
 /// Has the kernel give what lies below the part of the stack that is in use, all at once: one page
 /// after the other takes it twice as long. Only in a program that starts one command and has the
