@@ -16,7 +16,7 @@ pub(super) struct Made {
     pub(super) namespaces: bool,
     /// What is in /dev.
     pub(super) furniture: bool,
-    /// The processors that the command may run on, where its first process was kept from some.
+    /// The processors that the command may run on: its first process was kept from some.
     pub(super) processors: Option<CpuSet>,
 }
 
@@ -59,7 +59,7 @@ pub fn call_back() {
 
 /// Returns what one that was sent ahead has made, in the first process that it makes.
 pub(super) fn made(sent: &Ahead) -> Made {
-    Made { namespaces: true, furniture: sent.has_furnished(), processors: sent.pushed_from() }
+    Made { namespaces: true, furniture: sent.has_furnished(), processors: sent.processors() }
 }
 
 /// Returns what was sent ahead, if a plan asks for just that.

@@ -14,11 +14,11 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, Result};
-use rustix::process::{PidfdFlags, Signal};
+use rustix::process::{Pid, PidfdFlags, Signal};
 use rustix::thread::{CpuSet, UnshareFlags, sched_getaffinity, sched_getcpu, sched_setaffinity};
 
 use super::descriptor::lift;
@@ -65,8 +65,8 @@ struct Shared {
     processors: Option<CpuSet>,
     /// Whether it runs.
     begun: AtomicBool,
-    /// Whether it was kept from running where its owner does.
-    pushed: AtomicBool,
+    /// The processor that its owner works on meanwhile.
+    busy: AtomicUsize,
     /// A pidfd of the owner.
     owner: OwnedFd,
     /// The owner rings: make a process.
@@ -92,7 +92,7 @@ impl Ahead {
             furnished: AtomicBool::new(false),
             processors: sched_getaffinity(None).ok(),
             begun: AtomicBool::new(false),
-            pushed: AtomicBool::new(false),
+            busy: AtomicUsize::new(usize::MAX),
             owner: rustix::process::pidfd_open(own, PidfdFlags::empty()).and_then(lift)?,
             wanted: bell()?,
             done: bell()?,
@@ -114,24 +114,19 @@ impl Ahead {
 
     /// Has it run on another processor, if it still waits for ours. Some kernels leave new processes
     /// where they were made for as long as their maker runs, to keep other processors asleep: it would
-    /// make nothing meanwhile, and then hold us up. So would the process that it makes.
+    /// make nothing meanwhile, and then hold us up.
     pub(crate) fn push(&self) {
         let shared = &*self.shared;
-        let Some(mut others) = shared.processors.filter(|_| !shared.begun.load(Ordering::Acquire))
-        else {
-            return;
-        };
-        others.unset(sched_getcpu());
-        if others.count() > 0 {
-            shared.pushed.store(true, Ordering::Release);
-            sched_setaffinity(Some(self.made.pid), &others).ok();
+        shared.busy.store(sched_getcpu(), Ordering::Release);
+        if !shared.begun.load(Ordering::Acquire) {
+            shared.keep_off(Some(self.made.pid));
         }
     }
 
-    /// Returns the processors that it may not run on alone because it was pushed, and that whoever it
-    /// makes may run on in the end.
-    pub(crate) fn pushed_from(&self) -> Option<CpuSet> {
-        self.shared.processors.filter(|_| self.shared.pushed.load(Ordering::Acquire))
+    /// Returns the processors that whoever it makes may run on in the end: it begins on another than
+    /// ours, as we go on meanwhile.
+    pub(crate) fn processors(&self) -> Option<CpuSet> {
+        self.shared.processors
     }
 
     /// Returns whether it is of use to who we are now.
@@ -164,6 +159,7 @@ impl Ahead {
         let namespaces = namespaces & !(user | u64::from(MADE.bits()));
         shared.namespaces.store(namespaces, Ordering::Release);
         shared.body.store((&raw mut body).cast::<c_void>(), Ordering::Release);
+        shared.busy.store(sched_getcpu(), Ordering::Release);
         let asked = ring(shared.wanted.as_fd());
         meanwhile();
         let done = asked
@@ -187,6 +183,20 @@ impl Ahead {
         ring(self.shared.wanted.as_fd()).ok();
         signal(self.made.pidfd.as_fd(), libc::SIGKILL).ok();
         await_end(self.made.pid).ok();
+    }
+}
+
+impl Shared {
+    /// Keeps a process, or this one, from running where the owner does, if there is another processor.
+    fn keep_off(&self, process: Option<Pid>) {
+        let Some(mut others) = self.processors else { return };
+        let busy = self.busy.load(Ordering::Acquire);
+        if busy < CpuSet::MAX_CPU {
+            others.unset(busy);
+        }
+        if others.count() > 0 {
+            sched_setaffinity(process, &others).ok();
+        }
     }
 }
 
@@ -215,6 +225,7 @@ extern "C" fn work(shared: *mut c_void) -> c_int {
     if asked != Ok([true, false]) || namespaces == END {
         leave(0)
     }
+    shared.keep_off(None);
     let sibling = u64::from(libc::CLONE_PARENT.cast_unsigned());
     let made =
         settled.and_then(|()| clone_noting(namespaces | sibling, &shared.pid, &shared.pidfd));
