@@ -282,7 +282,8 @@ impl Names {
     /// there.
     pub(super) fn standing(&self, path: &Path) -> Standing {
         let Some((folder, kept)) = self.find(path) else { return Standing::Laid };
-        if folder.is_in_place() {
+        // The path tells nothing where the command has shut what is above.
+        if folder.is_in_place() || rustix::fs::lstat(&folder.path).err() == Some(Errno::ACCESS) {
             return kept.laid.standing(folder.open.as_fd(), &kept.name);
         }
         if path.symlink_metadata().is_ok() { Standing::Other } else { Standing::Gone }
