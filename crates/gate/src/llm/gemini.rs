@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::frame::{Data, Frame};
+use super::partial::Pieces;
 use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
-use super::{CUT, Call, Ruling, TORN, json, kinds, partial};
+use super::{CUT, Call, Ruling, TORN, json, kinds};
 
 #[derive(Debug)]
 pub(super) struct Gemini {
@@ -29,9 +30,16 @@ pub(super) struct Gemini {
 struct Growing {
     /// Where it stands among the calls.
     place: usize,
-    arguments: Value,
+    arguments: Arguments,
     part: usize,
     flaw: Option<&'static str>,
+}
+
+/// How the arguments of a call are told. Clients differ in what they make of both.
+#[derive(Debug)]
+enum Arguments {
+    Whole(Value),
+    InPieces(Pieces),
 }
 
 impl Assembler for Gemini {
@@ -143,9 +151,14 @@ impl Gemini {
             return self.remember(part);
         };
         let goes_on = call["willContinue"] == true;
-        // Arguments under another name: some clients might read them.
-        let torn = kinds::body(call, &["args", "partialArgs"]).is_none();
+        // Arguments under another name: some clients might read them. Or told as a whole and in pieces.
+        let torn = kinds::body(call, &["args", "partialArgs"]).is_none()
+            || kinds::is_beside(call, &["args"])
+            || (is_told(call, "args") && is_told(call, "partialArgs"));
         let begun = self.done.len();
+        if torn && let Some(growing) = self.open.get_mut(&candidate) {
+            growing.flaw = Some(TORN);
+        }
         self.piece(candidate, part, call, goes_on);
         if torn {
             self.done.iter_mut().skip(begun).for_each(|call| call.flaw = Some(TORN));
@@ -168,10 +181,20 @@ impl Gemini {
             let pieces = call["partialArgs"].as_array();
             if goes_on || pieces.is_some() {
                 let part = self.said.len().saturating_sub(1);
+                let whole = is_told(call, "args");
+                let arguments = if whole {
+                    Arguments::Whole(arguments)
+                } else {
+                    Arguments::InPieces(Pieces::default())
+                };
                 let growing = Growing { place, arguments, part, flaw: None };
                 self.grow(candidate, growing, call, goes_on);
             }
-        } else if let Some(growing) = self.open.remove(&candidate) {
+        } else if let Some(mut growing) = self.open.remove(&candidate) {
+            // What goes on does so in pieces, and is not told anew.
+            if is_told(call, "args") {
+                growing.flaw = Some(TORN);
+            }
             self.grow(candidate, growing, call, goes_on);
         } else {
             // A piece of a call that nothing began.
@@ -183,8 +206,12 @@ impl Gemini {
 
     fn grow(&mut self, candidate: usize, mut growing: Growing, call: &Value, goes_on: bool) {
         for piece in call["partialArgs"].as_array().into_iter().flatten() {
-            if partial::add(&mut growing.arguments, piece).is_none() {
-                growing.flaw = Some(CUT);
+            let added = match &mut growing.arguments {
+                Arguments::InPieces(pieces) => pieces.add(piece),
+                Arguments::Whole(_) => None,
+            };
+            if added.is_none() {
+                growing.flaw = Some(TORN);
             }
             self.held_bytes += piece.to_string().len();
         }
@@ -197,6 +224,10 @@ impl Gemini {
 
     fn complete(&mut self, growing: Growing) {
         let Growing { place, arguments, part, flaw } = growing;
+        let arguments = match arguments {
+            Arguments::Whole(arguments) => arguments,
+            Arguments::InPieces(pieces) => pieces.into_arguments(),
+        };
         if let Some(said) = self.said.get_mut(part)
             && said["functionCall"].is_object()
         {
@@ -239,6 +270,11 @@ impl Gemini {
         json::add(&mut body["usageMetadata"], spent);
         frame.saying(value)
     }
+}
+
+/// Whether a call tells arguments in a way, be it none.
+fn is_told(call: &Value, key: &str) -> bool {
+    !kinds::is_blank(&call[key])
 }
 
 /// Some servers wrap the answer.

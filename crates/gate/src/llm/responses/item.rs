@@ -52,7 +52,7 @@ pub(super) fn read(item: &Value, place: (u64, u64), shell: Shell) -> Call {
     if asks.tool.is_empty() && text("name").is_none() {
         call.flaw = Some(NAMELESS);
     }
-    if body.is_none() {
+    if body.is_none() || kinds::is_beside(item, asks.body) {
         call.flaw = Some(TORN);
     }
     // What the item says of itself is not enough: whoever asked must have asked for it.
