@@ -126,7 +126,7 @@ fn only_listed_paths_pass_without_a_look() {
 }
 
 #[test]
-fn a_file_that_is_named_is_the_command_lines_and_beats_the_variable() {
+fn the_variable_beats_a_native_file_that_is_named_and_the_flag_beats_both() {
     let judges = |policy: &str, config: &str, variable: &str, options: &[&str]| {
         let world = World::new();
         world.write("named.yaml", format!("version: 1\ntools: {{enabled: {policy}}}\n"));
@@ -136,8 +136,8 @@ fn a_file_that_is_named_is_the_command_lines_and_beats_the_variable() {
         let got = scene.ask("chat", false, BAD);
         got.body.contains("outside project directory")
     };
-    assert!(judges("true", "false", "false", &[]), "the file beats the variable");
-    assert!(!judges("false", "true", "true", &[]), "and does so both ways");
+    assert!(judges("false", "false", "true", &[]), "the variable beats the file");
+    assert!(!judges("true", "true", "false", &[]), "and does so both ways");
     assert!(judges("false", "false", "false", ON), "the flag beats both");
     assert!(!judges("true", "true", "true", &["--enable-sandboxing=false"]));
 }
