@@ -56,8 +56,8 @@ impl Assembler for Gemini {
         }
         let frame = self.continued(frame);
         let Some(value) = frame.json() else { return };
-        for (candidate, part) in parts(body(value)) {
-            self.part(candidate, part);
+        for (candidate, index, part) in parts(body(value)) {
+            self.part(candidate, index, part);
         }
         if self.open.is_empty() && self.done.is_empty() {
             return out.push(Piece::Pass(frame));
@@ -146,7 +146,7 @@ impl Gemini {
         }
     }
 
-    fn part(&mut self, candidate: usize, part: &Value) {
+    fn part(&mut self, candidate: usize, index: &Value, part: &Value) {
         let Some(call) = call_of(part) else {
             return self.remember(part);
         };
@@ -154,7 +154,9 @@ impl Gemini {
         // Arguments under another name: some clients might read them. Or told as a whole and in pieces.
         let torn = kinds::body(call, &["args", "partialArgs"]).is_none()
             || kinds::is_beside(call, &["args"])
-            || (is_told(call, "args") && is_told(call, "partialArgs"));
+            || (is_told(call, "args") && is_told(call, "partialArgs"))
+            // Pieces that go to one call by the candidate's number, and to another by its place.
+            || (!index.is_null() && index.as_u64() != Some(candidate as u64) && is_piece(call));
         let begun = self.done.len();
         if torn && let Some(growing) = self.open.get_mut(&candidate) {
             growing.flaw = Some(TORN);
@@ -192,7 +194,9 @@ impl Gemini {
             }
         } else if let Some(mut growing) = self.open.remove(&candidate) {
             // What goes on does so in pieces, and is not told anew.
-            if is_told(call, "args") {
+            let begun = self.done.get(growing.place).map_or("", |call| &call.id);
+            let id = call["id"].as_str().unwrap_or_default();
+            if is_told(call, "args") || (!id.is_empty() && id != begun) {
                 growing.flaw = Some(TORN);
             }
             self.grow(candidate, growing, call, goes_on);
@@ -282,11 +286,17 @@ fn body(value: &Value) -> &Value {
     if value["response"].is_object() { &value["response"] } else { value }
 }
 
-fn parts(body: &Value) -> impl Iterator<Item = (usize, &Value)> {
+/// Whether a call is told in several messages, or may be.
+fn is_piece(call: &Value) -> bool {
+    !call["name"].is_string() || call["willContinue"] == true || is_told(call, "partialArgs")
+}
+
+/// Lists the parts of a message, with the place and the number of the candidate of each.
+fn parts(body: &Value) -> impl Iterator<Item = (usize, &Value, &Value)> {
     let candidates = body["candidates"].as_array().into_iter().flatten().enumerate();
     candidates.flat_map(|(number, candidate)| {
         let parts = candidate["content"]["parts"].as_array().into_iter().flatten();
-        parts.map(move |part| (number, part))
+        parts.map(move |part| (number, &candidate["index"], part))
     })
 }
 

@@ -17,7 +17,7 @@ use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
 use super::{By, CUT, Call, Ruling, TORN, json};
 use growing::Growing;
 pub(super) use item::is_call;
-use item::{Shell, message, read};
+use item::{Shell, is_of_server, message, read};
 
 #[derive(Debug)]
 pub(super) struct Responses {
@@ -245,11 +245,9 @@ impl Responses {
         let begun = open.unwrap_or_default();
         // What it was called when it began is what a client may have gone by.
         let began_as_another = begun.item["type"].is_string() && begun.item["type"] != item["type"];
-        if began_as_another {
-            call.by = By::Client;
-        }
-        if !is_call(item) || !begun.agrees(item) {
-            call.flaw = Some(TORN);
+        let torn = if is_of_server(item) { begun.was_told() } else { !begun.agrees(item) };
+        if began_as_another || torn || !is_call(item) {
+            (call.by, call.flaw) = (By::Client, Some(TORN));
         }
         if call.flaw.is_some() {
             self.said_bytes += call.arguments.len() + item.to_string().len();

@@ -82,7 +82,9 @@ impl Growing {
             || !(delta.is_null() || delta.is_string())
             || (part.is_none() && !is_unsaid(delta, &Value::Null));
         let Some((part, key)) = part else { return };
-        let number = event["command_index"].as_u64().unwrap_or(0);
+        let number = &event["command_index"];
+        self.torn |= !number.is_null() && !number.is_u64();
+        let number = number.as_u64().unwrap_or(0);
         let told = self.told.entry((part, number)).or_default();
         told.pieces.push_str(delta.as_str().unwrap_or_default());
         let whole = &event[key];
@@ -92,6 +94,11 @@ impl Growing {
         let again = !told.whole.is_null() && told.whole != *whole;
         self.torn |= again || verb != "done";
         told.whole = whole.clone();
+    }
+
+    /// Whether events told of a call that a client carries out.
+    pub(super) fn was_told(&self) -> bool {
+        self.torn || !self.told.is_empty() || !self.named.is_empty()
     }
 
     /// Whether all that was said of the call is true of the item that is done.

@@ -20,6 +20,11 @@ pub(in crate::llm) fn is_call(item: &Value) -> bool {
     kinds::of(Api::Responses, kind(item), item) != Acts::Nobody
 }
 
+/// Whether an item is a call that the API's own servers carry out, by its kind.
+pub(super) fn is_of_server(item: &Value) -> bool {
+    kinds::of(Api::Responses, kind(item), item) == Acts::Server
+}
+
 /// Reads an item that is a call.
 pub(super) fn read(item: &Value, place: (u64, u64), shell: Shell) -> Call {
     let text = |key: &str| item[key].as_str().filter(|text| !text.is_empty());

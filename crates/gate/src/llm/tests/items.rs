@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::{Api, Call, Ending, OnRefusal, Reader, Ruling};
-use super::hidden::{ends, events, with};
+use super::hidden::{ends, events, passed, with};
 use super::scripts::read;
 use super::ways::{EVIL, SAFE, refused, same};
 
@@ -299,4 +299,32 @@ fn an_item_says_what_to_do_in_one_place() {
     }
     let caller = with(safe, "caller", Some(json!({"type": "program", "caller_id": "c"})));
     same(Api::Responses, &events(&[added(&caller), done(&caller)]), 1);
+}
+
+#[test]
+fn a_call_of_a_server_is_not_told_as_a_clients() {
+    let server = item("mcp_call", &json!({"server_label": "s", "arguments": "{}"}));
+    let alone = json!({"delta": EVIL});
+    for events_ in [
+        vec![event("function_call_arguments.delta", alone.clone())],
+        vec![event("function_call_arguments.done", json!({"name": "f", "arguments": EVIL}))],
+        vec![event("shell_call_command.done", json!({"command": "cat /etc/passwd"}))],
+        vec![event("function_call.in_progress", json!({"name": "/etc/passwd"}))],
+    ] {
+        refused(
+            Api::Responses,
+            &events(&[&[added(&server)][..], &events_, &[done(&server)]].concat()),
+        );
+    }
+    let own = event("mcp_call_arguments.delta", json!({"delta": "{}"}));
+    let begun = with(server.clone(), "arguments", Some(json!("")));
+    let (_, fault, judged) =
+        passed(Api::Responses, events(&[added(&begun), own, done(&server)]).as_bytes());
+    assert_eq!((fault, judged), (None, 0));
+    let shell = item("shell_call", &json!({"action": {"commands": ["ls"]}}));
+    let odd = event(
+        "shell_call_command.done",
+        json!({"command_index": "7", "command": "ls", "x": "/etc/passwd"}),
+    );
+    refused(Api::Responses, &events(&[added(&shell), odd, done(&shell)]));
 }

@@ -139,6 +139,20 @@ fn arguments_come_whole_or_in_pieces() {
     ] {
         refused(Api::Gemini, &told(&calls));
     }
+    // By their numbers, the second piece goes to the other call.
+    let candidate = |index: u64, call: Value| json!({"content": {"parts": [{"functionCall": call}]}, "index": index});
+    let goes_on = |name: &str| json!({"name": name, "willContinue": true});
+    let crossed = [
+        json!({"candidates": [candidate(1, goes_on("read")), candidate(0, goes_on("write"))]}),
+        json!({"candidates": [candidate(0, json!({"partialArgs": piece("/etc/passwd")}))]}),
+        json!({"candidates": [candidate(1, json!({})), candidate(0, json!({}))]}),
+    ];
+    refused(Api::Gemini, &events(&crossed));
+    let other = [
+        json!({"name": "f", "id": "a", "willContinue": true}),
+        json!({"id": "b", "partialArgs": piece("/etc/passwd")}),
+    ];
+    refused(Api::Gemini, &told(&other));
     for key in ["will_continue", "partial_args", "Args"] {
         ends(Api::Gemini, &told(&[json!({"name": "f", "args": evil, key: true})]));
     }
