@@ -137,6 +137,10 @@ impl<'v> Walk<'v> {
             return false;
         }
         for (key, inner) in map {
+            // Some clients cut a key at a NUL. No API has one there.
+            if key.contains('\0') {
+                return false;
+            }
             let plain = folded(key);
             if !KEYS.contains(&key.as_str()) && FOLDED.contains(&&*plain) {
                 return false;

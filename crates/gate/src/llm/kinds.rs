@@ -256,7 +256,7 @@ pub(super) fn is_blank(value: &Value) -> bool {
 }
 
 /// Leaves out of a key what its spellings differ by: case, what joins words, and what nobody sees.
-/// Some clients cut a key at a NUL, or take blanks and marks off.
+/// Some clients take blanks and marks off.
 pub(super) fn folded(key: &str) -> String {
     seen(key).filter(|c| !matches!(c, '_' | '-')).collect()
 }

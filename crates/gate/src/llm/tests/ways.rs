@@ -208,6 +208,7 @@ fn a_block_grows_by_its_own_pieces_alone() {
 fn keys_that_look_like_those_of_calls_end_the_answer() {
     for key in [
         "tool_calls\0",
+        "tool_calls\0x",
         "tool_calls ",
         " tool_calls",
         "tool_calls\t",
