@@ -14,6 +14,9 @@ use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
 use super::{Ruling, json};
 use slots::{LEGACY, Slots};
 
+/// What of a piece of a message is held.
+const HELD: [&str; 2] = ["tool_calls", "function_call"];
+
 #[derive(Debug, Default)]
 pub(super) struct Chat {
     on: OnRefusal,
@@ -61,7 +64,7 @@ impl Assembler for Chat {
                     if self.on == OnRefusal::Retry {
                         self.text.push_str(text);
                     }
-                    says = true;
+                    says |= key == "delta";
                 }
             }
             if !choice["finish_reason"].is_null() || frame.is_whole() {
@@ -260,20 +263,22 @@ fn spoken(template: &Value, choice: u64, texts: &[String]) -> Value {
     value
 }
 
-/// Lets the text of a message pass that also holds pieces of calls, and returns the rest.
+/// Lets the text of a message pass that also holds pieces of calls, and returns the rest. Only what
+/// grows can be taken apart: a message that stands beside it is held as it is.
 fn split(frame: &Frame, out: &mut Vec<Piece>) -> Frame {
     let (Some(text), Some(calls)) = (frame.json(), frame.json()) else { return frame.clone() };
     let (mut text, mut calls) = (text.clone(), calls.clone());
     for choice in text["choices"].as_array_mut().into_iter().flatten() {
         choice["finish_reason"] = Value::Null;
-        if let Some(delta) = choice["delta"].as_object_mut() {
-            delta.remove("tool_calls");
-            delta.remove("function_call");
+        let Some(choice) = choice.as_object_mut() else { continue };
+        choice.remove("message");
+        if let Some(delta) = choice.entry("delta").or_insert_with(|| json!({})).as_object_mut() {
+            delta.retain(|key, _| !HELD.contains(&key.as_str()));
         }
     }
     for choice in calls["choices"].as_array_mut().into_iter().flatten() {
-        if let Some(delta) = choice["delta"].as_object_mut() {
-            delta.retain(|key, _| key == "tool_calls" || key == "function_call");
+        if let Some(delta) = choice.get_mut("delta").and_then(Value::as_object_mut) {
+            delta.retain(|key, _| HELD.contains(&key.as_str()));
         }
     }
     if let Some(map) = text.as_object_mut() {

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::frame::{Data, Frame};
+use super::partial::Pieces;
 use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
-use super::{CUT, Call, Ruling, TORN, json, kinds, partial};
+use super::{CUT, Call, Ruling, TORN, json, kinds};
 
 #[derive(Debug)]
 pub(super) struct Gemini {
@@ -29,9 +30,16 @@ pub(super) struct Gemini {
 struct Growing {
     /// Where it stands among the calls.
     place: usize,
-    arguments: Value,
+    arguments: Arguments,
     part: usize,
     flaw: Option<&'static str>,
+}
+
+/// How the arguments of a call are told. Clients differ in what they make of both.
+#[derive(Debug)]
+enum Arguments {
+    Whole(Value),
+    InPieces(Pieces),
 }
 
 impl Assembler for Gemini {
@@ -48,8 +56,8 @@ impl Assembler for Gemini {
         }
         let frame = self.continued(frame);
         let Some(value) = frame.json() else { return };
-        for (candidate, part) in parts(body(value)) {
-            self.part(candidate, part);
+        for (candidate, index, part) in parts(body(value)) {
+            self.part(candidate, index, part);
         }
         if self.open.is_empty() && self.done.is_empty() {
             return out.push(Piece::Pass(frame));
@@ -138,14 +146,21 @@ impl Gemini {
         }
     }
 
-    fn part(&mut self, candidate: usize, part: &Value) {
+    fn part(&mut self, candidate: usize, index: &Value, part: &Value) {
         let Some(call) = call_of(part) else {
             return self.remember(part);
         };
         let goes_on = call["willContinue"] == true;
-        // Arguments under another name: some clients might read them.
-        let torn = kinds::body(call, &["args", "partialArgs"]).is_none();
+        // Arguments under another name: some clients might read them. Or told as a whole and in pieces.
+        let torn = kinds::body(call, &["args", "partialArgs"]).is_none()
+            || kinds::is_beside(call, &["args"])
+            || (is_told(call, "args") && is_told(call, "partialArgs"))
+            // Pieces that go to one call by the candidate's number, and to another by its place.
+            || (!index.is_null() && index.as_u64() != Some(candidate as u64) && is_piece(call));
         let begun = self.done.len();
+        if torn && let Some(growing) = self.open.get_mut(&candidate) {
+            growing.flaw = Some(TORN);
+        }
         self.piece(candidate, part, call, goes_on);
         if torn {
             self.done.iter_mut().skip(begun).for_each(|call| call.flaw = Some(TORN));
@@ -168,10 +183,22 @@ impl Gemini {
             let pieces = call["partialArgs"].as_array();
             if goes_on || pieces.is_some() {
                 let part = self.said.len().saturating_sub(1);
+                let whole = is_told(call, "args");
+                let arguments = if whole {
+                    Arguments::Whole(arguments)
+                } else {
+                    Arguments::InPieces(Pieces::default())
+                };
                 let growing = Growing { place, arguments, part, flaw: None };
                 self.grow(candidate, growing, call, goes_on);
             }
-        } else if let Some(growing) = self.open.remove(&candidate) {
+        } else if let Some(mut growing) = self.open.remove(&candidate) {
+            // What goes on does so in pieces, and is not told anew.
+            let begun = self.done.get(growing.place).map_or("", |call| &call.id);
+            let id = call["id"].as_str().unwrap_or_default();
+            if is_told(call, "args") || (!id.is_empty() && id != begun) {
+                growing.flaw = Some(TORN);
+            }
             self.grow(candidate, growing, call, goes_on);
         } else {
             // A piece of a call that nothing began.
@@ -183,8 +210,12 @@ impl Gemini {
 
     fn grow(&mut self, candidate: usize, mut growing: Growing, call: &Value, goes_on: bool) {
         for piece in call["partialArgs"].as_array().into_iter().flatten() {
-            if partial::add(&mut growing.arguments, piece).is_none() {
-                growing.flaw = Some(CUT);
+            let added = match &mut growing.arguments {
+                Arguments::InPieces(pieces) => pieces.add(piece),
+                Arguments::Whole(_) => None,
+            };
+            if added.is_none() {
+                growing.flaw = Some(TORN);
             }
             self.held_bytes += piece.to_string().len();
         }
@@ -197,6 +228,10 @@ impl Gemini {
 
     fn complete(&mut self, growing: Growing) {
         let Growing { place, arguments, part, flaw } = growing;
+        let arguments = match arguments {
+            Arguments::Whole(arguments) => arguments,
+            Arguments::InPieces(pieces) => pieces.into_arguments(),
+        };
         if let Some(said) = self.said.get_mut(part)
             && said["functionCall"].is_object()
         {
@@ -241,16 +276,27 @@ impl Gemini {
     }
 }
 
+/// Whether a call tells arguments in a way, be it none.
+fn is_told(call: &Value, key: &str) -> bool {
+    !kinds::is_blank(&call[key])
+}
+
 /// Some servers wrap the answer.
 fn body(value: &Value) -> &Value {
     if value["response"].is_object() { &value["response"] } else { value }
 }
 
-fn parts(body: &Value) -> impl Iterator<Item = (usize, &Value)> {
+/// Whether a call is told in several messages, or may be.
+fn is_piece(call: &Value) -> bool {
+    !call["name"].is_string() || call["willContinue"] == true || is_told(call, "partialArgs")
+}
+
+/// Lists the parts of a message, with the place and the number of the candidate of each.
+fn parts(body: &Value) -> impl Iterator<Item = (usize, &Value, &Value)> {
     let candidates = body["candidates"].as_array().into_iter().flatten().enumerate();
     candidates.flat_map(|(number, candidate)| {
         let parts = candidate["content"]["parts"].as_array().into_iter().flatten();
-        parts.map(move |part| (number, part))
+        parts.map(move |part| (number, &candidate["index"], part))
     })
 }
 

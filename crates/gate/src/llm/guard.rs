@@ -7,10 +7,10 @@
 use serde_json::{Map, Value};
 
 use super::frame::Frame;
-use super::kinds::{self, Acts, plain};
+use super::kinds::{self, Acts, folded};
 use super::{Api, Fault, messages, responses};
 
-/// Keys that hold calls, without case and underscores.
+/// Keys that hold calls, folded.
 const CALLS: [&str; 8] = [
     "toolcalls",
     "toolcall",
@@ -23,7 +23,7 @@ const CALLS: [&str; 8] = [
 ];
 
 /// Keys that readers go by. In another spelling some clients read them and others do not.
-const KEYS: [&str; 32] = [
+const KEYS: [&str; 33] = [
     "choices",
     "delta",
     "message",
@@ -52,6 +52,42 @@ const KEYS: [&str; 32] = [
     "willContinue",
     "call_id",
     "finish_reason",
+    "finishReason",
+    "action",
+    "actions",
+    "operation",
+    "environment",
+];
+
+/// The same, folded.
+const FOLDED: [&str; 31] = [
+    "choices",
+    "delta",
+    "message",
+    "toolcalls",
+    "functioncall",
+    "function",
+    "custom",
+    "name",
+    "arguments",
+    "input",
+    "id",
+    "index",
+    "type",
+    "content",
+    "contentblock",
+    "partialjson",
+    "output",
+    "outputindex",
+    "item",
+    "response",
+    "candidates",
+    "parts",
+    "args",
+    "partialargs",
+    "willcontinue",
+    "callid",
+    "finishreason",
     "action",
     "actions",
     "operation",
@@ -101,8 +137,12 @@ impl<'v> Walk<'v> {
             return false;
         }
         for (key, inner) in map {
-            let plain = plain(key);
-            if KEYS.iter().any(|known| known.eq_ignore_ascii_case(&plain) && known != key) {
+            // Some clients cut a key at a NUL. No API has one there.
+            if key.contains('\0') {
+                return false;
+            }
+            let plain = folded(key);
+            if !KEYS.contains(&key.as_str()) && FOLDED.contains(&&*plain) {
                 return false;
             }
             self.path.push(key);
@@ -127,7 +167,7 @@ impl<'v> Walk<'v> {
         {
             return true;
         }
-        let holds = CALLS.contains(&plain.replace('_', "").as_str());
+        let holds = CALLS.contains(&plain);
         let empty = inner.is_null() || inner.as_array().is_some_and(Vec::is_empty);
         if holds && !empty && !self.is_read(inner) {
             return false;
@@ -240,4 +280,17 @@ fn call_if(is_call: bool) -> Place {
 
 fn item(item: &Value) -> Place {
     if item["type"].is_string() { call_if(responses::is_call(item)) } else { Place::Wrong }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_known_folded() {
+        for key in KEYS {
+            assert!(FOLDED.contains(&&*folded(key)), "{key}");
+        }
+        assert!(FOLDED.iter().all(|known| KEYS.iter().any(|key| folded(key) == *known)));
+    }
 }

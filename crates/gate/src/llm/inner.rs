@@ -8,7 +8,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{CUT, Call, NAMELESS, TORN, UNKNOWN, json, kinds};
+use super::kinds::folded;
+use super::{CUT, Call, NAMELESS, TORN, UNKNOWN, json};
 
 /// Keys of lists of calls, without case, underscores and hyphens.
 const LISTS: [&str; 12] = [
@@ -217,9 +218,4 @@ fn there<'v>(map: &'v Map<String, Value>, keys: &[&str]) -> Vec<(String, &'v Val
     let mut found: Vec<_> = spelt.filter(|(key, _)| keys.contains(&&**key)).collect();
     found.sort_by_key(|(key, _)| keys.iter().position(|known| known == key));
     found
-}
-
-/// Leaves out of a key what its spellings differ by.
-fn folded(key: &str) -> String {
-    kinds::plain(key).replace(['_', '-'], "")
 }

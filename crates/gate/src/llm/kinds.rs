@@ -146,6 +146,9 @@ const BODIES: [&str; 15] = [
 const TOOLS: [&str; 6] =
     ["callid", "toolname", "toolinput", "functionname", "recipientname", "toolcallid"];
 
+/// Those of them that name it, or say what it is given.
+const NAMES: [&str; 4] = ["toolname", "toolinput", "functionname", "recipientname"];
+
 /// Returns who acts on something of a kind.
 pub(super) fn of(api: Api, kind: &str, value: &Value) -> Acts {
     let table = match api {
@@ -179,14 +182,14 @@ pub(super) fn is_of_item(event: &str) -> bool {
 
 /// Whether something that calls itself so is a call, in any API.
 pub(super) fn is_call(kind: &str) -> bool {
-    let kind = plain(kind).replace('-', "_");
+    let kind = kind_as_read(kind);
     let ends = ["_call", "_calls", "tool_use", "_approval_request", "toolcall", "tooluse"];
     ends.iter().chain(&["functioncall"]).any(|end| kind.ends_with(end))
 }
 
 /// Whether a kind is one that a client acts on, in another spelling: some clients read it so.
 pub(super) fn is_misspelt(kind: &str) -> bool {
-    let folded = plain(kind).replace('-', "_");
+    let folded = kind_as_read(kind);
     let known = ITEMS.iter().chain(BLOCKS);
     let mut acted = known.filter(|(_, acts)| matches!(acts, Acts::Client(_)));
     acted.any(|(known, _)| *known == folded && *known != kind)
@@ -226,12 +229,57 @@ pub(super) fn body<'v>(
     (others.filter(is_there).count() == 0).then(|| own.collect())
 }
 
+/// Whether a key is one under which something says what to do, or names a tool.
+pub(super) fn says_what(key: &str) -> bool {
+    let key = plain(key);
+    BODIES.contains(&key.as_str()) || NAMES.contains(&&*folded(&key))
+}
+
+/// Whether something says what to do, or names a tool, under other keys than its own, or holds
+/// something that does.
+pub(super) fn is_beside(value: &Value, own: &[&str]) -> bool {
+    let stray = |(key, inner): (&String, &Value)| {
+        !own.contains(&key.as_str()) && (says_what(key) && !is_blank(inner) || carries(inner))
+    };
+    value.as_object().is_some_and(|map| map.iter().any(stray))
+}
+
+/// Whether a value says nothing.
+pub(super) fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(list) => list.is_empty(),
+        Value::Object(map) => map.is_empty(),
+        Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
+/// Leaves out of a key what its spellings differ by: case, what joins words, and what nobody sees.
+/// Some clients take blanks and marks off.
+pub(super) fn folded(key: &str) -> String {
+    seen(key).filter(|c| !matches!(c, '_' | '-')).collect()
+}
+
 /// Folds the case of a text as the most lenient readers of JSON do.
 pub(super) fn plain(text: &str) -> String {
-    let fold = |c: char| match c {
+    text.chars().map(fold).collect()
+}
+
+fn fold(c: char) -> char {
+    match c {
         '\u{17f}' => 's',
         '\u{212a}' => 'k',
         c => c.to_ascii_lowercase(),
-    };
-    text.chars().map(fold).collect()
+    }
+}
+
+/// Returns what anybody sees of a text, without its case.
+fn seen(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|c| !c.is_whitespace() && !super::is_unseen(*c)).map(fold)
+}
+
+/// Returns a kind as its readers may take it.
+fn kind_as_read(kind: &str) -> String {
+    seen(kind).map(|c| if c == '-' { '_' } else { c }).collect()
 }

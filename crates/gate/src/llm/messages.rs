@@ -292,7 +292,11 @@ fn read(block: &Value, input: String, index: u64) -> Call {
     let mut call = Call::new(text("id"), name, input, (0, index));
     match acts(block) {
         Acts::Client(_) if text("name").is_empty() => call.flaw = Some(NAMELESS),
-        Acts::Client(asks) if kinds::body(block, asks.body).is_none() => call.flaw = Some(TORN),
+        Acts::Client(asks)
+            if kinds::body(block, asks.body).is_none() || kinds::is_beside(block, asks.body) =>
+        {
+            call.flaw = Some(TORN);
+        }
         Acts::Client(_) => {}
         Acts::Server => (call.by, call.flaw) = (By::Server, None),
         Acts::Nobody | Acts::Said | Acts::Unknown => call.flaw = Some(UNKNOWN),

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::frame::Frame;
 use super::kinds::is_of_item;
-use super::{Api, Fault, messages};
+use super::{Api, Fault, kinds, messages, responses};
 
 /// The highest number of a block or an item. Real answers have a few.
 const MOST: u64 = u32::MAX as u64;
@@ -34,6 +34,9 @@ pub(super) struct Order {
     named: Option<bool>,
     /// Choices, by where each came first.
     choices: Vec<u64>,
+    /// Whose ids are whose: some clients go by them, and not by numbers.
+    ids: BTreeMap<(u64, String), u64>,
+    ids_bytes: usize,
 }
 
 impl Order {
@@ -51,7 +54,7 @@ impl Order {
 
     /// How many bytes are held, roughly.
     pub(super) fn held(&self) -> usize {
-        (self.live.len() + self.over.len() + self.choices.len()) * 32
+        (self.live.len() + self.over.len() + self.choices.len()) * 32 + self.ids_bytes
     }
 
     /// Some clients pass over events without a name, so all have one or none has.
@@ -85,8 +88,8 @@ impl Order {
             "content_block_delta" => {
                 let is_call = *self.live.get(&number(&value["index"])?)?;
                 let delta = &value["delta"];
-                let grows = is_call && delta["type"] == "input_json_delta";
-                return (grows || delta["partial_json"].is_null()).then_some(());
+                let fits = if is_call { grows(delta) } else { delta["partial_json"].is_null() };
+                return fits.then_some(());
             }
             "content_block_stop" => drop(self.live.remove(&number(&value["index"])?)?),
             _ => {}
@@ -106,6 +109,7 @@ impl Order {
             }
             "response.output_item.added" => {
                 let index = number(&value["output_index"])?;
+                self.item_id(index, &value["item"]["id"], Sort::Item)?;
                 let again = self.live.insert(index, true).is_some();
                 let skips = self.counted && index != self.begun;
                 if again || skips || self.over.contains(&index) {
@@ -115,6 +119,9 @@ impl Order {
             }
             "response.output_item.done" => {
                 let index = number(&value["output_index"])?;
+                let is_call = responses::is_call(&value["item"]);
+                let sort = if is_call { Sort::Call } else { Sort::Item };
+                self.item_id(index, &value["item"]["id"], sort)?;
                 self.live.remove(&index);
                 self.begun = self.begun.max(index + 1);
                 if !self.over.insert(index) {
@@ -123,10 +130,31 @@ impl Order {
             }
             kind if is_of_item(kind) => {
                 let index = number(&value["output_index"])?;
+                self.item_id(index, &value["item_id"], Sort::Call)?;
                 return (!self.over.contains(&index)).then_some(());
             }
-            _ => {}
+            _ => {
+                if let Some(index) = value["output_index"].as_u64() {
+                    self.item_id(index, &value["item_id"], Sort::Piece)?;
+                }
+            }
         }
+        Some(())
+    }
+
+    /// Checks that what an item is called and where it stands lead to the same one. What is said may
+    /// be told under new names again and again, as some servers do; a call has one.
+    fn item_id(&mut self, index: u64, id: &Value, sort: Sort) -> Option<()> {
+        let Some(id) = id.as_str().filter(|id| !id.is_empty()) else { return Some(()) };
+        let key = (0, id.to_owned());
+        match (self.ids.get(&key), sort) {
+            (Some(known), _) => return (*known == index).then_some(()),
+            (None, Sort::Call) if self.ids.values().any(|known| *known == index) => return None,
+            (None, Sort::Piece) => return Some(()),
+            (None, Sort::Call | Sort::Item) => {}
+        }
+        self.ids_bytes += id.len() + 64;
+        self.ids.insert(key, index);
         Some(())
     }
 
@@ -146,7 +174,19 @@ impl Order {
                 let entries = choice[key]["tool_calls"].as_array().into_iter().flatten();
                 let mut calls = choice[key]["function_call"].is_object();
                 for entry in entries {
-                    number_or_none(&entry["index"])?;
+                    let index = number_or_none(&entry["index"])?;
+                    if let (Some(index), Some(id)) = (index, entry["id"].as_str())
+                        && !id.is_empty()
+                        && key == "delta"
+                    {
+                        let known = self.ids.entry((number, id.to_owned())).or_insert_with(|| {
+                            self.ids_bytes += id.len() + 64;
+                            index
+                        });
+                        if *known != index {
+                            return None;
+                        }
+                    }
                     calls = true;
                 }
                 if calls && (self.over.contains(&number) || place as u64 != number) {
@@ -159,6 +199,29 @@ impl Order {
         }
         Some(())
     }
+}
+
+/// What has a name and a place.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Sort {
+    /// An item, whatever it is.
+    Item,
+    /// An item that is a call, or a piece of one.
+    Call,
+    /// A piece of what is said.
+    Piece,
+}
+
+/// Whether a piece of a call is nothing but that. Clients may add what else it says to the call.
+fn grows(delta: &Value) -> bool {
+    let is_own = |(key, value): (&String, &Value)| match key.as_str() {
+        "type" | "partial_json" => true,
+        "name" | "text" | "thinking" | "id" => kinds::is_blank(value),
+        key if kinds::says_what(key) => kinds::is_blank(value),
+        _ => !(value.is_object() || value.is_array()),
+    };
+    delta["type"] == "input_json_delta"
+        && delta.as_object().is_some_and(|map| map.iter().all(is_own))
 }
 
 /// Reads a number that an API counts with.

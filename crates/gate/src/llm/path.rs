@@ -81,8 +81,8 @@ fn of_names(words: &[&str], has_verb: bool) -> Option<Api> {
         // What was answered before is read again.
         [.., "responses", _] => Some(Api::Responses),
         [.., "chat", "completions", _] => Some(Api::Chat),
-        [.., "models" | "embeddings" | "moderations" | "files" | "uploads"] => None,
-        ["v1" | "v1beta", "models" | "files", _] if !has_verb => None,
+        [.., "models" | "embeddings" | "uploads"] => None,
+        ["v1" | "v1beta", "models", _] if !has_verb => None,
         [.., "images", "generations" | "edits" | "variations"] => None,
         [.., "audio", "speech" | "transcriptions" | "translations"] => None,
         _ => Some(Api::Other),
@@ -161,6 +161,10 @@ mod tests {
             "/v1/messages/batches/b/results",
             "/v1/responses/r/input_items",
             "/v1/files/f/content",
+            "/v1/files/f",
+            "/v1/files",
+            "/v1beta/files/f",
+            "/v1/moderations",
             "/v1/conversations/c/items",
             "/v1beta/interactions",
             "/v1beta/models/g:batchGenerateContent",
@@ -174,7 +178,7 @@ mod tests {
         ] {
             assert_eq!(Api::of_path(path), Ok(Some(Api::Other)), "{path}");
         }
-        for path in ["/v1/models/m", "/v1/embeddings", "/v1/messages/count_tokens", "/v1/files"] {
+        for path in ["/v1/models/m", "/v1/embeddings", "/v1/messages/count_tokens", "/v1/uploads"] {
             assert_eq!(Api::of_path(path), Ok(None), "{path}");
         }
     }

@@ -4,6 +4,7 @@
 //! and what comes meanwhile waits behind it, since clients add items in the order they come. The
 //! last event tells all items once more, and is judged like the others.
 
+mod growing;
 mod item;
 
 use std::collections::BTreeMap;
@@ -14,15 +15,18 @@ use super::frame::{Data, Frame};
 use super::kinds::is_of_item;
 use super::reader::{Assembler, Group, OnRefusal, Piece, Tally};
 use super::{By, CUT, Call, Ruling, TORN, json};
+use growing::Growing;
 pub(super) use item::is_call;
-use item::{Shell, message, read};
+use item::{Shell, is_of_server, message, read};
 
 #[derive(Debug)]
 pub(super) struct Responses {
     on: OnRefusal,
     shell: Shell,
-    open: BTreeMap<u64, Item>,
+    open: BTreeMap<u64, Growing>,
     done: Vec<Call>,
+    /// Calls that are flawed, with their items: the end of the answer tells them again.
+    flawed: Vec<(Call, Value)>,
     held: Vec<Frame>,
     held_bytes: usize,
     /// The items that are done, and the id of the answer.
@@ -45,13 +49,6 @@ struct Earlier {
     items: Vec<Value>,
     sequence: u64,
     spent: Value,
-}
-
-#[derive(Debug, Default)]
-struct Item {
-    item: Value,
-    pieces: String,
-    told: Option<String>,
 }
 
 /// Where a call stands: in the list of events, or in the answer as a whole.
@@ -88,7 +85,7 @@ impl Assembler for Responses {
             let items = answer["output"].as_array().into_iter().flatten().enumerate();
             let calls: Vec<Call> = items
                 .filter(|(_, item)| is_call(item))
-                .map(|(at, item)| read(item, (IN_ANSWER, at as u64), self.shell))
+                .map(|(at, item)| self.told_again(at as u64, item))
                 .collect();
             self.flush(out);
             return out.push(if calls.is_empty() {
@@ -101,10 +98,12 @@ impl Assembler for Responses {
         let index = value["output_index"].as_u64();
         match (kind.as_str(), index) {
             ("response.output_item.added", Some(index)) if is_call(&value["item"]) => {
-                self.begin(index).item = value["item"].clone();
+                self.open.entry(index).or_default().item = value["item"].clone();
             }
             ("response.output_item.done", Some(index)) => self.item_done(index, &value["item"]),
-            (kind, Some(index)) if is_of_item(kind) => self.grow(index, kind, &value),
+            (kind, Some(index)) if is_of_item(kind) => {
+                self.open.entry(index).or_default().take(kind, &value);
+            }
             _ => {}
         }
         if self.open.is_empty() && self.done.is_empty() {
@@ -174,7 +173,7 @@ impl Assembler for Responses {
     }
 
     fn held(&self) -> usize {
-        let open: usize = self.open.values().map(|item| item.pieces.len()).sum();
+        let open: usize = self.open.values().map(Growing::held).sum();
         self.held_bytes + open + self.said_bytes
     }
 
@@ -216,6 +215,7 @@ impl Responses {
             shell: Shell::Client,
             open: BTreeMap::new(),
             done: Vec::new(),
+            flawed: Vec::new(),
             held: Vec::new(),
             held_bytes: 0,
             said: Vec::new(),
@@ -226,23 +226,6 @@ impl Responses {
             passed: Vec::new(),
             sequence: 0,
             earlier: None,
-        }
-    }
-
-    fn begin(&mut self, index: u64) -> &mut Item {
-        self.open.entry(index).or_default()
-    }
-
-    fn grow(&mut self, index: u64, kind: &str, value: &Value) {
-        let compared = kind.starts_with("response.function_call_arguments")
-            || kind.starts_with("response.custom_tool_call_input");
-        let item = self.begin(index);
-        if compared {
-            item.pieces.push_str(value["delta"].as_str().unwrap_or_default());
-            let told = value["arguments"].as_str().or(value["input"].as_str());
-            if let Some(told) = told {
-                item.told = Some(told.to_owned());
-            }
         }
     }
 
@@ -259,29 +242,36 @@ impl Responses {
             return;
         }
         let mut call = read(item, (IN_STREAM, index), self.shell);
-        let Item { item: added, pieces, told } = open.unwrap_or_default();
-        let is = item["arguments"].as_str().or(item["input"].as_str()).unwrap_or_default();
-        let differs = |said: &str| !said.is_empty() && said != is;
-        let renamed = added["name"].is_string() && added["name"] != item["name"];
+        let begun = open.unwrap_or_default();
         // What it was called when it began is what a client may have gone by.
-        let began_as_another = added["type"].is_string() && added["type"] != item["type"];
-        if began_as_another {
-            call.by = By::Client;
+        let began_as_another = begun.item["type"].is_string() && begun.item["type"] != item["type"];
+        let torn = if is_of_server(item) { begun.was_told() } else { !begun.agrees(item) };
+        if began_as_another || torn || !is_call(item) {
+            (call.by, call.flaw) = (By::Client, Some(TORN));
         }
-        if renamed
-            || began_as_another
-            || differs(&pieces)
-            || told.as_deref().is_some_and(differs)
-            || !is_call(item)
-        {
-            call.flaw = Some(TORN);
+        if call.flaw.is_some() {
+            self.said_bytes += call.arguments.len() + item.to_string().len();
+            self.flawed.push((call.clone(), item.clone()));
         }
         self.done.push(call);
     }
 
+    /// Reads a call that the end of the answer tells. One that was refused is refused again.
+    fn told_again(&self, at: u64, item: &Value) -> Call {
+        let place = (IN_ANSWER, at);
+        let id = |item: &Value| item["id"].as_str().or(item["call_id"].as_str()).map(str::to_owned);
+        let is = |(call, known): &&(Call, Value)| {
+            call.place.1 == at || (id(item).is_some() && id(known) == id(item))
+        };
+        match self.flawed.iter().find(is) {
+            Some((call, _)) => Call { place, ..call.clone() },
+            None => read(item, place, self.shell),
+        }
+    }
+
     /// Ends the waiting. An item that is still open was cut off.
     fn flush(&mut self, out: &mut Vec<Piece>) {
-        for (index, Item { item, .. }) in std::mem::take(&mut self.open) {
+        for (index, Growing { item, .. }) in std::mem::take(&mut self.open) {
             let call = read(&item, (IN_STREAM, index), self.shell);
             self.done.push(Call { flaw: Some(CUT), ..call });
         }

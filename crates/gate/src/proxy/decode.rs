@@ -72,7 +72,8 @@ impl Decoder {
             };
             out.extend(said);
             if out.len() > most {
-                return Err(io::Error::other("the body says more than may be held"));
+                let message = "the body says more than may be held";
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
             }
         }
         Ok(out)
@@ -104,18 +105,38 @@ fn is_zlib(start: &[u8]) -> bool {
     first & 0x0f == 8 && u16::from_be_bytes([*first, *second]) % 31 == 0
 }
 
-/// Reads a body that is there as a whole. None if nobody knows how, or it says more than `most`.
-pub(super) fn whole(encoding: Option<&str>, bytes: &[u8], most: usize) -> Option<Vec<u8>> {
+/// Why a body that is there as a whole is not read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Unread {
+    /// Nobody knows how.
+    Unknown,
+    /// It says more than may be held.
+    TooMuch,
+}
+
+/// Reads a body that is there as a whole, and says no more than `most`.
+pub(super) fn whole(encoding: Option<&str>, bytes: &[u8], most: usize) -> Result<Vec<u8>, Unread> {
+    let fits = |out: Vec<u8>| if out.len() <= most { Ok(out) } else { Err(Unread::TooMuch) };
     if encoding.is_some_and(|encoding| encoding.trim().eq_ignore_ascii_case("zstd")) {
-        let decoder = ruzstd::decoding::StreamingDecoder::new(bytes).ok()?;
+        // What a window may take is said by the body, and taken at once.
+        let window = (most as u64).max(8 << 20);
+        let decoder = ruzstd::decoding::StreamingDecoder::new_with_max_window_size(
+            bytes,
+            window.max(1 << 10),
+        )
+        .map_err(|_| Unread::Unknown)?;
         let mut out = Vec::new();
-        decoder.take(most as u64 + 1).read_to_end(&mut out).ok()?;
-        return (out.len() <= most).then_some(out);
+        let read = decoder.take(most as u64 + 1).read_to_end(&mut out);
+        return fits(out).and_then(|out| read.map(|_| out).map_err(|_| Unread::Unknown));
     }
-    let mut decoder = Decoder::of(encoding)?;
-    let mut out = decoder.push(bytes, most).ok()?;
-    out.extend(decoder.end().ok()?);
-    (out.len() <= most).then_some(out)
+    let mut decoder = Decoder::of(encoding).ok_or(Unread::Unknown)?;
+    let unread = |error: io::Error| {
+        let is_more = error.kind() == io::ErrorKind::FileTooLarge;
+        if is_more { Unread::TooMuch } else { Unread::Unknown }
+    };
+    let mut out = decoder.push(bytes, most).map_err(unread)?;
+    out.extend(decoder.end().map_err(unread)?);
+    fits(out)
 }
 
 #[cfg(test)]
@@ -149,15 +170,21 @@ mod tests {
             assert_eq!(out, text, "{what}");
         }
         assert_eq!(whole(None, b"x", 1).unwrap(), b"x");
-        assert_eq!(whole(Some("br"), b"x", 1), None);
+        assert_eq!(whole(Some("br"), b"x", 1), Err(Unread::Unknown));
+        assert_eq!(whole(Some("gzip"), b"x", 1), Err(Unread::Unknown));
     }
 
     #[test]
     fn a_small_body_that_says_much_is_refused() {
         let mut bomb = Vec::new();
         GzEncoder::new(&mut bomb, Compression::best()).write_all(&vec![0; 1 << 22]).unwrap();
-        assert_eq!(whole(Some("gzip"), &bomb, 1 << 20), None);
+        assert_eq!(whole(Some("gzip"), &bomb, 1 << 20), Err(Unread::TooMuch));
+        assert_eq!(whole(None, &bomb, 1), Err(Unread::TooMuch));
         assert!(Decoder::of(Some("gzip")).unwrap().push(&bomb, 1 << 20).is_err());
-        assert_eq!(whole(Some("zstd"), b"\x28\xb5\x2f\xfd", 10), None);
+        assert_eq!(whole(Some("zstd"), b"\x28\xb5\x2f\xfd", 10), Err(Unread::Unknown));
+        let level = ruzstd::encoding::CompressionLevel::Fastest;
+        let bomb = ruzstd::encoding::compress_to_vec(&[0; 1 << 16][..], level);
+        assert_eq!(whole(Some("zstd"), &bomb, 1 << 10), Err(Unread::TooMuch));
+        assert_eq!(whole(Some("zstd"), &bomb, 1 << 16).map(|said| said.len()), Ok(1 << 16));
     }
 }

@@ -39,8 +39,8 @@ pub(super) async fn failed(
     }
     let encoding = text(&parts.headers, CONTENT_ENCODING).map(str::to_owned);
     let read = read(shared, body).await?;
-    let said = decode::whole(encoding.as_deref(), &read, MOST).filter(|_| is_utf8(&parts.headers));
-    let said = said.filter(|said| is_harmless(said));
+    let said = decode::whole(encoding.as_deref(), &read, MOST).ok();
+    let said = said.filter(|_| is_utf8(&parts.headers)).filter(|said| is_harmless(said));
     pass_on(&mut parts.headers);
     answer_plainly(&mut parts.headers);
     let said = said.unwrap_or_else(|| {

@@ -15,9 +15,10 @@ use tokio::time::timeout;
 
 use super::body::Body;
 use super::counters::count;
+use super::decode::Unread;
 use super::exchange::{Exchange, Line};
 use super::failure::failed;
-use super::head::{ask_plainly, pass_on, text};
+use super::head::{ask_plainly, only, pass_on, text};
 use super::{AGENT_HEADER, REQUEST, ROOT_HEADER, Shared, TOKEN_HEADER, Who, decode};
 use crate::llm::{Api, Asked, Problem};
 
@@ -50,6 +51,9 @@ async fn answer(
     api: Option<Api>,
 ) -> Result<Response<Body>, Problem> {
     shared.door.admit(request.uri(), request.headers())?;
+    for name in [ROOT_HEADER, TOKEN_HEADER, AGENT_HEADER] {
+        only(request.headers(), name)?;
+    }
     if !is_known(shared, request.headers()) {
         let message = format!("this proxy wants its token in the header `{TOKEN_HEADER}`");
         return Err(Problem::new(401, message));
@@ -61,6 +65,11 @@ async fn answer(
         return Ok(plain("text/plain; version=0.0.4", &shared.counters.text()));
     }
     count(&shared.counters.requests, 1);
+    // A trace tells its asker what it holds, keys among it; a question about no path is about the
+    // proxy, which is no upstream.
+    if request.method() == Method::TRACE || path == "*" {
+        return Err(Problem::new(405, "this proxy passes on neither TRACE nor requests for `*`"));
+    }
     if request.headers().contains_key(UPGRADE) || request.method() == Method::CONNECT {
         return Err(Problem::new(
             426,
@@ -118,12 +127,12 @@ async fn judged(
     let (mut parts, body) = request.into_parts();
     let body = read(body).await?;
     let encoding = text(&parts.headers, CONTENT_ENCODING);
-    let Some(said) = decode::whole(encoding, &body, REQUEST) else {
-        return Err(Problem::new(
-            415,
-            "the request is compressed in a way that cannot be read, or says too much",
-        ));
-    };
+    let said = decode::whole(encoding, &body, REQUEST).map_err(|unread| match unread {
+        Unread::Unknown => {
+            Problem::new(415, "the request is compressed in a way that cannot be read")
+        }
+        Unread::TooMuch => too_large(),
+    })?;
     let path = parts.uri.path().to_owned();
     let mut asked = Asked::read(api, &path, &said);
     let chosen = text(&parts.headers, ROOT_HEADER).map(str::to_owned);
@@ -178,6 +187,9 @@ async fn send(
 ) -> Result<Response<Incoming>, Problem> {
     match timeout(shared.patience, shared.upstreams.send(request, api)).await {
         Ok(Ok(response)) => Ok(response),
+        Ok(Err(error)) if is_of_client(&error) => {
+            Err(Problem::new(400, "the request broke off, or its pieces cannot be read"))
+        }
         Ok(Err(error)) => {
             count(&shared.counters.upstream, 1);
             Err(Problem::new(502, format!("the upstream cannot be reached: {}", cause(&error))))
@@ -189,9 +201,12 @@ async fn send(
     }
 }
 
+fn too_large() -> Problem {
+    Problem::new(413, "the request is larger than 32 MiB")
+}
+
 /// Reads a request as a whole, as far as one may go.
 async fn read(mut body: Incoming) -> Result<Vec<u8>, Problem> {
-    let too_large = || Problem::new(413, "the request is larger than 32 MiB");
     if body.size_hint().lower() > REQUEST as u64 {
         return Err(too_large());
     }
@@ -219,6 +234,18 @@ fn is_known(shared: &Shared, headers: &HeaderMap) -> bool {
     // Every byte is compared, so that time tells nothing.
     let differs = shown.bytes().zip(token.bytes()).fold(0, |differs, (a, b)| differs | (a ^ b));
     shown.len() == token.len() && differs == 0
+}
+
+/// Whether a request could not be sent because of its body, which is the client's.
+fn is_of_client(error: &io::Error) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    while let Some(error) = cause {
+        if error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_user) {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
 }
 
 fn cause(error: &io::Error) -> String {

@@ -7,6 +7,7 @@ use hyper::header::{
 };
 
 use super::{AGENT_HEADER, ROOT_HEADER, TOKEN_HEADER};
+use crate::llm::Problem;
 
 /// What is about one connection.
 const OURS: [HeaderName; 6] = [CONNECTION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE, HOST];
@@ -43,6 +44,14 @@ pub(super) fn answer_plainly(headers: &mut HeaderMap) {
 /// Returns a header as text.
 pub(super) fn text(headers: &HeaderMap, name: impl hyper::header::AsHeaderName) -> Option<&str> {
     headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// Returns a header of ours. Of two, nobody knows which is meant.
+pub(super) fn only<'h>(headers: &'h HeaderMap, name: &str) -> Result<Option<&'h str>, Problem> {
+    if headers.get_all(name).iter().nth(1).is_some() {
+        return Err(Problem::new(400, format!("the request holds the header `{name}` twice")));
+    }
+    Ok(text(headers, name))
 }
 
 /// Whether a body is read as UTF-8, as far as its head says.

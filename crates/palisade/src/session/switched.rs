@@ -76,7 +76,8 @@ impl Loader<'_> {
 
 impl Loader<'_> {
     /// Adds what the LLM proxy's variables and its flag say. The variables count also where there is
-    /// no file of its.
+    /// no file of its, and are stronger than any file, a native one that is named on the command line
+    /// among them; the flag is stronger still.
     pub(super) fn add_sandboxing(&mut self) -> Result<(), OpenError> {
         match self.request.sandboxing {
             Some(sandboxing) => self.add_said_by_flag(sandboxing),
@@ -88,7 +89,10 @@ impl Loader<'_> {
     fn add_said_by_flag(&mut self, sandboxing: Sandboxing) -> Result<(), OpenError> {
         // A file of the project's has only the project's voice, and they have their own.
         if let Some(dialect) = dialect::named("proxy") {
-            self.add(Group::Texts(dialect, Vec::new()), &mut Vec::new())?;
+            let said = self.add(Group::Texts(dialect, Vec::new()), &mut Vec::new())?;
+            for Reading { document, .. } in said {
+                self.stack.push(self.request.layer(), document);
+            }
         }
         let flag = match sandboxing {
             Sandboxing::NotSaid => return Ok(()),

@@ -132,6 +132,7 @@ impl<'w> Walk<'w> {
         let honoured = self.find_folders(arguments, &holds, prefix);
         let beside = holds.iter().any(|holds| matches!(holds, Holds::Path(_)));
         let naming = if beside { Naming::Beside } else { Naming::InPatch };
+        let plain = self.operations(arguments, prefix);
         for (at, (node, holds_)) in arguments.nodes.iter().zip(&holds).enumerate() {
             let pointer = || format!("{prefix}{}", arguments.pointer(at));
             let within = holds.get(node.parent).copied().unwrap_or(Holds::Nothing);
@@ -155,6 +156,7 @@ impl<'w> Walk<'w> {
                 Holds::Uri(role) if is_file_uri(text) => {
                     self.path(text, role, Count::One, &pointer);
                 }
+                Holds::Patch if plain.contains(&at) => {}
                 Holds::Patch => self.patch_or_path(text, &pointer, naming),
                 Holds::Perhaps(_) | Holds::Uri(_) | Holds::Command(_) => {}
                 Holds::Nothing => {

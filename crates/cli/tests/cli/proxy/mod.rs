@@ -5,6 +5,7 @@ mod answers;
 mod clients;
 mod doors;
 mod recorded;
+mod requests;
 mod rows;
 mod surface;
 

@@ -135,7 +135,9 @@ impl Slot {
             if form == Form::Text {
                 self.form = form;
             }
-            if kinds::body(body, &[input]).is_none() {
+            let is_other =
+                kinds::body(body, &[input]).is_none() || kinds::is_beside(body, &[input]);
+            if is_other {
                 self.flaw = Some(TORN);
             }
             if let Some(name) = body["name"].as_str().filter(|name| !name.is_empty()) {
@@ -156,6 +158,22 @@ impl Slot {
                 }
             }
         }
+        if !self.is_beside(entry) {
+            self.flaw = Some(TORN);
+        }
+    }
+
+    /// Whether what stands beside the body of an entry says the same.
+    fn is_beside(&self, entry: &Value) -> bool {
+        let bodies = [(&entry["function"], "arguments"), (&entry["custom"], "input")];
+        let beside = entry.as_object().into_iter().flatten();
+        beside.filter(|(_, value)| !kinds::is_blank(value)).all(|(key, value)| {
+            let is_said = |(body, input): &(&Value, &str)| input == key && body[*input] == *value;
+            match key.as_str() {
+                "name" => value.as_str() == Some(&self.name),
+                key => !kinds::says_what(key) || bodies.iter().any(is_said),
+            }
+        })
     }
 }
 

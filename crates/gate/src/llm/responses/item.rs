@@ -20,6 +20,11 @@ pub(in crate::llm) fn is_call(item: &Value) -> bool {
     kinds::of(Api::Responses, kind(item), item) != Acts::Nobody
 }
 
+/// Whether an item is a call that the API's own servers carry out, by its kind.
+pub(super) fn is_of_server(item: &Value) -> bool {
+    kinds::of(Api::Responses, kind(item), item) == Acts::Server
+}
+
 /// Reads an item that is a call.
 pub(super) fn read(item: &Value, place: (u64, u64), shell: Shell) -> Call {
     let text = |key: &str| item[key].as_str().filter(|text| !text.is_empty());
@@ -52,7 +57,7 @@ pub(super) fn read(item: &Value, place: (u64, u64), shell: Shell) -> Call {
     if asks.tool.is_empty() && text("name").is_none() {
         call.flaw = Some(NAMELESS);
     }
-    if body.is_none() {
+    if body.is_none() || kinds::is_beside(item, asks.body) {
         call.flaw = Some(TORN);
     }
     // What the item says of itself is not enough: whoever asked must have asked for it.

@@ -1,8 +1,10 @@
 mod again;
 mod hidden;
+mod items;
 mod kinds;
 mod numbers;
 mod odd;
 mod recorded;
 mod refused;
 mod scripts;
+mod ways;

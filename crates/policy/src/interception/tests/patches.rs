@@ -75,3 +75,41 @@ fn a_patch_that_lies_is_refused_strictly_and_otherwise_passes_and_is_told() {
     let lenient = World::proxy(false).proxied("apply_patch", json!({ "patch": outside }));
     assert_eq!(lenient.answer, Deny, "a lie excuses nothing");
 }
+
+#[test]
+fn an_operation_on_a_file_is_judged_by_what_it_does() {
+    for (operation, answer) in [
+        (json!({ "type": "create_file", "path": "src/x", "diff": "+x" }), Allow),
+        (
+            json!({ "type": "create_file", "path": "src/x", "diff": "+a\n++++ /etc/x\n+--- b\n" }),
+            Allow,
+        ),
+        (json!({ "type": "create_file", "path": "src/x", "diff": "" }), Allow),
+        (json!({ "type": "update_file", "path": "src/x", "diff": "@@\n-a\n+b\n" }), Allow),
+        (json!({ "type": "delete_file", "path": "src/x" }), Allow),
+        (json!({ "type": "create_file", "path": "/etc/x", "diff": "+x" }), Deny),
+        (json!({ "type": "create_file", "path": "../x", "diff": "+x" }), Deny),
+        (json!({ "type": "update_file", "path": "/etc/x", "diff": "@@\n-a\n+b\n" }), Deny),
+        (json!({ "type": "delete_file", "path": "/etc/x" }), Deny),
+        (json!({ "type": "delete_file", "path": ".git/config" }), Deny),
+        (json!({ "type": "create_file", "path": "a\n*** Add File: /etc/x", "diff": "+x" }), Deny),
+        (
+            json!({ "type": "create_file", "path": "a", "diff": "--- a\n+++ /etc/x\n@@ -1 +1 @@\n-a\n+b\n" }),
+            Deny,
+        ),
+        (
+            json!({ "type": "update_file", "path": "a", "move_to": "/etc/x", "diff": "@@\n-a\n+b\n" }),
+            Deny,
+        ),
+        // What nobody knows is not done.
+        (json!({ "type": "link_file", "path": "src/x" }), Deny),
+        (json!({ "type": "delete_file" }), Deny),
+    ] {
+        for arguments in [operation.clone(), json!({ "operation": operation })] {
+            let hooked = hook("apply_patch", arguments.clone());
+            assert_eq!(hooked.answer, answer, "{arguments}: {:?}", codes(&hooked));
+            let proxied = World::proxy(true).proxied("apply_patch_call", arguments.clone());
+            assert_eq!(proxied.answer, answer, "{arguments}: {:?}", codes(&proxied));
+        }
+    }
+}

@@ -1,13 +1,71 @@
 //! The patches of a call.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::super::What;
+use super::super::arguments::{Arguments, Step, Value};
 use super::super::parameter::Role;
 use super::super::path::Count;
+use super::super::tool::Sort;
 use super::Walk;
 use crate::decide::Answer;
 use crate::patch::{self, Naming, Touched};
 
+/// Where the parts of an operation on a file stand.
+#[derive(Default)]
+struct Operation {
+    kind: Option<usize>,
+    path: Option<usize>,
+    diff: Option<usize>,
+}
+
 impl Walk<'_> {
+    /// Judges operations on files, as OpenAI's own tool has them: `{type, path, diff}`. Returns the
+    /// texts that are what a new file holds, and no patches.
+    pub(super) fn operations(
+        &mut self,
+        arguments: &Arguments<'_>,
+        prefix: &str,
+    ) -> BTreeSet<usize> {
+        let mut plain = BTreeSet::new();
+        if self.sort() != Sort::Patch {
+            return plain;
+        }
+        let mut found: BTreeMap<usize, Operation> = BTreeMap::new();
+        for (at, node) in arguments.nodes.iter().enumerate() {
+            let (Step::Key(key), Value::Text(_)) = (&node.step, &node.value) else { continue };
+            match &**key {
+                "type" => found.entry(node.parent).or_default().kind = Some(at),
+                "path" => found.entry(node.parent).or_default().path = Some(at),
+                "diff" => found.entry(node.parent).or_default().diff = Some(at),
+                _ => {}
+            }
+        }
+        let text = |at: Option<usize>| match &arguments.nodes.get(at?)?.value {
+            Value::Text(text) => Some(&**text),
+            Value::Map | Value::List | Value::Plain(_) => None,
+        };
+        for operation in found.values() {
+            let (Some(kind), Some(path)) = (text(operation.kind), text(operation.path)) else {
+                continue;
+            };
+            let verb = match kind {
+                "create_file" => "Add",
+                "update_file" => "Update",
+                "delete_file" => "Delete",
+                _ => continue,
+            };
+            let place = operation.path.map(|at| arguments.pointer(at)).unwrap_or_default();
+            // What such a body would do to that file. The path is judged as it is written as well.
+            let body = format!("*** Begin Patch\n*** {verb} File: {path}\n*** End Patch\n");
+            self.patch(&body, format!("{prefix}{place}"), Naming::InPatch);
+            if verb == "Add" && text(operation.diff).is_some_and(is_content) {
+                plain.extend(operation.diff);
+            }
+        }
+        plain
+    }
+
     pub(super) fn patch_or_path(
         &mut self,
         text: &str,
@@ -55,4 +113,11 @@ impl Walk<'_> {
             self.path(&path, Role::Target, Count::One, &|| pointer.to_owned());
         }
     }
+}
+
+/// Whether every line of a text is one that is added, whoever splits it.
+fn is_content(text: &str) -> bool {
+    let breaks =
+        ['\r', '\u{b}', '\u{c}', '\u{1c}', '\u{1d}', '\u{1e}', '\u{85}', '\u{2028}', '\u{2029}'];
+    !text.contains(breaks) && text.split('\n').all(|line| line.is_empty() || line.starts_with('+'))
 }
