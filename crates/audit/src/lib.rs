@@ -38,4 +38,4 @@ pub use query::{Filter, read, shown};
 pub use redact::redact;
 pub use stamp::Stamp;
 pub use time::{parse_time, timestamp};
-pub use verify::{Problem, State, Verified, verify};
+pub use verify::{Problem, State, Verified, verify, verify_beside};

@@ -26,6 +26,11 @@ pub fn key_of(request: &Request) -> Option<PathBuf> {
     Some(request.places().state?.join("audit/key"))
 }
 
+/// Returns where locks of the user's own lie, which no command can hold.
+pub fn locks_of(request: &Request) -> Option<PathBuf> {
+    Some(request.places().state?.join("audit"))
+}
+
 /// Remembers that a person agreed to what a project's files open, or took that back. It is on the disk
 /// when this returns. Nothing is done where the policy names no log.
 ///
@@ -74,7 +79,8 @@ pub(crate) fn opened(session: &Session, request: &Request) -> Option<Result<Log,
     };
     // Without a key there is still a chain; `verify` says that nobody signed it.
     let key = key_of(request).and_then(|key| Key::open(&key).ok());
-    Some(Log::open(&path, key, rotation))
+    let beside = locks_of(request);
+    Some(Log::open(&path, key, rotation).map(|log| log.beside(beside.as_deref())))
 }
 
 /// Lists the files of a log: what runs must not change.

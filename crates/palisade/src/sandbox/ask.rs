@@ -137,7 +137,9 @@ impl Sandbox {
         let confirm = &session.policy().confirm;
         let whom = asking.whom(confirm);
         let touches = touches(guard.explain(call.asked, call.cwd).1);
+        // A rule speaks of a text, and this call is more than its text.
         let always = match confirm.backend.value() {
+            _ if !call.variables.is_empty() => None,
             Backend::Terminal => Always::of(call.asked, call.cwd, &asking.request),
             Backend::Deny | Backend::Program(_) | Backend::Web | Backend::Webhook(_) => None,
         };

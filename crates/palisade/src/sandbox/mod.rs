@@ -31,6 +31,7 @@ mod run;
 mod suggest;
 mod telemetry;
 mod tool;
+mod variables;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -68,7 +69,7 @@ use ask::Asking;
 use latest::Latest;
 use planned::Ordered;
 pub(crate) use planned::{LOWER, for_this_machine};
-use record::{Recorded, Recorder, call_hash, run_name};
+use record::{Recorded, Recorder, run_name};
 use run::{About, After, Awaited};
 use telemetry::{Telemetry, Watch};
 pub(crate) use tool::judged;
@@ -288,9 +289,10 @@ impl Sandbox {
         let Inner { guard, recorder, session, .. } = &*self.0;
         let asked = job.words.asked();
         let verdict = guard.decide_as(job.tool.as_deref(), asked, &cwd);
+        let verdict = variables::judged(guard, verdict, &job.variables, &cwd);
         let remembers = recorder.records() || matches!(verdict, Verdict::Ask(_));
         let (run, hash) = if remembers {
-            (run_name(), call_hash(asked, guard.root(), &cwd, &job.variables))
+            (run_name(), recorder.hash(asked, guard.root(), &cwd, &job.variables))
         } else {
             (String::new(), String::new())
         };
