@@ -35,7 +35,7 @@ pub use hash::{Hash, Key};
 pub use log::{CannotRecord, Durable, Log, Rotation, files};
 pub use metrics::Metrics;
 pub use query::{Filter, read, shown};
-pub use redact::redact;
+pub use redact::{redact, redact_shell, redact_text};
 pub use stamp::Stamp;
 pub use time::{parse_time, timestamp};
 pub use verify::{Problem, State, Verified, verify, verify_beside};
