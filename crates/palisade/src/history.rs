@@ -3,18 +3,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use palisade_audit::{CannotRecord, Durable, Event, Key, Log, Rotation, What};
+use palisade_policy::lint::{SHORTEST_FILE, SMALLEST_FILE};
 use palisade_policy::name::{ByteSize, Period};
 
 use crate::places::shown;
 use crate::root::planted;
 use crate::session::{Request, Session};
-
-/// Files are not begun more often than this, whatever a project's policy says.
-const SMALLEST: u64 = 64 << 10;
-const SHORTEST: Duration = Duration::from_secs(60);
 
 /// Returns the log that the policy names; none if it names none.
 pub fn log_of(session: &Session) -> Option<PathBuf> {
@@ -74,8 +71,8 @@ pub(crate) fn opened(session: &Session, request: &Request) -> Option<Result<Log,
     }
     let audit = &session.policy().audit;
     let rotation = Rotation {
-        size: audit.rotate_size.value().0.map(|size: ByteSize| size.bytes().max(SMALLEST)),
-        age: audit.rotate_age.value().0.map(|age: Period| age.duration().max(SHORTEST)),
+        size: audit.rotate_size.value().0.map(|size: ByteSize| size.bytes().max(SMALLEST_FILE)),
+        age: audit.rotate_age.value().0.map(|age: Period| age.duration().max(SHORTEST_FILE)),
     };
     // Without a key there is still a chain; `verify` says that nobody signed it.
     let key = key_of(request).and_then(|key| Key::open(&key).ok());

@@ -72,7 +72,7 @@ pub(crate) use planned::{LOWER, for_this_machine};
 use record::{Recorded, Recorder, run_name};
 use run::{About, After, Awaited};
 use telemetry::{Telemetry, Watch};
-pub(crate) use tool::judged;
+pub(crate) use tool::{judged, tell_hook};
 
 /// A project, the policy in force for it, and a host to run commands on.
 ///
@@ -314,7 +314,7 @@ impl Sandbox {
             Verdict::Ask(reasons) => {
                 // A person takes their time, and what is made ahead grows old.
                 palisade_apply::call_back();
-                let because = Unconfirmed::of(self.ask(call, reasons));
+                let because = self.ask(call, reasons);
                 match (because, verdict.confirmed()) {
                     (None, Some(permit)) => permit,
                     (because, _) => {
