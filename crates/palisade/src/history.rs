@@ -9,7 +9,7 @@ use palisade_audit::{CannotRecord, Durable, Event, Key, Log, Rotation, What};
 use palisade_policy::lint::{SHORTEST_FILE, SMALLEST_FILE};
 use palisade_policy::name::{ByteSize, Period};
 
-use crate::places::shown;
+use crate::places::{names_in, shown};
 use crate::root::planted;
 use crate::session::{Request, Session};
 
@@ -80,7 +80,19 @@ pub(crate) fn opened(session: &Session, request: &Request) -> Option<Result<Log,
     Some(Log::open(&path, key, rotation).map(|log| log.beside(beside.as_deref())))
 }
 
-/// Lists the files of a log: what runs must not change.
-pub(crate) fn files(log: &Path) -> Vec<PathBuf> {
-    palisade_audit::files(log)
+/// Lists what runs must not change of a log: the folder that it has for itself, where it has one, so
+/// that files which are begun meanwhile are among them; its files elsewhere.
+pub(crate) fn files(log: &Path, root: &Path) -> Vec<PathBuf> {
+    let folder = log.parent().filter(|folder| !root.starts_with(folder) && is_own(folder, log));
+    match folder {
+        Some(folder) => vec![folder.to_owned()],
+        None => palisade_audit::files(log),
+    }
+}
+
+/// Whether nothing but a log lies in a folder.
+fn is_own(folder: &Path, log: &Path) -> bool {
+    let Some(name) = log.file_name().map(std::ffi::OsStr::as_encoded_bytes) else { return false };
+    let is_ours = |entry: &std::ffi::OsString| entry.as_encoded_bytes().starts_with(name);
+    names_in(folder).is_ok_and(|mut names| names.all(|it| it.as_ref().is_ok_and(is_ours)))
 }

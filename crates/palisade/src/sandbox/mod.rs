@@ -395,7 +395,8 @@ impl Sandbox {
                 Err(why) => order.refuse_worktree(&root.join(".git"), why),
             }
         }
-        let log = policy.audit.path.sourced().map(|path| crate::history::files(&path.value.path()));
+        let log = policy.audit.path.sourced();
+        let log = log.map(|path| crate::history::files(&path.value.path(), root));
         let log = log.into_iter().flatten().filter_map(|file| Folder::literal(&file).ok());
         order.protect.extend(log.map(|file| file.as_pattern().clone()));
         let under = self.unconfined().is_none().then(|| Under::of(policy, picked.as_ref()));
