@@ -120,13 +120,7 @@ impl Log {
         };
         let head = head.map_err(|because| CannotRecord { path: beside, because })?;
         let file = appending(path).map_err(failed)?;
-        let writing = Writing {
-            file,
-            lost: 0,
-            head: None,
-            patience: PATIENCE,
-            courtesy: COURTESY,
-        };
+        let writing = Writing { file, lost: 0, head: None, patience: PATIENCE, courtesy: COURTESY };
         let writing = Mutex::new(writing);
         Ok(Self { path: path.into(), head, beside: None, key, rotation, writing })
     }
@@ -157,7 +151,7 @@ impl Log {
             if let Err(because) = self.locked(&mut writing, lines, durable) {
                 let count = u64::try_from(lines.len()).unwrap_or(u64::MAX);
                 let beside = self.beside.as_ref();
-                if !beside.is_some_and(|beside| beside.lose(count).is_ok()) {
+                if beside.is_none_or(|beside| beside.lose(count).is_err()) {
                     writing.lost = writing.lost.saturating_add(count);
                 }
                 written = Err(CannotRecord { path: self.path.clone(), because });

@@ -134,9 +134,8 @@ mod tests {
     #[test]
     fn losses_of_all_processes_are_counted_together() {
         let folder = Project::new().dir("log");
-        let open = || {
-            Beside::open(&folder.path("state/audit"), &folder.path("log/e.jsonl")).unwrap()
-        };
+        let open =
+            || Beside::open(&folder.path("state/audit"), &folder.path("log/e.jsonl")).unwrap();
         let (one, other) = (open(), open());
         std::thread::scope(|scope| {
             for beside in [&one, &other] {

@@ -74,9 +74,10 @@ pub(super) fn settle(
 /// Whether a file was put away. Something else at its name is not that file.
 fn is_away(log: &Path, first: u64, inode: u64) -> io::Result<bool> {
     let found = super::segments(log)?;
-    Ok(found.iter().filter(|it| it.first == Some(first)).any(|it| {
-        it.path.symlink_metadata().is_ok_and(|it| it.is_file() && it.ino() == inode)
-    }))
+    Ok(found
+        .iter()
+        .filter(|it| it.first == Some(first))
+        .any(|it| it.path.symlink_metadata().is_ok_and(|it| it.is_file() && it.ino() == inode)))
 }
 
 /// Goes through what stands behind the head: records that the key sealed are taken, and a part of one is

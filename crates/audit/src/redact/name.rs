@@ -10,7 +10,16 @@ const LAST: [&str; 5] = ["PASS", "PW", "SIG", "SIGNATURE", "PASSIN"];
 
 /// Whole names.
 const WHOLE: [&str; 11] = [
-    "auth", "authtoken", "credential", "pass", "passin", "passout", "passphrase", "passwd", "pin", "pw",
+    "auth",
+    "authtoken",
+    "credential",
+    "pass",
+    "passin",
+    "passout",
+    "passphrase",
+    "passwd",
+    "pin",
+    "pw",
     "pwd",
 ];
 
@@ -90,12 +99,24 @@ mod tests {
     #[test]
     fn a_name_says_what_it_holds() {
         for name in [
-            "password", "PassWord", "dbPassword", "db.password", "api-key", "AccountKey", "Pwd", "pass",
-            "keyStorePassword", "access_token", "client-secret", "X-Amz-Signature", "sftp-pass",
+            "password",
+            "PassWord",
+            "dbPassword",
+            "db.password",
+            "api-key",
+            "AccountKey",
+            "Pwd",
+            "pass",
+            "keyStorePassword",
+            "access_token",
+            "client-secret",
+            "X-Amz-Signature",
+            "sftp-pass",
         ] {
             assert!(is_secret(name), "{name}");
         }
-        for name in ["KEYBOARD", "monkey", "path", "compass", "user", "a b password", "", "pinned"] {
+        for name in ["KEYBOARD", "monkey", "path", "compass", "user", "a b password", "", "pinned"]
+        {
             assert!(!is_secret(name), "{name}");
         }
         assert!(is_parameter("pass%77ord") && is_parameter("key") && !is_parameter("%"));

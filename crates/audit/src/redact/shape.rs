@@ -245,7 +245,14 @@ mod tests {
                 "[redacted]\nrm -rf src\n-----END PRIVATE KEY-----",
             ),
         ] {
-            assert_eq!(redact(&text.replace("\nB", &format!("\n{body}")).replace("nB\\", &format!("n{body}\\"))), told);
+            assert_eq!(
+                redact(
+                    &text
+                        .replace("\nB", &format!("\n{body}"))
+                        .replace("nB\\", &format!("n{body}\\"))
+                ),
+                told
+            );
         }
         for odd in ["-----BEGIN ", "-----BEGIN PRIVATE KEY", "-----BEGIN PRIVATE KEY-----"] {
             redact(odd);

@@ -106,7 +106,8 @@ fn comments(source: &str, mut covered: Vec<Range<usize>>, changes: &mut Vec<Chan
             && let Some(mark) = gap.find('#')
         {
             let begin = at + mark;
-            let told = text::redact(source.get(begin..word.start).unwrap_or_default(), Within::Shell);
+            let told =
+                text::redact(source.get(begin..word.start).unwrap_or_default(), Within::Shell);
             changes.push((begin..word.start, told));
         }
         at = at.max(word.end);
@@ -313,9 +314,12 @@ mod tests {
         let mut names = Vec::new();
         let script = shell::parse(text).unwrap();
         script.every_simple(&mut |simple| {
-            names.push(simple.words.first().map_or(String::new(), |it| {
-                text.get(place(it)).unwrap_or_default().to_owned()
-            }));
+            names.push(
+                simple
+                    .words
+                    .first()
+                    .map_or(String::new(), |it| text.get(place(it)).unwrap_or_default().to_owned()),
+            );
         });
         names
     }
@@ -354,7 +358,10 @@ mod tests {
         }
         // What nobody can read is looked at as text, and loses no command either.
         let told = redact("if true Cookie: x; rm -rf src; --token a; rm b; PASSWORD=x;curl y", 0);
-        assert!(told.contains("rm -rf src") && told.contains("rm b") && told.contains("curl y"), "{told}");
+        assert!(
+            told.contains("rm -rf src") && told.contains("rm b") && told.contains("curl y"),
+            "{told}"
+        );
     }
 
     #[test]
@@ -406,9 +413,31 @@ mod tests {
     }
 
     const PARTS: [&str; 26] = [
-        "rm x", ";", "|", "&&", "\n", "--token", "--token=a", "PASSWORD=b", "Cookie: c", "Bearer",
-        "-u a:b", "'a b'", "\"$(rm y)\"", "`rm z`", "<(rm q)", "# Authorization: d", "<<< e", "(", ")",
-        "curl -H 'X-Api-Key: f'", "bash -c 'rm w; --token g'", "https://h:i@j", "password:", "= k", "true",
+        "rm x",
+        ";",
+        "|",
+        "&&",
+        "\n",
+        "--token",
+        "--token=a",
+        "PASSWORD=b",
+        "Cookie: c",
+        "Bearer",
+        "-u a:b",
+        "'a b'",
+        "\"$(rm y)\"",
+        "`rm z`",
+        "<(rm q)",
+        "# Authorization: d",
+        "<<< e",
+        "(",
+        ")",
+        "curl -H 'X-Api-Key: f'",
+        "bash -c 'rm w; --token g'",
+        "https://h:i@j",
+        "password:",
+        "= k",
+        "true",
         "$'a\\'b'",
     ];
 }

@@ -17,14 +17,22 @@ pub(super) struct Tool {
     percent: &'static [&'static str],
     /// The word without which all that does not hold.
     only: Option<&'static str>,
-    /// Whether its last word is a secret.
-    last: bool,
-    /// Whether it keeps settings: the word behind a name is its value.
-    sets: bool,
-    /// Whether its words are variables with values.
-    pub(super) assigns: bool,
-    /// Whether its words are text for a shell.
-    pub(super) reads_shell: bool,
+    pub(super) kind: Kind,
+}
+
+/// What the words of a program are, beside its options.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) enum Kind {
+    #[default]
+    Others,
+    /// The last one is a secret.
+    EndsInSecret,
+    /// Names of settings, each with its value behind it.
+    Sets,
+    /// Variables with values.
+    Assigns,
+    /// Text for a shell.
+    ReadsShell,
 }
 
 /// What the next word is.
@@ -43,10 +51,7 @@ const NONE: Tool = Tool {
     cookie: &[],
     percent: &[],
     only: None,
-    last: false,
-    sets: false,
-    assigns: false,
-    reads_shell: false,
+    kind: Kind::Others,
 };
 
 #[rustfmt::skip]
@@ -67,13 +72,13 @@ const TOOLS: &[(&[&str], Tool)] = &[
      Tool { next: &["-k"], prefixed: &["-passin", "-passout", "-pass"], ..NONE }),
     (&["7z", "7za", "7zr", "rar", "unrar"],             Tool { glued: &["-p"], ..NONE }),
     (&["zip", "unzip"],                                 Tool { next: &["-P"], glued: &["-P"], ..NONE }),
-    (&["htpasswd"],                                     Tool { only: Some("-b"), last: true, ..NONE }),
+    (&["htpasswd"],                                     Tool { only: Some("-b"), kind: Kind::EndsInSecret, ..NONE }),
     (&["smbclient", "rpcclient", "smbget", "net"],      Tool { percent: &["-U", "--user"], ..NONE }),
     (&["git", "npm", "yarn", "pnpm", "aws", "gh", "glab", "gcloud", "pip", "pip3", "poetry", "composer", "bundle", "conda"],
-     Tool { sets: true, ..NONE }),
+     Tool { kind: Kind::Sets, ..NONE }),
     (&["export", "declare", "typeset", "local", "readonly", "env", "alias"],
-     Tool { assigns: true, ..NONE }),
-    (&["eval", "ssh", "su", "watch", "parallel"],       Tool { reads_shell: true, ..NONE }),
+     Tool { kind: Kind::Assigns, ..NONE }),
+    (&["eval", "ssh", "su", "watch", "parallel"],       Tool { kind: Kind::ReadsShell, ..NONE }),
 ];
 
 /// Programs that run another.
@@ -81,7 +86,17 @@ const AROUND: [&str; 8] = ["sudo", "doas", "env", "nice", "nohup", "time", "exec
 
 /// Programs whose texts are no shell text.
 const LANGUAGES: [&str; 11] = [
-    "python", "node", "perl", "ruby", "php", "lua", "psql", "mysql", "sqlite", "deno", "osascript",
+    "python",
+    "node",
+    "perl",
+    "ruby",
+    "php",
+    "lua",
+    "psql",
+    "mysql",
+    "sqlite",
+    "deno",
+    "osascript",
 ];
 
 /// Whether words run a text in another language than the shell's.
@@ -110,10 +125,11 @@ pub(super) fn of(words: &[String]) -> Option<Tool> {
 impl Tool {
     /// Says what stands behind a word.
     pub(super) fn next(&self, words: &[String], number: usize, word: &str) -> Option<Next> {
-        if self.last && number + 2 == words.len() || self.next.contains(&word) {
+        if self.kind == Kind::EndsInSecret && number + 2 == words.len() || self.next.contains(&word)
+        {
             return Some(Next::Secret);
         }
-        if self.sets
+        if self.kind == Kind::Sets
             && words.iter().any(|word| word == "config" || word == "configure" || word == "set")
             && !word.starts_with('-')
             && super::name::is_secret(word.rsplit([':', '/']).next().unwrap_or_default())

@@ -1,7 +1,7 @@
 //! The words of a command: each is one, whatever stands in it.
 
 use super::text::{ends_in_user, without_password};
-use super::tool::{self, Next};
+use super::tool::{self, Kind, Next};
 use super::value::gone;
 use super::{GONE, HOLE, QUOTES, USER, Within, name, shape, shell, text};
 
@@ -28,13 +28,13 @@ pub(super) fn redact(words: &[String], depth: usize) -> Vec<String> {
             Before::Secret if is_value(word) => gone(word),
             Before::Cookie if word.contains('=') => gone(word),
             Before::Prefixed if word.contains(':') => prefixed(word),
-            Before::User => without_password(word).unwrap_or_else(|| one(word, depth)),
+            Before::User => without_password(word).unwrap_or_else(|| one(word)),
             Before::UserPercent => match word.split_once('%') {
                 Some((user, password)) => format!("{user}%{}", gone(password)),
-                None => one(word, depth),
+                None => one(word),
             },
             Before::Header => text::redact(word, Within::Header),
-            Before::Assignment => assignment(word).unwrap_or_else(|| one(word, depth)),
+            Before::Assignment => assignment(word).unwrap_or_else(|| one(word)),
             Before::Shell
                 if depth < DEEPEST && word.contains(char::is_whitespace) && !is_language =>
             {
@@ -46,16 +46,16 @@ pub(super) fn redact(words: &[String], depth: usize) -> Vec<String> {
             | Before::Prefixed
             | Before::Shell => match tool.and_then(|tool| tool.glued(number, word)) {
                 Some(told) => told,
-                None if tool.is_some_and(|tool| tool.assigns) => {
-                    assignment(word).unwrap_or_else(|| one(word, depth))
+                None if tool.is_some_and(|tool| tool.kind == Kind::Assigns) => {
+                    assignment(word).unwrap_or_else(|| one(word))
                 }
-                None if tool.is_some_and(|tool| tool.reads_shell)
+                None if tool.is_some_and(|tool| tool.kind == Kind::ReadsShell)
                     && depth < DEEPEST
                     && word.contains(char::is_whitespace) =>
                 {
                     shell::redact(word, depth + 1)
                 }
-                None => one(word, depth),
+                None => one(word),
             },
         });
         in_key = word.trim_start_matches(QUOTES).starts_with("-----BEGIN ")
@@ -101,7 +101,8 @@ impl Before {
         let header = word.strip_suffix(':').filter(|name| !name.contains(HOLE));
         if name::is_option(word)
             || word.eq_ignore_ascii_case("bearer")
-            || header.is_some_and(|it| name::is_secret(it) || it.eq_ignore_ascii_case("authorization"))
+            || header
+                .is_some_and(|it| name::is_secret(it) || it.eq_ignore_ascii_case("authorization"))
         {
             Self::Secret
         } else if USER.contains(&word) || ends_in_user(word) {
@@ -110,7 +111,9 @@ impl Before {
             Self::Header
         } else if ["-e", "--env", "-E"].contains(&word) {
             Self::Assignment
-        } else if word == "--command" || word.starts_with('-') && word.len() < 6 && word.ends_with('c') {
+        } else if word == "--command"
+            || word.starts_with('-') && word.len() < 6 && word.ends_with('c')
+        {
             Self::Shell
         } else {
             Self::Nothing
@@ -145,7 +148,7 @@ fn assignment(word: &str) -> Option<String> {
 }
 
 /// Returns one word, of which nothing else is known.
-fn one(word: &str, depth: usize) -> String {
+fn one(word: &str) -> String {
     // An option with its value is one, blanks and all.
     if word.starts_with(['-', '/'])
         && let Some(at) = word.find(['=', ':'])
@@ -154,7 +157,10 @@ fn one(word: &str, depth: usize) -> String {
     {
         let (sign, value) = value.split_at(1);
         let bare = option.trim_start_matches(['-', '/']);
-        if name::is_secret(bare) && !bare.is_empty() && !value.starts_with("//") && !option.starts_with("-H")
+        if name::is_secret(bare)
+            && !bare.is_empty()
+            && !value.starts_with("//")
+            && !option.starts_with("-H")
         {
             return format!("{option}{sign}{}", gone(value));
         }
@@ -163,7 +169,7 @@ fn one(word: &str, depth: usize) -> String {
                 let user = without_password(value);
                 return format!("{option}={}", user.unwrap_or_else(|| value.to_owned()));
             }
-            return format!("{option}={}", one(value, depth));
+            return format!("{option}={}", one(value));
         }
     }
     // So is a variable that has none in it.
@@ -180,5 +186,5 @@ fn one(word: &str, depth: usize) -> String {
 
 /// Returns a word that stands for itself, such as the name of a file.
 pub(super) fn alone(word: &str) -> String {
-    one(&shape::redact(word), 0)
+    one(&shape::redact(word))
 }

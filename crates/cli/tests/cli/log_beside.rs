@@ -32,7 +32,8 @@ fn a_command_that_holds_the_lock_and_takes_names_keeps_nothing_out_of_the_record
         world.write("log/other", "");
         world.write("holds.py", HOLDS);
         let mut holder = world.command(PALISADE);
-        let mut holder = holder.args(["run", "--", "/usr/bin/python3", "holds.py"]).spawn().unwrap();
+        let mut holder =
+            holder.args(["run", "--", "/usr/bin/python3", "holds.py"]).spawn().unwrap();
         for _ in 0..200 {
             if world.project.path("held").exists() {
                 break;

@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use palisade_audit::{
-    Because, CannotRecord, Decided, Durable, Ended, Event, Log, PolicyFile, What, redact, redact_shell,
+    Because, CannotRecord, Decided, Durable, Ended, Event, Log, PolicyFile, What, redact,
+    redact_shell,
 };
 use palisade_plan::Note;
 use palisade_policy::decide::{Asked, Reason, Verdict};
@@ -234,12 +235,7 @@ pub(super) fn run_name() -> String {
 
 /// Returns the hash of a call: of every word of it, where it runs, and the names of what is added
 /// to its environment. It binds an answer to a question, and stays in memory.
-fn call_hash(
-    asked: Asked<'_>,
-    root: &str,
-    cwd: &str,
-    variables: &[(String, String)],
-) -> String {
+fn call_hash(asked: Asked<'_>, root: &str, cwd: &str, variables: &[(String, String)]) -> String {
     let mut hash = Sha256::new();
     // Lengths in front of texts: two calls never make the same row of bytes.
     let mut add = |text: &str| {

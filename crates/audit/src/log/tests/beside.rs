@@ -83,7 +83,8 @@ fn names_that_somebody_else_took_stop_neither_recording_nor_reading() {
     assert!(first["sequence"].as_u64().unwrap() > 1, "{last}: {text}");
     // One of ours in whose place something else lies is missed.
     let ours = segments(&path).unwrap().into_iter().find(|it| {
-        it.path.file_name().unwrap().to_string_lossy().contains('-') && it.first.is_some_and(|first| first > 1)
+        it.path.file_name().unwrap().to_string_lossy().contains('-')
+            && it.first.is_some_and(|first| first > 1)
     });
     fs::write(ours.unwrap().path, "other\n").unwrap();
     let codes = codes(&path);
