@@ -153,7 +153,7 @@ mod tests {
             &["smbclient", "-U", "bob%SECRET1", "//x/y"],
             &["curl", "-b", "session=SECRET1", "u"],
             &["aws", "configure", "set", "aws_secret_access_key", "SECRET1"],
-            &["npm", "config", "set", "//registry.npmjs.org/:_authToken", "SECRET1"],
+            &["npm", "config", "set", "//registry.example.com/:_authToken", "SECRET1"],
             &["git", "config", "github.token", "SECRET1"],
             &["java", "-Djavax.net.ssl.keyStorePassword=SECRET1"],
             &["x", "--dbPassword", "SECRET1"],
