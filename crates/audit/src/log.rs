@@ -1,10 +1,11 @@
 //! Where events go: a file with one record in each line, each with the hash of the one before it.
 //!
-//! Several processes may append. Who does holds the lock of the head, looks where the log ends, writes
+//! Several processes may append. Who does holds a lock ([`beside`]), looks where the log ends, writes
 //! its records at once, and then the head. Who is ended meanwhile leaves at most what it was writing,
 //! or a part of it, behind the head. The next one takes records that the key sealed, and tells of the rest
 //! ([`settle`]).
 
+mod beside;
 mod segment;
 mod settle;
 
@@ -13,7 +14,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FlockOperation, Mode, OFlags};
 
@@ -23,6 +24,7 @@ use crate::head::{self, Found, Head};
 use crate::seal;
 use crate::stamp::Stamp;
 
+pub(crate) use beside::{Beside, locked};
 pub(crate) use segment::{Segment, segments};
 use settle::{Settled, settle};
 
@@ -38,6 +40,12 @@ const EVENTS: usize = 12;
 /// How long somebody else may hold the lock before an event is given up.
 const PATIENCE: Duration = Duration::from_millis(250);
 
+/// How long the head's own lock is waited for by who holds the one that counts.
+pub(crate) const COURTESY: Duration = Duration::from_millis(20);
+
+/// How many other names are tried for a file whose name somebody else took.
+const NAMES: usize = 8;
+
 /// When a new file is begun.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Rotation {
@@ -52,6 +60,8 @@ pub struct Rotation {
 pub struct Log {
     path: PathBuf,
     head: File,
+    /// What lies in the user's own state; none where there is no such state.
+    beside: Option<Beside>,
     key: Option<Key>,
     rotation: Rotation,
     writing: Mutex<Writing>,
@@ -60,12 +70,13 @@ pub struct Log {
 #[derive(Debug)]
 struct Writing {
     file: File,
-    /// Records that could not be appended.
+    /// Records that could not be appended, and could not be counted where others see it.
     lost: u64,
     /// The head that this process wrote last, and its text.
     head: Option<(String, Head)>,
     /// How long to wait for others; nobody waits twice in vain.
     patience: Duration,
+    courtesy: Duration,
 }
 
 /// Why an event was not recorded. The run it is about goes on.
@@ -109,8 +120,22 @@ impl Log {
         };
         let head = head.map_err(|because| CannotRecord { path: beside, because })?;
         let file = appending(path).map_err(failed)?;
-        let writing = Mutex::new(Writing { file, lost: 0, head: None, patience: PATIENCE });
-        Ok(Self { path: path.into(), head, key, rotation, writing })
+        let writing = Writing { file, lost: 0, head: None, patience: PATIENCE, courtesy: COURTESY };
+        let writing = Mutex::new(writing);
+        Ok(Self { path: path.into(), head, beside: None, key, rotation, writing })
+    }
+
+    /// Keeps the lock, and the number of lost events, in a folder of the user's own, which no command
+    /// can open. Where that cannot be had, the head is locked, and each process counts for itself.
+    #[must_use]
+    pub fn beside(mut self, folder: Option<&Path>) -> Self {
+        self.beside = folder.and_then(|folder| Beside::open(folder, &self.path).ok());
+        self
+    }
+
+    /// Returns a name for a call that only who has the key can tell from the call; none without a key.
+    pub fn name_of(&self, hash: &str) -> Option<Hash> {
+        self.key.as_ref().map(|key| key.sign(&format!("palisade call 1\n{hash}")))
     }
 
     /// Appends events that belong together, with one write unless they are many.
@@ -125,7 +150,10 @@ impl Log {
         for lines in lines.chunks(EVENTS) {
             if let Err(because) = self.locked(&mut writing, lines, durable) {
                 let count = u64::try_from(lines.len()).unwrap_or(u64::MAX);
-                writing.lost = writing.lost.saturating_add(count);
+                let beside = self.beside.as_ref();
+                if beside.is_none_or(|beside| beside.lose(count).is_err()) {
+                    writing.lost = writing.lost.saturating_add(count);
+                }
                 written = Err(CannotRecord { path: self.path.clone(), because });
             }
         }
@@ -136,32 +164,28 @@ impl Log {
         self.lock(writing)?;
         let written = self.write(writing, lines, durable);
         rustix::fs::flock(&self.head, FlockOperation::Unlock)?;
+        if let Some(beside) = &self.beside {
+            rustix::fs::flock(&beside.turn, FlockOperation::Unlock)?;
+        }
         written
     }
 
     /// Waits for others, but not for long: a process that holds the lock and sleeps stops no run.
     fn lock(&self, writing: &mut Writing) -> io::Result<()> {
-        let mut due = None;
-        let mut pause = Duration::from_micros(20);
-        loop {
-            match rustix::fs::flock(&self.head, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => {
-                    writing.patience = PATIENCE;
-                    return Ok(());
-                }
-                Err(rustix::io::Errno::WOULDBLOCK) => {}
-                Err(rustix::io::Errno::INTR) => continue,
-                Err(errno) => return Err(errno.into()),
-            }
-            let now = Instant::now();
-            if now >= *due.get_or_insert(now + writing.patience) {
-                writing.patience = Duration::ZERO;
-                let busy = "another process holds its lock";
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, busy));
-            }
-            std::thread::sleep(pause);
-            pause = (pause * 2).min(Duration::from_millis(5));
+        let exclusive = FlockOperation::NonBlockingLockExclusive;
+        let lock = self.beside.as_ref().map_or(&self.head, |beside| &beside.turn);
+        if !locked(lock, exclusive, writing.patience)? {
+            writing.patience = Duration::ZERO;
+            let busy = "another process holds its lock";
+            return Err(io::Error::new(io::ErrorKind::WouldBlock, busy));
         }
+        writing.patience = PATIENCE;
+        // Who has another state, or none, holds this one. So may whoever reads the log, and then it
+        // says nothing.
+        if self.beside.is_some() && !locked(&self.head, exclusive, writing.courtesy)? {
+            writing.courtesy = Duration::ZERO;
+        }
+        Ok(())
     }
 
     fn write(&self, writing: &mut Writing, lines: &[String], durable: Durable) -> io::Result<()> {
@@ -171,7 +195,8 @@ impl Log {
         let is_first = matches!(found, Found::Nothing);
         let Settled { mut head, mut recovered } =
             settle(&self.path, &mut writing.file, found, key, now)?;
-        recovered.lost = writing.lost;
+        let elsewhere = self.beside.as_ref().map_or(0, Beside::lost);
+        recovered.lost = writing.lost.saturating_add(elsewhere);
         if self.is_full(&head, now) {
             self.rotate(&mut head, &mut writing.file, now)?;
         }
@@ -211,6 +236,10 @@ impl Log {
             }
         }
         writing.lost = 0;
+        if let Some(beside) = self.beside.as_ref().filter(|_| elsewhere > 0) {
+            // Told twice is better than not at all.
+            beside.told(elsewhere).ok();
+        }
         match durable {
             Durable::No => Ok(()),
             Durable::Yes => writing.file.sync_data().and_then(|()| self.head.sync_data()),
@@ -225,16 +254,29 @@ impl Log {
         head.length > 0 && (large || old)
     }
 
+    /// Puts the file away. What somebody else put at its name stays, and stops nothing: the next name
+    /// is one that nobody knows before.
+    fn put_away(&self, first: u64) -> io::Result<()> {
+        let mut away = segment::named(&self.path, first);
+        for _ in 0..NAMES {
+            let moved = rustix::fs::renameat_with(
+                rustix::fs::CWD,
+                &self.path,
+                rustix::fs::CWD,
+                &away,
+                rustix::fs::RenameFlags::NOREPLACE,
+            );
+            match moved {
+                Err(rustix::io::Errno::EXIST) => away = segment::beside(&self.path, first)?,
+                moved => return Ok(moved?),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
     /// Puts the file away under the number of its first record, and begins another.
     fn rotate(&self, head: &mut Head, file: &mut File, now: SystemTime) -> io::Result<()> {
-        let away = segment::named(&self.path, head.first);
-        rustix::fs::renameat_with(
-            rustix::fs::CWD,
-            &self.path,
-            rustix::fs::CWD,
-            &away,
-            rustix::fs::RenameFlags::NOREPLACE,
-        )?;
+        self.put_away(head.first)?;
         *file = appending(&self.path)?;
         head.first = head.sequence + 1;
         head.began = seconds(now);
@@ -248,7 +290,8 @@ impl Log {
 pub fn files(log: &Path) -> Vec<PathBuf> {
     let mut found = vec![log.to_owned(), head::beside(log)];
     let away = segments(log).unwrap_or_default().into_iter();
-    found.extend(away.filter(|it| it.first.is_some()).map(|it| it.path));
+    let away = away.filter(|it| it.first.is_some() && plain_reading(&it.path).is_ok());
+    found.extend(away.map(|it| it.path));
     found
 }
 

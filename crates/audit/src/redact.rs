@@ -1,205 +1,63 @@
 //! Taking secrets out of what a command line says.
 //!
 //! What is taken out: the value behind a name that looks secret (`--token=…`, `--password …`,
-//! `API_KEY=…`, `?token=…`), the value of a header that proves who one is (`Authorization: …`,
-//! `X-Api-Key: …`, `Cookie: …`), the password behind a user (`-u me:…`), and what stands in front of a
-//! host. So is what looks like a secret itself: tokens of well-known services, signed tokens, private
-//! keys. Names of options, headers, users and hosts stay. What a program calls a secret under a plain
-//! name, and looks like nothing, cannot be seen, and stays.
+//! `API_KEY=…`, `?token=…`, in JSON, YAML, XML and forms as well), the value of a header that proves who
+//! one is (`Authorization: …`, `X-Api-Key: …`, `Cookie: …`), the password behind a user (`-u me:…`), what
+//! stands in front of a host, and what some programs take under a plain name (`mysql -p…`). So is what
+//! looks like a secret itself: tokens of well-known services, signed tokens, private keys. Names of
+//! options, headers, users and hosts stay. What a program calls a secret under a plain name, and looks
+//! like nothing, cannot be seen, and stays.
+//!
+//! What runs stays as well: shell text is taken apart as the shell does ([`shell`]), a value never goes
+//! beyond its word, and of a command or a variable in a value it is told which.
 
-mod header;
+mod address;
+mod name;
+mod pair;
 mod shape;
-
-use palisade_policy::name::looks_secret;
+mod shell;
+mod text;
+mod tool;
+mod value;
+mod word;
 
 const GONE: &str = "[redacted]";
 
+/// Stands for what a shell puts in.
+const HOLE: char = '\u{f8ff}';
+
 /// Ways to prove who one is, as in a header.
 const SCHEMES: [&str; 5] = ["Bearer", "Basic", "token", "Digest", "Negotiate"];
-
-/// Options that take a secret, by names that do not say so.
-const SECRET: [&str; 3] = ["--cookie", "--oauth2-bearer", "--pass"];
 
 /// Options that take a user with a password.
 const USER: [&str; 6] = ["--user", "--proxy-user", "--auth", "--proxy-auth", "-u", "-U"];
 
 const QUOTES: [char; 3] = ['\'', '"', '`'];
 
+/// What a text is a part of.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Within {
+    /// Nothing that runs: a word, a document, a message.
+    Data,
+    /// A word that is a header.
+    Header,
+    /// Shell text.
+    Shell,
+}
+
 /// Returns the words of a command, with secrets taken out.
 pub fn redact(argv: &[String]) -> Vec<String> {
-    let mut told: Vec<String> = Vec::with_capacity(argv.len());
-    let mut before = Before::Nothing;
-    for word in argv {
-        told.push(match before {
-            Before::Flag if !word.starts_with('-') => GONE.to_owned(),
-            Before::User => without_password(word).unwrap_or_else(|| redact_text(word)),
-            Before::Nothing | Before::Scheme | Before::Flag | Before::Rest(_) => redact_text(word),
-        });
-        // The next word is a whole one, whatever this one ends with.
-        before = match Before::of(word) {
-            before @ (Before::Flag | Before::User) => before,
-            Before::Nothing | Before::Scheme | Before::Rest(_) => Before::Nothing,
-        };
-    }
-    told
+    word::redact(argv, 0)
+}
+
+/// Returns shell text, with secrets taken out. What runs, and in which order, stays.
+pub fn redact_shell(source: &str) -> String {
+    shell::redact(source, 0)
 }
 
 /// Returns a text, with secrets taken out. Its blanks stay as they are.
-pub(crate) fn redact_text(text: &str) -> String {
-    let text = header::redact(&shape::redact(text));
-    let mut told = String::with_capacity(text.len());
-    let mut before = Before::Nothing;
-    for piece in text.split_inclusive(char::is_whitespace) {
-        let word = piece.trim_end_matches(char::is_whitespace);
-        let blank = piece.get(word.len()..).unwrap_or_default();
-        let bare = word.trim_matches(QUOTES);
-        let gone = match before {
-            Before::Rest(quote) => {
-                // All of it is a secret, to the end of the quote.
-                let Some((_, after)) = word.split_once(quote) else { continue };
-                told.push(quote);
-                told.push_str(&redact_word(after));
-                told.push_str(blank);
-                before = Before::Nothing;
-                continue;
-            }
-            Before::Scheme | Before::Flag if !bare.is_empty() && !bare.starts_with('-') => {
-                Some(word.replace(bare, GONE))
-            }
-            Before::User => without_password(bare).map(|user| word.replace(bare, &user)),
-            Before::Nothing | Before::Scheme | Before::Flag => None,
-        };
-        match gone {
-            Some(gone) => {
-                told.push_str(&gone);
-                if let Some(quote) = opened(word) {
-                    before = Before::Rest(quote);
-                    continue;
-                }
-                before = Before::Nothing;
-            }
-            None => {
-                told.push_str(&redact_word(word));
-                if !bare.is_empty() {
-                    before = Before::of(bare);
-                }
-            }
-        }
-        told.push_str(blank);
-    }
-    told
-}
-
-/// What the word before this one was.
-#[derive(Clone, Copy)]
-enum Before {
-    Nothing,
-    /// The name of a way to prove who one is, as in a header.
-    Scheme,
-    /// An option that takes a secret.
-    Flag,
-    /// An option that takes a user, perhaps with a password.
-    User,
-    /// A part of a secret that this quote ends.
-    Rest(char),
-}
-
-impl Before {
-    fn of(word: &str) -> Self {
-        if SCHEMES.iter().any(|it| it.eq_ignore_ascii_case(word)) {
-            Self::Scheme
-        } else if asks_for_a_secret(word) {
-            Self::Flag
-        } else if USER.contains(&word) || ends_in_user(word) {
-            Self::User
-        } else {
-            Self::Nothing
-        }
-    }
-}
-
-/// Tells several options in one word, of which the last takes a user, such as `-su`.
-fn ends_in_user(word: &str) -> bool {
-    let Some(letters) = word.strip_prefix('-').filter(|it| it.len() < 8) else { return false };
-    letters.bytes().all(|it| it.is_ascii_alphabetic()) && letters.ends_with(['u', 'U'])
-}
-
-/// Tells an option whose value is the next word.
-fn asks_for_a_secret(word: &str) -> bool {
-    SECRET.contains(&word)
-        || word.strip_prefix("--").is_some_and(|name| !name.contains('=') && names_a_secret(name))
-}
-
-fn names_a_secret(name: &str) -> bool {
-    looks_secret(&name.replace('-', "_"))
-}
-
-/// Returns the quote that a word opens and does not close.
-fn opened(word: &str) -> Option<char> {
-    let quote = word.chars().next().filter(|first| QUOTES.contains(first))?;
-    (word.matches(quote).count() == 1).then_some(quote)
-}
-
-/// Returns a user without the password behind it; none where there is none. Two numbers are a user and
-/// a group, and an address is something else.
-fn without_password(word: &str) -> Option<String> {
-    let (user, password) = word.split_once(':')?;
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-    let is_group = is_number(user) && is_number(password);
-    let is_other = password.is_empty() || password.starts_with("//") || is_group;
-    (!is_other).then(|| format!("{user}:{GONE}"))
-}
-
-fn redact_word(word: &str) -> String {
-    if let Some((name, value)) = word.split_once('=') {
-        let bare = name.trim_start_matches(['-', '\'', '"', '`']);
-        let end = value.trim_end_matches(QUOTES).len();
-        let (value, quote) = value.split_at(end);
-        if !value.is_empty() && (names_a_secret(bare) || SECRET.contains(&name)) {
-            return format!("{name}={GONE}{quote}");
-        }
-        if USER.contains(&name)
-            && let Some(user) = without_password(value)
-        {
-            return format!("{name}={user}{quote}");
-        }
-    }
-    // A user right behind its letter.
-    if word.starts_with("-u") || word.starts_with("-U") {
-        return without_password(word).unwrap_or_else(|| word.to_owned());
-    }
-    match word.split_once("://") {
-        Some((scheme, rest)) => address(scheme, rest),
-        None => word.to_owned(),
-    }
-}
-
-/// Returns an address without what proves who asks for it.
-fn address(scheme: &str, rest: &str) -> String {
-    let (place, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let place = match place.rsplit_once('@') {
-        None => place.to_owned(),
-        Some((user, host)) => match user.split_once(':') {
-            Some((user, _)) => format!("{user}:{GONE}@{host}"),
-            // There it is a name; elsewhere it may be all there is.
-            None if scheme.ends_with("ssh") || scheme.ends_with("sftp") => format!("{user}@{host}"),
-            None => format!("{GONE}@{host}"),
-        },
-    };
-    let mut told = format!("{scheme}://{place}");
-    for part in path.split_inclusive(['?', '&', '#', ';']) {
-        match part.split_once('=') {
-            Some((name, value)) if names_a_secret(name) => {
-                let end = value.trim_end_matches(['?', '&', '#', ';', '\'', '"', '`']).len();
-                told.push_str(&format!("{name}={GONE}{}", value.get(end..).unwrap_or_default()));
-            }
-            Some(_) | None => match part.split_once("://") {
-                Some((scheme, rest)) => told.push_str(&address(scheme, rest)),
-                None => told.push_str(part),
-            },
-        }
-    }
-    told
+pub fn redact_text(source: &str) -> String {
+    text::redact(source, Within::Shell)
 }
 
 #[cfg(test)]
@@ -250,7 +108,7 @@ mod tests {
             ("curl -H 'Cookie: a=b; c=d' example.com",  "curl -H 'Cookie: [redacted]' example.com"),
         ];
         for (text, told) in cases {
-            assert_eq!(redact_text(text), told);
+            assert_eq!(redact_shell(text), told);
             if !text.contains(['\'', '"', '\n']) && !text.contains("  ") {
                 let argv: Vec<String> = text.split(' ').map(str::to_owned).collect();
                 assert_eq!(redact(&argv).join(" "), told, "as words");
@@ -273,6 +131,101 @@ mod tests {
         for (argv, told) in cases {
             let argv: Vec<String> = argv.iter().map(|word| (*word).to_owned()).collect();
             assert_eq!(redact(&argv), told);
+        }
+    }
+
+    /// Where a secret is known by what stands around it.
+    #[test]
+    fn secrets_of_many_shapes_are_taken_out() {
+        let token = "a1b2c3d4e5f60718".repeat(5);
+        let cases: &[&[&str]] = &[
+            &["mysql", "-u", "root", "-pSECRET1"],
+            &["sshpass", "-p", "SECRET1", "ssh", "h"],
+            &["sudo", "sshpass", "-pSECRET1", "ssh", "h"],
+            &["docker", "login", "-u", "b", "-p", "SECRET1"],
+            &["docker", "run", "-e", "DB_PASSWORD=a SECRET1", "x"],
+            &["redis-cli", "-a", "SECRET1", "ping"],
+            &["ldapsearch", "-x", "-w", "SECRET1"],
+            &["openssl", "rsa", "-passin", "pass:SECRET1"],
+            &["7z", "a", "-pSECRET1", "a.7z"],
+            &["zip", "-P", "SECRET1", "a.zip"],
+            &["htpasswd", "-b", "f", "bob", "SECRET1"],
+            &["smbclient", "-U", "bob%SECRET1", "//x/y"],
+            &["curl", "-b", "session=SECRET1", "u"],
+            &["aws", "configure", "set", "aws_secret_access_key", "SECRET1"],
+            &["npm", "config", "set", "//registry.example.com/:_authToken", "SECRET1"],
+            &["git", "config", "github.token", "SECRET1"],
+            &["java", "-Djavax.net.ssl.keyStorePassword=SECRET1"],
+            &["x", "--dbPassword", "SECRET1"],
+            &["x", "-password", "SECRET1"],
+            &["x", "/password:SECRET1"],
+            &["x", "--password=ab SECRET1"],
+            &["x", "Bearer", "SECRET1"],
+            &["x", "Authorization:", "SECRET1"],
+            &["curl", "-d", "user=a&password=SECRET1", "u"],
+            &["curl", "-d", r#"{"user":"a","password":"b SECRET1"}"#, "u"],
+            &["curl", "-d", r#"{"password":["SECRET1"]}"#, "u"],
+            &["curl", "-d", r#"{"password":{"value":"SECRET1"}}"#, "u"],
+            &["curl", "-d", r#"{"a":"{\"password\":\"SECRET1\"}"}"#, "u"],
+            &["curl", "-d", r#"{"password":"a\"SECRET1"}"#, "u"],
+            &["x", "{'password': 'SECRET1'}"],
+            &["x", ":password => 'SECRET1'"],
+            &["x", "password = SECRET1"],
+            &["x", "<password>SECRET1</password>"],
+            &["x", "db:\n  password: a SECRET1\n"],
+            &["x", "db:\n  password: |\n    SECRET1\n    SECRET1\n  user: b"],
+            &["x", "Server=x;Uid=a;Pwd=SECRET1;"],
+            &["x", "AccountName=a;AccountKey=SECRET1==;EndpointSuffix=x"],
+            &["psql", "host=x user=b password='ab SECRET1'"],
+            &["curl", "http://x.example/?pass%77ord=SECRET1"],
+            &["curl", "http://x.example/#access_token=SECRET1"],
+            &["curl", "http://x.example/?sv=1&sig=SECRET1"],
+            &["curl", "bob:SECRET1@x.example/"],
+            &["curl", "https://hooks.slack.com/services/T0/B0/SECRET1"],
+            &["curl", "https://discord.com/api/webhooks/1/SECRET1"],
+            &["curl", "https://api.telegram.org/bot1:SECRET1/getMe"],
+        ];
+        for case in cases {
+            let argv: Vec<String> = case.iter().map(|word| (*word).to_owned()).collect();
+            let told = redact(&argv).join(" ");
+            assert!(!told.contains("SECRET1") && told.contains(GONE), "{case:?}: {told}");
+        }
+        let shapes = [
+            format!("hvs.{token}"),
+            format!("ya29.{token}"),
+            format!("SK{}", &token[..32]),
+            format!("SG.{}.{}", &token[..22], &token[..43]),
+            "AKIAIOSFODNN7EXAMPLQ:wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY".to_owned(),
+            "xAKIAIOSFODNN7EXAMPLQy".to_owned(),
+        ];
+        for shape in shapes {
+            let told = redact(&["x".to_owned(), shape.clone()]).join(" ");
+            assert!(told.len() <= "x x[redacted]y".len(), "{shape}: {told}");
+        }
+        let key = "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEAabcdef\n-----END RSA PRIVATE KEY-----";
+        let argv: Vec<String> = ["x"].into_iter().chain(key.lines()).map(str::to_owned).collect();
+        assert!(!redact(&argv).concat().contains("MIIE"));
+    }
+
+    #[test]
+    fn what_only_looks_like_it_stays() {
+        for text in [
+            "npm i alias@npm:react@18.2.0",
+            "docker run -p 8080:80 image:tag",
+            "ssh -p 22 me@example.com",
+            "mkdir -p a/b",
+            "git commit -m 'password reset flow'",
+            "grep -rn token src",
+            "scp a.txt me@example.com:b",
+            "make KEYBOARD=us",
+            "git config user.name me",
+            "cargo test auth::tests",
+            "curl -b cookies.txt u",
+            "docker image ls -a",
+            "kubectl get secret my-secret",
+            "find . -name '*.pem' -exec ls {} +",
+        ] {
+            assert_eq!(redact_shell(text), text);
         }
     }
 }

@@ -1,15 +1,17 @@
 //! Finding out whether a log is as it was written.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read as _};
+use std::io::{self, BufReader, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rustix::fs::FlockOperation;
 
 use crate::hash::{Hash, Key};
 use crate::head::{self, Found, Head};
-use crate::log::{BATCH, Segment, checkpoint, is_signed, plain_reading, segments};
+use crate::log::{
+    BATCH, Beside, COURTESY, Segment, checkpoint, is_signed, locked, plain_reading, segments,
+};
 use crate::record::{self, Line};
 use crate::seal;
 use crate::stamp::Stamp;
@@ -83,7 +85,22 @@ pub struct Problem {
 ///
 /// When it cannot be read, or somebody holds its lock for long.
 pub fn verify(log: &Path, key: Option<&Key>, from: u64) -> io::Result<Verified> {
-    let Taken { files, head, size } = take(log, key)?;
+    verify_beside(log, key, from, None)
+}
+
+/// Verifies a log whose writers keep their lock in a folder of their own
+/// ([`Log::beside`](crate::Log::beside)).
+///
+/// # Errors
+///
+/// As [`verify`].
+pub fn verify_beside(
+    log: &Path,
+    key: Option<&Key>,
+    from: u64,
+    beside: Option<&Path>,
+) -> io::Result<Verified> {
+    let Taken { files, head, size } = take(log, key, beside)?;
     let mut chain = Chain {
         key,
         from,
@@ -93,12 +110,20 @@ pub fn verify(log: &Path, key: Option<&Key>, from: u64) -> io::Result<Verified> 
         seen: Verified::default(),
         head,
     };
-    chain.seen.files = files.len();
     let last = files.len().saturating_sub(1);
     for (number, (segment, file)) in files.into_iter().enumerate() {
         // Behind what was there when we looked, others may be writing.
         let most = if number == last && segment.first.is_none() { size } else { u64::MAX };
-        let file = file.map_or_else(|| plain_reading(&segment.path), Ok)?;
+        let file = match file.map_or_else(|| plain_reading(&segment.path), Ok) {
+            Ok(file) if segment.first.is_none() || is_ours(&file, key)? => file,
+            Ok(_) | Err(_) if segment.first.is_some() => {
+                // Were it in place of one of ours, records would be missing.
+                chain.foreign(&segment.path);
+                continue;
+            }
+            opened => opened?,
+        };
+        chain.seen.files += 1;
         chain.file(&segment, file, most)?;
     }
     chain.end(log);
@@ -113,25 +138,65 @@ struct Taken {
     size: u64,
 }
 
-fn take(log: &Path, key: Option<&Key>) -> io::Result<Taken> {
+/// Whether a file that was put away has a record that the key sealed. Anybody may put another where
+/// one is expected.
+fn is_ours(file: &File, key: Option<&Key>) -> io::Result<bool> {
+    if key.is_none() {
+        return Ok(true);
+    }
+    let mut ours = false;
+    let looked = record::lines::<Looked>(BufReader::new(file), |line| match line {
+        Line::Whole(line) if seal::look(line, key).ours => {
+            ours = true;
+            Err(Looked::Enough)
+        }
+        Line::Whole(_) | Line::TooLong | Line::Torn(_) => Ok(()),
+    });
+    if let Err(Looked::Failed(error)) = looked {
+        return Err(error);
+    }
+    (&*file).rewind()?;
+    Ok(ours)
+}
+
+enum Looked {
+    Enough,
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Looked {
+    fn from(error: io::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+fn take(log: &Path, key: Option<&Key>, beside: Option<&Path>) -> io::Result<Taken> {
+    let beside = beside.and_then(|folder| Beside::open(folder, log).ok());
+    let shared = FlockOperation::NonBlockingLockShared;
+    let busy = || {
+        let busy = "another process has held its lock for five seconds";
+        io::Error::new(io::ErrorKind::WouldBlock, busy)
+    };
+    if let Some(beside) = &beside
+        && !locked(&beside.turn, shared, PATIENCE)?
+    {
+        return Err(busy());
+    }
     let head = match plain_reading(&head::beside(log)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        opened => Some(opened?),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Err(error),
+        // Something else lies there, and says nothing.
+        Err(_) => Some(None),
+        Ok(head) => Some(Some(head)),
     };
-    if let Some(head) = &head {
-        let due = Instant::now() + PATIENCE;
-        while let Err(errno) = rustix::fs::flock(head, FlockOperation::NonBlockingLockShared) {
-            if errno != rustix::io::Errno::WOULDBLOCK && errno != rustix::io::Errno::INTR {
-                return Err(errno.into());
-            }
-            if Instant::now() > due {
-                let busy = "another process has held its lock for five seconds";
-                return Err(io::Error::new(io::ErrorKind::WouldBlock, busy));
-            }
-            std::thread::sleep(Duration::from_millis(1));
+    if let Some(Some(head)) = &head {
+        // Whoever reads the log can hold the head's own lock, which then says nothing.
+        let patience = if beside.is_some() { COURTESY } else { PATIENCE };
+        if !locked(head, shared, patience)? && beside.is_none() {
+            return Err(busy());
         }
     }
-    // The lock goes with the head's descriptor, at the end of this function.
+    // The locks go with their descriptors, at the end of this function.
     let mut files = Vec::new();
     for segment in segments(log)? {
         // What was put away keeps its name and is written no more: there may be more such files than
@@ -147,7 +212,11 @@ fn take(log: &Path, key: Option<&Key>) -> io::Result<Taken> {
     }
     let written = files.last().and_then(|(_, file)| file.as_ref());
     let size = written.map_or(Ok(0), |file| file.metadata().map(|it| it.len()))?;
-    let head = head.map(|head| Head::read(&head, key, None)).transpose()?;
+    let head = match head {
+        None => None,
+        Some(None) => Some(Found::Damaged),
+        Some(Some(head)) => Some(Head::read(&head, key, None)?),
+    };
     Ok(Taken { files, head, size })
 }
 
@@ -165,6 +234,11 @@ struct Chain<'a> {
 }
 
 impl Chain<'_> {
+    fn foreign(&mut self, path: &Path) {
+        let path = palisade_policy::text::visible(&path.to_string_lossy());
+        self.note(format!("`{path}` has the name of a file of this log, and is none: passed over"));
+    }
+
     fn file(&mut self, segment: &Segment, file: File, most: u64) -> io::Result<()> {
         let (mut number, path) = (0, segment.path.clone());
         let mut torn = 0;

@@ -3,18 +3,15 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use palisade_audit::{CannotRecord, Durable, Event, Key, Log, Rotation, What};
+use palisade_policy::lint::{SHORTEST_FILE, SMALLEST_FILE};
 use palisade_policy::name::{ByteSize, Period};
 
-use crate::places::shown;
+use crate::places::{names_in, shown};
 use crate::root::planted;
 use crate::session::{Request, Session};
-
-/// Files are not begun more often than this, whatever a project's policy says.
-const SMALLEST: u64 = 64 << 10;
-const SHORTEST: Duration = Duration::from_secs(60);
 
 /// Returns the log that the policy names; none if it names none.
 pub fn log_of(session: &Session) -> Option<PathBuf> {
@@ -24,6 +21,11 @@ pub fn log_of(session: &Session) -> Option<PathBuf> {
 /// Returns where the key lies that logs are signed with: in the user's own state.
 pub fn key_of(request: &Request) -> Option<PathBuf> {
     Some(request.places().state?.join("audit/key"))
+}
+
+/// Returns where locks of the user's own lie, which no command can hold.
+pub fn locks_of(request: &Request) -> Option<PathBuf> {
+    Some(request.places().state?.join("audit"))
 }
 
 /// Remembers that a person agreed to what a project's files open, or took that back. It is on the disk
@@ -69,15 +71,28 @@ pub(crate) fn opened(session: &Session, request: &Request) -> Option<Result<Log,
     }
     let audit = &session.policy().audit;
     let rotation = Rotation {
-        size: audit.rotate_size.value().0.map(|size: ByteSize| size.bytes().max(SMALLEST)),
-        age: audit.rotate_age.value().0.map(|age: Period| age.duration().max(SHORTEST)),
+        size: audit.rotate_size.value().0.map(|size: ByteSize| size.bytes().max(SMALLEST_FILE)),
+        age: audit.rotate_age.value().0.map(|age: Period| age.duration().max(SHORTEST_FILE)),
     };
     // Without a key there is still a chain; `verify` says that nobody signed it.
     let key = key_of(request).and_then(|key| Key::open(&key).ok());
-    Some(Log::open(&path, key, rotation))
+    let beside = locks_of(request);
+    Some(Log::open(&path, key, rotation).map(|log| log.beside(beside.as_deref())))
 }
 
-/// Lists the files of a log: what runs must not change.
-pub(crate) fn files(log: &Path) -> Vec<PathBuf> {
-    palisade_audit::files(log)
+/// Lists what runs must not change of a log: the folder that it has for itself, where it has one, so
+/// that files which are begun meanwhile are among them; its files elsewhere.
+pub(crate) fn files(log: &Path, root: &Path) -> Vec<PathBuf> {
+    let folder = log.parent().filter(|folder| !root.starts_with(folder) && is_own(folder, log));
+    match folder {
+        Some(folder) => vec![folder.to_owned()],
+        None => palisade_audit::files(log),
+    }
+}
+
+/// Whether nothing but a log lies in a folder.
+fn is_own(folder: &Path, log: &Path) -> bool {
+    let Some(name) = log.file_name().map(std::ffi::OsStr::as_encoded_bytes) else { return false };
+    let is_ours = |entry: &std::ffi::OsString| entry.as_encoded_bytes().starts_with(name);
+    names_in(folder).is_ok_and(|mut names| names.all(|it| it.as_ref().is_ok_and(is_ours)))
 }

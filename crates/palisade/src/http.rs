@@ -132,12 +132,30 @@ fn parse(bytes: &[u8], ended: bool) -> io::Result<Option<Answer>> {
     let mut answer = Answer { status: status.parse().map_err(|_| wrong())?, ..Answer::default() };
     for line in lines {
         let (name, value) = line.split_once(':').ok_or_else(wrong)?;
+        if name.is_empty() || name.contains(char::is_whitespace) {
+            return Err(wrong());
+        }
         answer.headers.push((name.to_owned(), value.trim().to_owned()));
     }
-    let chunked =
-        answer.header("transfer-encoding").is_some_and(|it| it.eq_ignore_ascii_case("chunked"));
-    let length = answer.header("content-length").map(|it| it.parse::<usize>().map_err(|_| wrong()));
-    answer.body = match (chunked, length.transpose()?) {
+    let count = |name: &str| {
+        answer.headers.iter().filter(|(had, _)| had.eq_ignore_ascii_case(name)).count()
+    };
+    // Who says in two ways how long it is would be read in two ways.
+    if count("transfer-encoding") + count("content-length") > 1 {
+        return Err(wrong());
+    }
+    let chunked = answer.header("transfer-encoding");
+    if chunked.is_some_and(|it| !it.eq_ignore_ascii_case("chunked")) {
+        return Err(wrong());
+    }
+    let chunked = chunked.is_some();
+    let number = |it: &str| it.bytes().all(|it| it.is_ascii_digit()).then(|| it.parse().ok());
+    let length = answer.header("content-length");
+    let length: Option<usize> = match length {
+        Some(length) => Some(number(length).flatten().ok_or_else(wrong)?),
+        None => None,
+    };
+    answer.body = match (chunked, length) {
         (true, _) => match unchunked(body).ok_or_else(wrong)? {
             Some(body) => body,
             None => return Ok(None),
@@ -204,7 +222,12 @@ mod tests {
         assert_eq!(parse(until_close, false).unwrap(), None);
         assert_eq!(parse(until_close, true).unwrap().unwrap().status, 503);
         for wrong in
-            [&b"SSH-2.0\r\n\r\n"[..], b"HTTP/1.1 x\r\n\r\n", b"HTTP/1.1 200 OK\r\nX\r\n\r\n"]
+            [&b"SSH-2.0\r\n\r\n"[..], b"HTTP/1.1 x\r\n\r\n", b"HTTP/1.1 200 OK\r\nX\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nh\r\n0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nhi",
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\nhi",
+            b"HTTP/1.1 200 OK\r\nContent-Length: +2\r\n\r\nhi",
+            b"HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nhi"]
         {
             assert!(parse(wrong, true).is_err());
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{Asked, Because, Call, Event, HeadTrouble, PolicyFile, VERSION, What};
-use crate::redact::{redact, redact_text};
+use crate::redact::{redact, redact_shell, redact_text};
 use crate::time::timestamp;
 
 /// The longest line that is written as it is. In a longer one every long text is cut.
@@ -42,8 +42,8 @@ impl Event<'_> {
                 put("call", call(&decided.call));
                 put("verdict", decided.verdict.into());
                 put("reasons", decided.reasons.iter().map(because).collect());
-                put("agent", decided.agent.into());
-                put("task", decided.task.into());
+                put("agent", told(decided.agent));
+                put("task", told(decided.task));
                 put("unconfined", decided.unconfined.into());
                 put("policies", decided.policies.iter().map(policy).collect());
                 put("left_out", decided.left_out.clone().into());
@@ -85,17 +85,17 @@ impl Event<'_> {
                 put("duration_ms", ended.duration_ms.into());
                 put("code", ended.code.into());
                 put("enforced", ended.enforced.clone());
-                put("tool", ended.tool.into());
-                put("call_id", ended.call_id.into());
+                put("tool", told(ended.tool));
+                put("call_id", told(ended.call_id));
                 put("start_ms", ended.start_ms.into());
             }
             What::Tool(judged) => {
                 put("event", "tool-call".into());
-                put("tool", judged.tool.into());
-                put("call_id", judged.call_id.into());
+                put("tool", redact_text(judged.tool).into());
+                put("call_id", told(judged.call_id));
                 put("verdict", judged.verdict.into());
                 put("reasons", judged.reasons.iter().map(because).collect());
-                put("agent", judged.agent.into());
+                put("agent", told(judged.agent));
             }
             What::Policy { root, files } => {
                 put("event", "policy-load".into());
@@ -127,7 +127,7 @@ impl Event<'_> {
 fn call(call: &Call<'_>) -> Value {
     let (argv, shell) = match call.asked {
         Asked::Argv(argv) => (redact(argv).into(), Value::Null),
-        Asked::Shell(text) => (Value::Null, redact_text(text).into()),
+        Asked::Shell(text) => (Value::Null, redact_shell(text).into()),
     };
     json!({
         "argv": argv,
@@ -137,6 +137,11 @@ fn call(call: &Call<'_>) -> Value {
         "variables": call.variables,
         "hash": call.hash,
     })
+}
+
+/// A name that somebody else gave.
+fn told(name: Option<&str>) -> Value {
+    name.map(redact_text).into()
 }
 
 fn policy(file: &PolicyFile<'_>) -> Value {

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -22,10 +22,28 @@ pub(super) fn named(log: &Path, first: u64) -> PathBuf {
     path.into()
 }
 
+/// Returns another name for it, which nobody can know before.
+pub(super) fn beside(log: &Path, first: u64) -> io::Result<PathBuf> {
+    let mut random = [0; 8];
+    fs::File::open("/dev/urandom")?.read_exact(&mut random)?;
+    let mut path = named(log, first).into_os_string();
+    path.push(format!("-{:0OTHER$x}", u64::from_le_bytes(random)));
+    Ok(path.into())
+}
+
+/// How long the second part of such a name is.
+const OTHER: usize = 16;
+
 /// Returns the number in the name of a file that was put away; none if it is no such name.
 fn is_segment(log: &OsStr, name: &OsStr) -> Option<u64> {
     let digits = name.as_bytes().strip_prefix(log.as_bytes())?.strip_prefix(b".")?;
     let text = std::str::from_utf8(digits).ok()?;
+    let is_digit = |it: u8| matches!(it, b'0'..=b'9' | b'a'..=b'f');
+    let text = match text.split_once('-') {
+        Some((text, other)) if other.len() == OTHER && other.bytes().all(is_digit) => text,
+        Some(_) => return None,
+        None => text,
+    };
     let number: u64 = text.parse().ok().filter(|it| *it > 0)?;
     // One number has one name.
     (text == format!("{number:012}")).then_some(number)
@@ -69,6 +87,9 @@ mod tests {
             ("e.jsonl.000000000000", None),
             ("e.jsonl.1", None),
             ("e.jsonl.+00000000001", None),
+            ("e.jsonl.000000000001-0123456789abcdef", Some(1)),
+            ("e.jsonl.000000000001-0123456789abcdeF", None),
+            ("e.jsonl.000000000001-", None),
             ("e.jsonl.head", None),
             ("e.jsonl", None),
             ("f.jsonl.000000000001", None),
@@ -77,5 +98,7 @@ mod tests {
         }
         let away = named(Path::new("/l/e.jsonl"), 7);
         assert_eq!(is_segment(log, away.file_name().unwrap()), Some(7));
+        let other = beside(Path::new("/l/e.jsonl"), 7).unwrap();
+        assert_eq!(is_segment(log, other.file_name().unwrap()), Some(7));
     }
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::{BATCH, appending, seconds, segment};
+use super::{BATCH, appending, seconds};
 use crate::event::{HeadTrouble, Recovered};
 use crate::hash::{Hash, Key};
 use crate::head::{Found, Head};
@@ -59,9 +59,9 @@ pub(super) fn settle(
         return Ok(Settled { head, recovered });
     }
     if head.inode != inode {
-        head.inode = inode;
+        let was = std::mem::replace(&mut head.inode, inode);
         // Who put the last file away was ended before it could say so.
-        if segment::named(log, head.first).symlink_metadata().is_ok() {
+        if is_away(log, head.first, was)? {
             head.first = head.sequence + 1;
             head.began = seconds(now);
             head.length = 0;
@@ -69,6 +69,15 @@ pub(super) fn settle(
     }
     follow(file, size, key, &mut head, &mut recovered)?;
     Ok(Settled { head, recovered })
+}
+
+/// Whether a file was put away. Something else at its name is not that file.
+fn is_away(log: &Path, first: u64, inode: u64) -> io::Result<bool> {
+    let found = super::segments(log)?;
+    Ok(found
+        .iter()
+        .filter(|it| it.first == Some(first))
+        .any(|it| it.path.symlink_metadata().is_ok_and(|it| it.is_file() && it.ino() == inode)))
 }
 
 /// Goes through what stands behind the head: records that the key sealed are taken, and a part of one is
@@ -176,9 +185,14 @@ fn without_head(
     let mut recovered = Recovered { head: trouble, ..Recovered::default() };
     if size == 0 {
         // Files that were put away are all that is left to go on behind.
-        if let Some(away) = super::segments(log)?.iter().rfind(|it| it.first.is_some()) {
-            let file = super::plain_reading(&away.path)?;
-            let last = ending(&file, file.metadata()?.len(), key)?;
+        // What else lies at such a name is none of them.
+        let last = |away: &super::Segment| {
+            let file = super::plain_reading(&away.path).ok()?;
+            ending(&file, file.metadata().ok()?.len(), key).ok()
+        };
+        let away = super::segments(log)?;
+        let mut away = away.iter().rev().filter(|it| it.first.is_some());
+        if let Some(last) = away.find_map(last) {
             head = Head { sequence: last.sequence, hash: last.hash, ..head };
             head.first = head.sequence + 1;
             recovered.head = trouble.or(Some(HeadTrouble::Missing));

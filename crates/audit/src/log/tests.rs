@@ -1,4 +1,5 @@
 use std::os::unix::fs::symlink;
+use std::time::Instant;
 
 use palisade_testkit::Project;
 
@@ -7,6 +8,7 @@ use crate::event::Answered;
 use crate::head::Found;
 use crate::verify;
 
+mod beside;
 mod forged;
 mod property;
 

@@ -3,7 +3,8 @@
 use super::GONE;
 
 /// What well-known secrets begin with, and how many characters follow at least.
-const BEGINNINGS: [(&str, usize); 27] = [
+const BEGINNINGS: [(&str, usize); 32] = [
+    ("AGE-SECRET-KEY-1", 40),
     ("AIza", 30),
     ("AKIA", 16),
     ("ASIA", 16),
@@ -18,6 +19,8 @@ const BEGINNINGS: [(&str, usize); 27] = [
     ("github_pat_", 30),
     ("glpat-", 16),
     ("hf_", 30),
+    ("hvb.", 30),
+    ("hvs.", 30),
     ("npm_", 30),
     ("pypi-", 40),
     ("rk_live_", 16),
@@ -31,11 +34,18 @@ const BEGINNINGS: [(&str, usize); 27] = [
     ("xoxp-", 20),
     ("xoxr-", 20),
     ("xoxs-", 20),
+    ("ya29.", 30),
+    ("sk_test_", 16),
 ];
 
 /// What private keys begin and end with.
 const KEY: &str = "-----BEGIN ";
 const KEY_END: &str = "-----END ";
+
+/// What stands above the lines of a private key.
+const HEADERS: [&str; 6] =
+    ["Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Charset:", "Private-MAC:"];
+const PUTTY: &str = "PuTTY-User-Key-File-";
 
 /// Returns a text without such secrets.
 pub(super) fn redact(text: &str) -> String {
@@ -51,8 +61,14 @@ pub(super) fn redact(text: &str) -> String {
         }
         let end = from.find(|c: char| !is_part(c)).unwrap_or(from.len());
         let (word, after) = from.split_at(end);
-        told.push_str(if is_secret(word) { GONE } else { word });
         rest = after;
+        if is_secret(word) {
+            told.push_str(GONE);
+            // The secret part of a pair stands right behind its name.
+            rest = behind_pair(word, after);
+        } else {
+            told.push_str(&without_inner(word));
+        }
     }
     told.push_str(rest);
     told
@@ -63,7 +79,49 @@ fn is_part(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-.".contains(c)
 }
 
+/// Two letters and 32 hexadecimal digits.
+fn is_twilio(word: &str) -> bool {
+    word.strip_prefix("SK").is_some_and(|rest| {
+        rest.len() == 32 && rest.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
+    })
+}
+
+/// Two parts of known lengths.
+fn is_sendgrid(word: &str) -> bool {
+    let parts = word.strip_prefix("SG.").and_then(|rest| rest.split_once('.'));
+    parts.is_some_and(|(first, second)| first.len() >= 16 && second.len() >= 32)
+}
+
+/// Passes over what stands behind the name of a key and a colon.
+fn behind_pair<'t>(word: &str, after: &'t str) -> &'t str {
+    let Some(rest) = after.strip_prefix(':').filter(|_| is_key_name(word)) else { return after };
+    let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || "/+=".contains(c)));
+    let end = end.unwrap_or(rest.len());
+    if end < 30 { after } else { rest.get(end..).unwrap_or_default() }
+}
+
+fn is_key_name(word: &str) -> bool {
+    ["AKIA", "ASIA"].iter().any(|it| word.starts_with(it))
+}
+
+/// Returns a word without the name of a key that something is glued to.
+fn without_inner(word: &str) -> String {
+    for start in ["AKIA", "ASIA"] {
+        let Some(at) = word.find(start).filter(|at| *at > 0) else { continue };
+        let (before, rest) = word.split_at(at);
+        let is_key = |it: u8| it.is_ascii_uppercase() || it.is_ascii_digit();
+        let length = rest.bytes().take_while(|it| is_key(*it)).count();
+        if length == 20 {
+            return format!("{before}{GONE}{}", rest.get(20..).unwrap_or_default());
+        }
+    }
+    word.to_owned()
+}
+
 fn is_secret(word: &str) -> bool {
+    if is_twilio(word) || is_sendgrid(word) {
+        return true;
+    }
     BEGINNINGS.iter().any(|(beginning, least)| {
         word.strip_prefix(beginning).is_some_and(|rest| {
             // A name that only begins alike has words in it, and no digits.
@@ -72,18 +130,69 @@ fn is_secret(word: &str) -> bool {
     })
 }
 
-/// Returns what stands behind a private key that a text begins with.
-fn private_key(text: &str) -> Option<&str> {
+/// Returns what stands behind a private key that a text begins with. Only what a key is made of is
+/// passed over: what stands between its lines is told.
+pub(super) fn private_key(text: &str) -> Option<&str> {
+    if let Some(rest) = text.strip_prefix(PUTTY) {
+        let lines = rest.find("Private-Lines:").and_then(|at| rest.get(at..))?;
+        return Some(behind_body(lines.split_once('\n').map_or("", |(_, body)| body)));
+    }
     let rest = text.strip_prefix(KEY)?;
-    let line = rest.get(..rest.find("-----")?)?;
+    let close = rest.find("-----")?;
+    let line = rest.get(..close)?;
     if !line.ends_with("PRIVATE KEY") && !line.ends_with("PRIVATE KEY BLOCK") {
         return None;
     }
-    // One that does not end goes on to the end of the text.
-    let Some(end) = rest.find(KEY_END) else { return Some("") };
-    let behind = rest.get(end + KEY_END.len()..)?;
-    let close = behind.find("-----").map_or(behind.len(), |at| at + "-----".len());
-    behind.get(close..)
+    let behind = behind_body(rest.get(close + "-----".len()..)?);
+    let mut end = behind;
+    loop {
+        let next = end.trim_start();
+        let next = next.strip_prefix("\\r").unwrap_or(next);
+        let next = next.strip_prefix("\\n").unwrap_or(next);
+        if next.len() == end.len() {
+            break;
+        }
+        end = next;
+    }
+    let Some(end) = end.strip_prefix(KEY_END) else { return Some(behind) };
+    let close = end.find("-----").map_or(end.len(), |at| at + "-----".len());
+    end.get(close..)
+}
+
+/// Blanks, and the letters of `\n` in a text within a text.
+fn is_break(c: char) -> bool {
+    c.is_whitespace() || c == '\\'
+}
+
+/// Passes over the lines of a key. A short one is its last.
+fn behind_body(text: &str) -> &str {
+    let mut rest = text;
+    loop {
+        let line = rest.trim_start_matches(['\r', '\n', ' ', '\t']);
+        let line = line.strip_prefix("\\n").unwrap_or(line);
+        let line = line.strip_prefix("\\r\\n").unwrap_or(line);
+        if let Some(header) = HEADERS.iter().find(|it| line.starts_with(**it)) {
+            let end = line.find(['\n', '\\', ';', '|', '&']).unwrap_or(line.len());
+            rest = line.get(end.max(header.len())..).unwrap_or_default();
+            continue;
+        }
+        let end = line.find(|c: char| !(c.is_ascii_alphanumeric() || "+/=".contains(c)));
+        let end = end.unwrap_or(line.len());
+        let behind = line.get(end..).unwrap_or_default();
+        let is_last = behind.trim_start_matches(is_break);
+        let is_last = is_last.strip_prefix('n').unwrap_or(is_last).starts_with(KEY_END);
+        if end == 0 || end < 16 && !is_last && !behind.is_empty() {
+            return rest;
+        }
+        // What ends the text may be a word of a command as well.
+        if end < 16 && behind.is_empty() && line.len() < rest.len() && !rest.starts_with('\n') {
+            return rest;
+        }
+        rest = behind;
+        if rest.is_empty() {
+            return rest;
+        }
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +234,26 @@ mod tests {
         assert_eq!(redact("a -----BEGIN PRIVATE KEY-----\nabc"), "a [redacted]");
         let public = key("CERTIFICATE");
         assert_eq!(redact(&public), public);
+        let body = "MIIEowIBAAKCAQEAabcdef0123456789";
+        for (text, told) in [
+            ("a -----BEGIN RSA PRIVATE KEY-----; rm -rf src", "a [redacted]; rm -rf src"),
+            ("-----BEGIN PRIVATE KEY-----\nB\nrm -rf src", "[redacted]\nrm -rf src"),
+            ("-----BEGIN PRIVATE KEY-----\nB\nB", "[redacted]"),
+            ("-----BEGIN PRIVATE KEY-----\\nB\\n-----END PRIVATE KEY-----\\n", "[redacted]\\n"),
+            (
+                "-----BEGIN PRIVATE KEY-----\nrm -rf src\n-----END PRIVATE KEY-----",
+                "[redacted]\nrm -rf src\n-----END PRIVATE KEY-----",
+            ),
+        ] {
+            assert_eq!(
+                redact(
+                    &text
+                        .replace("\nB", &format!("\n{body}"))
+                        .replace("nB\\", &format!("n{body}\\"))
+                ),
+                told
+            );
+        }
         for odd in ["-----BEGIN ", "-----BEGIN PRIVATE KEY", "-----BEGIN PRIVATE KEY-----"] {
             redact(odd);
         }

@@ -96,6 +96,11 @@ impl Which {
         Ok((log, key))
     }
 
+    /// Returns the folder in which those who write to the record keep their lock.
+    fn locks(&self) -> Result<Option<PathBuf>, Failure> {
+        Ok(history::locks_of(&self.subject.request()?))
+    }
+
     /// Reads the key. One that was named has to be there.
     fn read_key(&self, own: Option<&Path>) -> Result<Option<Key>, Failure> {
         let failed = |path: &Path, error: &std::io::Error| {

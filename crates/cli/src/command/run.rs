@@ -207,7 +207,7 @@ impl RunArgs {
         request.policies.extend(self.tasks.iter().map(|file| format!("bloom:{file}")));
         let cwd = self.commanding.cwd(&request)?;
         request.network = self.monitor.then_some(NetworkMode::Monitor);
-        let sandbox = Sandbox::new(&request)?.once().confirmer(Terminal);
+        let sandbox = Sandbox::new(&request)?.once().confirmer(Terminal::of(&request));
         self.check_network(sandbox.session())?;
         if self.format() == Format::Human {
             super::warn_running(ui, sandbox.session());

@@ -196,3 +196,64 @@ fn a040_numbers_are_counted_from_the_record() {
     assert!(ran.stdout.contains("verdict=\"deny\"} 1"), "{}", ran.stdout);
     assert!(fs::metadata(world.home.path("log/events.jsonl")).is_ok());
 }
+
+/// A collector that keeps what it was sent, and answers or does not.
+fn plain_collector(answers: bool) -> (String, std::sync::mpsc::Receiver<String>) {
+    use std::io::{Read as _, Write as _};
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, receiver) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut kept = Vec::new();
+        while let Ok((mut stream, _)) = listener.accept() {
+            stream.set_read_timeout(Some(Duration::from_millis(200))).unwrap();
+            let (mut text, mut piece) = (Vec::new(), [0; 8192]);
+            while let Ok(length @ 1..) = stream.read(&mut piece) {
+                text.extend(&piece[..length]);
+                if String::from_utf8_lossy(&text).ends_with("]}]}") {
+                    break;
+                }
+            }
+            if answers {
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").ok();
+            }
+            sender.send(String::from_utf8_lossy(&text).into_owned()).ok();
+            kept.push(stream);
+        }
+    });
+    (url, receiver)
+}
+
+#[test]
+fn a039_a_hook_sends_a_span_for_what_it_judged_and_waits_for_nobody() {
+    for answers in [true, false] {
+        let (url, sent) = plain_collector(answers);
+        let policy = format!("audit: {{ otlp: '{url}', otlp_format: json }}\n");
+        let world = World::new().user_policy(&policy);
+        for (number, (command, decision)) in
+            [("true", "allow"), ("rm -rf /etc", "deny")].into_iter().enumerate()
+        {
+            let call = serde_json::json!({
+                "session_id": "x", "cwd": world.project.root(), "hook_event_name": "PreToolUse",
+                "tool_name": "Bash", "tool_input": { "command": command },
+                "tool_use_id": format!("id{number} token=abc"),
+            });
+            world.write("call.json", call.to_string());
+            let mut hook = world.command(PALISADE);
+            hook.args(["hook", "claude"]);
+            hook.stdin(fs::File::open(world.project.path("call.json")).unwrap());
+            let begun = Instant::now();
+            let ran = world.finish(&mut hook);
+            assert!(begun.elapsed() < Duration::from_secs(5));
+            assert_eq!(
+                ran.stderr.contains("there was no answer in time"),
+                !answers,
+                "{}",
+                ran.stderr
+            );
+            let span = sent.recv_timeout(Duration::from_secs(5)).unwrap();
+            assert!(span.contains(&format!("\"{decision}\"")), "{span}");
+            assert!(span.contains(&format!("id{number}")) && !span.contains("abc"), "{span}");
+        }
+    }
+}

@@ -24,6 +24,7 @@ mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
 
 use palisade_audit::{Because, CannotRecord, Judged};
 use palisade_policy::decide::{Answer, Axis};
@@ -36,7 +37,7 @@ pub use answer::Reply;
 pub use input::MAX_INPUT;
 
 use crate::decision::Guard;
-use crate::sandbox::judged;
+use crate::sandbox::{judged, tell_hook};
 use crate::session::{OpenError, Request, Session};
 use agent::Stage;
 use input::{Call, Heard, Unreadable};
@@ -89,6 +90,7 @@ impl Hook {
             Ok(Heard::Nothing) => return Ok(Reply::silent()),
             Err(Unreadable(why)) => return Err(why),
         };
+        let began = (SystemTime::now(), Instant::now());
         let (request, session, cwd) = opened(agent, &call, request)?;
         let guard = Guard::new(&session);
         let mut verdict = guard.tool_call(&call.tool, &call.arguments, &cwd);
@@ -114,6 +116,12 @@ impl Hook {
         let judged = judged(&tool, call_id.as_deref(), &verdict, Some(agent.name()));
         if let Err(error) = crate::history::record_tool(&session, &request, judged) {
             reply.stderr.push_str(&format!("palisade: {}\n", visible(&error.to_string())));
+        }
+        if session.policy().audit.otlp.sourced().is_some() {
+            let called = (tool.as_str(), call_id.as_deref());
+            if let Some(why) = tell_hook(&session, &request, began, called, &verdict) {
+                reply.stderr.push_str(&format!("palisade: {}\n", visible(&why)));
+            }
         }
         Ok(reply)
     }

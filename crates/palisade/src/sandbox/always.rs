@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::decide::{Answer, Asked, Call};
 use palisade_policy::text::visible;
 
+use super::confirm::spelled;
 use crate::decision::Guard;
 use crate::session::{Request, Session};
 
@@ -42,6 +43,17 @@ impl Always {
         let after = with_rule(before.as_deref().unwrap_or_default(), &rule)?;
         let always = Self { rule, file, before, after };
         always.allows(asked, cwd, request).then_some(always)
+    }
+
+    /// Says what is saved where, and what it then holds for.
+    pub fn text(&self) -> String {
+        let file = spelled(&self.file.to_string_lossy());
+        let rule = spelled(&self.rule);
+        format!(
+            "This rule is added to {file}:\n\n  - {rule}\n\nIt holds for this very text in \
+             every folder and every project. A call that sets variables which make programs load or \
+             run something is asked about all the same.\n"
+        )
     }
 
     /// Tries the file elsewhere: it has to be a policy, and has to allow the call.

@@ -15,6 +15,7 @@ use super::confirm::{Answered, Confirm, Nobody, Question};
 use super::far::{Program, Webhook};
 use super::patience::{May, Patience};
 use super::record::Recorded;
+use super::reply::Unconfirmed;
 use super::{Inner, Sandbox};
 use crate::session::Request;
 
@@ -131,13 +132,15 @@ fn own(request: &Request, name: &str) -> Option<std::path::PathBuf> {
 }
 
 impl Sandbox {
-    /// Asks whoever the policy names, and remembers the answer.
-    pub(super) fn ask(&self, call: Recorded<'_>, reasons: &[Reason]) -> Answered {
+    /// Asks whoever the policy names, and remembers the answer. Returns why that is no yes; none if it is.
+    pub(super) fn ask(&self, call: Recorded<'_>, reasons: &[Reason]) -> Option<Unconfirmed> {
         let Inner { guard, session, asking, recorder, .. } = &*self.0;
         let confirm = &session.policy().confirm;
         let whom = asking.whom(confirm);
         let touches = touches(guard.explain(call.asked, call.cwd).1);
+        // A rule speaks of a text, and this call is more than its text.
         let always = match confirm.backend.value() {
+            _ if !call.variables.is_empty() => None,
             Backend::Terminal => Always::of(call.asked, call.cwd, &asking.request),
             Backend::Deny | Backend::Program(_) | Backend::Web | Backend::Webhook(_) => None,
         };
@@ -158,7 +161,8 @@ impl Sandbox {
             asking.save(always);
         }
         recorder.confirmation(call, answer, memory.by(whom.name()));
-        answer
+        let far = matches!(confirm.backend.value(), Backend::Program(_) | Backend::Webhook(_));
+        Unconfirmed::of((answer, memory, far))
     }
 }
 

@@ -53,10 +53,10 @@ impl HostQuestion<'_> {
     pub fn text(&self) -> String {
         let Self { host, port, request, rule, .. } = self;
         let mut text =
-            format!("May this be reached?\n\n  {:<8} {}:{port}\n", "host", visible(host));
+            format!("May this be reached?\n\n  {:<8} {}:{port}\n", "host", spelled(host));
         for (name, value) in [("request", request), ("because", rule)] {
             if let Some(value) = value {
-                text.push_str(&format!("  {name:<8} {}\n", visible(value)));
+                text.push_str(&format!("  {name:<8} {}\n", spelled(value)));
             }
         }
         text
@@ -136,16 +136,17 @@ impl Question<'_> {
             }
             Asked::Shell(script) | Asked::Words(script) => {
                 for (number, line) in script.split('\n').enumerate() {
-                    let name = if number == 0 { "shell" } else { "" };
-                    text.push_str(&format!("  {name:<8} {}\n", visible(line)));
+                    // A line of the text never stands where one of ours would.
+                    let name = if number == 0 { "  shell    " } else { "         | " };
+                    text.push_str(&format!("{name}{}\n", spelled(line)));
                 }
             }
         }
-        text.push_str(&format!("  {:<8} {}\n", "in", visible(self.cwd)));
+        text.push_str(&format!("  {:<8} {}\n", "in", spelled(self.cwd)));
         text.push_str(&format!("  {:<8} {}\n", "length", self.length()));
         for (name, value) in self.variables {
             let value = told(name, value).map_or_else(|| "…".to_owned(), |value| quoted(&value));
-            text.push_str(&format!("  {:<8} {}={value}\n", "with", visible(name)));
+            text.push_str(&format!("  {:<8} {}={value}\n", "with", spelled(name)));
         }
         for Touch { deed, what } in self.touches {
             text.push_str(&format!("  {deed:<8} {}\n", quoted(what)));
@@ -157,7 +158,7 @@ impl Question<'_> {
             text.push_str(&format!(
                 "  {:<8} {} [{}]\n",
                 "because",
-                visible(&reason.message),
+                spelled(&reason.message),
                 reason.code
             ));
             if let Some(origin) = &reason.origin {
@@ -203,11 +204,48 @@ fn quoted(word: &str) -> String {
             '"' | '\\' => shown.extend(['\\', c]),
             '\n' => shown.push_str("\\n"),
             '\t' => shown.push_str("\\t"),
-            _ => shown.push_str(&visible(c.encode_utf8(&mut [0; 4]))),
+            _ => shown.push(c),
         }
     }
     shown.push('"');
-    shown
+    spelled(&shown)
+}
+
+/// How many blanks are shown as they are.
+const BLANKS: usize = 8;
+
+/// Stands for blanks that are counted.
+const BLANK: char = '\u{2420}';
+
+/// Spells a text out for a person: what a terminal would act on or not show, and long rows of blanks,
+/// behind which the rest of a command is not looked for.
+pub(super) fn spelled(text: &str) -> String {
+    let mut told = String::with_capacity(text.len());
+    let mut blanks = 0;
+    let flush = |told: &mut String, blanks: &mut usize| {
+        match *blanks {
+            0..=BLANKS => told.extend(std::iter::repeat_n(' ', *blanks)),
+            many => told.push_str(&format!("{BLANK}\u{d7}{many} ")),
+        }
+        *blanks = 0;
+    };
+    for c in text.chars() {
+        match c {
+            ' ' | '\t' => {
+                blanks += 1;
+                continue;
+            }
+            _ => flush(&mut told, &mut blanks),
+        }
+        // Only we say that blanks were counted, and other blanks than the blank look like it.
+        if c == BLANK || c.is_whitespace() {
+            told.push_str(&format!("\\u{{{:x}}}", u32::from(c)));
+        } else {
+            told.push_str(&visible(c.encode_utf8(&mut [0; 4])));
+        }
+    }
+    flush(&mut told, &mut blanks);
+    told
 }
 
 #[cfg(test)]
@@ -275,7 +313,19 @@ mod tests {
     #[test]
     fn shell_text_keeps_its_lines_and_nothing_else() {
         let text = question(Asked::Shell("a\rb\nc\u{200b}"), &[]).text().unwrap();
-        assert!(text.contains("  shell    a\\u{d}b\n           c\\u{200b}\n"), "{text}");
+        assert!(text.contains("  shell    a\\u{d}b\n         | c\\u{200b}\n"), "{text}");
+    }
+
+    #[test]
+    fn blanks_that_would_hide_what_follows_are_counted() {
+        let blanks = " ".repeat(80);
+        let script = format!("true{blanks}; rm\u{a0}x\n \u{2420}\u{d7}9 {}", " ".repeat(8));
+        let text = question(Asked::Shell(&script), &[]).text().unwrap();
+        assert!(text.contains("  shell    true\u{2420}\u{d7}80 ; rm\\u{a0}x\n"), "{text}");
+        assert!(text.contains("         |  \\u{2420}\u{d7}9\u{2420}\u{d7}9 \n"), "{text}");
+        let argv = ["a".to_owned(), format!("b{blanks}c")];
+        let text = question(Asked::Argv(&argv), &[]).text().unwrap();
+        assert!(text.contains("\"b\u{2420}\u{d7}80 c\"\n"), "{text}");
     }
 
     #[test]

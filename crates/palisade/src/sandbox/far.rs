@@ -1,12 +1,14 @@
 //! Those who are asked elsewhere: a program of the user's, or a service that signs what it says.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use palisade_audit::{Hash, Key, timestamp};
 use palisade_policy::policy::Endpoint;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::{Value, json};
 
 use super::confirm::{Answered, Confirm, HostQuestion, Question};
@@ -125,7 +127,8 @@ fn random() -> io::Result<String> {
 
 /// Reads an answer. Whatever is not clearly a yes to this very question is none.
 fn read(text: &[u8], is_ours: impl Fn(&Value) -> bool) -> Answered {
-    let Ok(value) = serde_json::from_slice::<Value>(text) else { return Answered::Nobody };
+    // Who says something twice says two things.
+    let Ok(Once(value)) = serde_json::from_slice(text) else { return Answered::Nobody };
     if !is_ours(&value) {
         return Answered::Nobody;
     }
@@ -134,6 +137,35 @@ fn read(text: &[u8], is_ours: impl Fn(&Value) -> bool) -> Answered {
         Some("run") => Answered::ForRun,
         Some("no") => Answered::No,
         Some(_) | None => Answered::Nobody,
+    }
+}
+
+/// An object that has each of its keys once.
+struct Once(Value);
+
+impl<'de> Deserialize<'de> for Once {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Keys)
+    }
+}
+
+struct Keys;
+
+impl<'de> Visitor<'de> for Keys {
+    type Value = Once;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object that has each key once")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Once, A::Error> {
+        let mut read = serde_json::Map::new();
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            if read.insert(key, value).is_some() {
+                return Err(A::Error::custom("a key that is there twice"));
+            }
+        }
+        Ok(Once(Value::Object(read)))
     }
 }
 
@@ -191,5 +223,24 @@ impl HostQuestion<'_> {
             "rule": rule,
             "text": self.text(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_says_two_things_says_nothing() {
+        for (text, answer) in [
+            (r#"{"hash":"a","answer":"yes"}"#, Answered::Yes),
+            (r#"{"hash":"a","answer":"no","answer":"yes"}"#, Answered::Nobody),
+            (r#"{"hash":"b","answer":"yes","hash":"a"}"#, Answered::Nobody),
+            (r#"{"hash":"a","answer":"no","ans\u0077er":"yes"}"#, Answered::Nobody),
+            (r#"{"hash":"a","answer":"yes"} x"#, Answered::Nobody),
+            (r#"[{"hash":"a","answer":"yes"}]"#, Answered::Nobody),
+        ] {
+            assert_eq!(read(text.as_bytes(), |value| value["hash"] == "a"), answer, "{text}");
+        }
     }
 }

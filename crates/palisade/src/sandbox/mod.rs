@@ -31,6 +31,7 @@ mod run;
 mod suggest;
 mod telemetry;
 mod tool;
+mod variables;
 
 use std::fmt;
 use std::mem::ManuallyDrop;
@@ -70,10 +71,10 @@ use latest::Latest;
 use own_state::OwnState;
 use planned::Ordered;
 pub(crate) use planned::{LOWER, for_this_machine};
-use record::{Recorded, Recorder, call_hash, run_name};
+use record::{Recorded, Recorder, run_name};
 use run::{About, After, Awaited};
 use telemetry::{Telemetry, Watch};
-pub(crate) use tool::judged;
+pub(crate) use tool::{judged, tell_hook};
 
 /// A project, the policy in force for it, and a host to run commands on.
 ///
@@ -290,9 +291,10 @@ impl Sandbox {
         let Inner { guard, recorder, session, .. } = &*self.0;
         let asked = job.words.asked();
         let verdict = guard.decide_as(job.tool.as_deref(), asked, &cwd);
+        let verdict = variables::judged(guard, verdict, &job.variables, &cwd);
         let remembers = recorder.records() || matches!(verdict, Verdict::Ask(_));
         let (run, hash) = if remembers {
-            (run_name(), call_hash(asked, guard.root(), &cwd, &job.variables))
+            (run_name(), recorder.hash(asked, guard.root(), &cwd, &job.variables))
         } else {
             (String::new(), String::new())
         };
@@ -314,7 +316,7 @@ impl Sandbox {
             Verdict::Ask(reasons) => {
                 // A person takes their time, and what is made ahead grows old.
                 palisade_apply::call_back();
-                let because = Unconfirmed::of(self.ask(call, reasons));
+                let because = self.ask(call, reasons);
                 match (because, verdict.confirmed()) {
                     (None, Some(permit)) => permit,
                     (because, _) => {
@@ -402,7 +404,8 @@ impl Sandbox {
             Ok(Some(Pointed::Linked(worktree))) => order.grant_worktree(&worktree),
             Err(why) => order.refuse_worktree(&root.join(".git"), why),
         }
-        let log = policy.audit.path.sourced().map(|path| crate::history::files(&path.value.path()));
+        let log = policy.audit.path.sourced();
+        let log = log.map(|path| crate::history::files(&path.value.path(), root));
         let log = log.into_iter().flatten().filter_map(|file| Folder::literal(&file).ok());
         order.protect.extend(log.map(|file| file.as_pattern().clone()));
         let under = self.unconfined().is_none().then(|| Under::of(policy, picked.as_ref()));

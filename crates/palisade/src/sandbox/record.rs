@@ -5,7 +5,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use palisade_audit::{
-    Because, CannotRecord, Decided, Durable, Ended, Event, Log, PolicyFile, What,
+    Because, CannotRecord, Decided, Durable, Ended, Event, Log, PolicyFile, What, redact,
+    redact_shell,
 };
 use palisade_plan::Note;
 use palisade_policy::decide::{Asked, Reason, Verdict};
@@ -63,6 +64,37 @@ impl Recorder {
         self.log.is_some()
     }
 
+    /// Returns the hash of a call, as it is asked about. Where there is a key, only who has it can
+    /// tell which call that is: nobody tries out what a secret in it may be.
+    pub(super) fn hash(
+        &self,
+        asked: Asked<'_>,
+        root: &str,
+        cwd: &str,
+        variables: &[(String, String)],
+    ) -> String {
+        let hash = call_hash(asked, root, cwd, variables);
+        let name = self.log.as_ref().and_then(|log| log.name_of(&hash));
+        name.map_or(hash, |name| name.to_string())
+    }
+
+    /// Returns the hash that is recorded. Without a key it is that of what is recorded itself.
+    fn recorded(&self, call: Recorded<'_>) -> String {
+        let Recorded { hash, asked, root, cwd, variables, .. } = call;
+        if self.log.as_ref().is_some_and(|log| log.name_of(hash).is_some()) {
+            return hash.to_owned();
+        }
+        // Values are not recorded.
+        let names: Vec<_> =
+            variables.iter().map(|(name, _)| (name.clone(), String::new())).collect();
+        match asked {
+            Asked::Argv(argv) => call_hash(Asked::Argv(&redact(argv)), root, cwd, &names),
+            Asked::Shell(text) | Asked::Words(text) => {
+                call_hash(Asked::Shell(&redact_shell(text)), root, cwd, &names)
+            }
+        }
+    }
+
     pub(super) fn decision(
         &self,
         call: Recorded<'_>,
@@ -74,13 +106,14 @@ impl Recorder {
             Asked::Argv(argv) => palisade_audit::Asked::Argv(argv),
             Asked::Shell(text) | Asked::Words(text) => palisade_audit::Asked::Shell(text),
         };
+        let hash = self.recorded(call);
         let what = What::Decision(Decided {
             call: palisade_audit::Call {
                 asked,
                 root: call.root,
                 cwd: call.cwd,
                 variables: call.variables.iter().map(|(name, _)| name.as_str()).collect(),
-                hash: call.hash,
+                hash: &hash,
             },
             verdict: verdict.answer().word(),
             reasons: verdict.reasons().iter().map(because).collect(),
@@ -104,7 +137,8 @@ impl Recorder {
         answer: palisade_audit::Answered,
         by: &str,
     ) {
-        self.record(call.run, What::Confirmation { answer, by, call: call.hash });
+        let hash = self.recorded(call);
+        self.record(call.run, What::Confirmation { answer, by, call: &hash });
     }
 
     pub(super) fn ended(&self, run: &str, ended: Result<&Outcome, &CannotRun>, watch: &Watch) {
@@ -200,13 +234,8 @@ pub(super) fn run_name() -> String {
 }
 
 /// Returns the hash of a call: of every word of it, where it runs, and the names of what is added
-/// to its environment. Values of secrets stay out: who reads the hash could try short ones.
-pub(super) fn call_hash(
-    asked: Asked<'_>,
-    root: &str,
-    cwd: &str,
-    variables: &[(String, String)],
-) -> String {
+/// to its environment. It binds an answer to a question, and stays in memory.
+fn call_hash(asked: Asked<'_>, root: &str, cwd: &str, variables: &[(String, String)]) -> String {
     let mut hash = Sha256::new();
     // Lengths in front of texts: two calls never make the same row of bytes.
     let mut add = |text: &str| {
@@ -258,6 +287,32 @@ mod tests {
         different.dedup();
         assert_eq!(different.len(), hashes.len());
         assert_eq!(hashes[0], call_hash(Asked::Argv(&one), "/r", "/r", &[]));
+    }
+
+    #[test]
+    fn nobody_without_the_key_can_try_what_a_secret_in_a_call_was() {
+        let folder = palisade_testkit::Project::new();
+        let (path, argv) = (folder.path("log/e.jsonl"), ["x", "--token", "hunter2"]);
+        let argv = argv.map(str::to_owned);
+        let guess = call_hash(Asked::Argv(&argv), "/r", "/r", &[]);
+        for key in [Some(palisade_audit::Key::new([7; 32])), None] {
+            let keyed = key.is_some();
+            let log = Log::open(&path, key, palisade_audit::Rotation::default());
+            let recorder = Recorder::new(Some(log));
+            let hash = recorder.hash(Asked::Argv(&argv), "/r", "/r", &[]);
+            let call = Recorded {
+                run: "1",
+                hash: &hash,
+                asked: Asked::Argv(&argv),
+                root: "/r",
+                cwd: "/r",
+                variables: &[],
+            };
+            recorder.confirmation(call, palisade_audit::Answered::Yes, "terminal");
+            let text = std::fs::read_to_string(&path).unwrap();
+            assert!(!text.contains(&guess), "{text}");
+            assert_eq!(text.contains(&hash), keyed, "what was asked about is found in the record");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::sync::mpsc::{
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use palisade_audit::redact_text;
 use palisade_audit::span::{self, Attribute, Context, Kind, Span, Status};
 use palisade_plan::Note;
 use palisade_policy::policy::{Audit, Endpoint, OtlpFormat, SpanNames};
@@ -129,13 +130,15 @@ impl Telemetry {
                     }
                 } else if let Some(code) = outcome.code() {
                     span.attributes.push(("error.type", text(code)));
-                    span.status = Status::Error(outcome.reason().unwrap_or_default());
+                    let reason = redact_text(&outcome.reason().unwrap_or_default());
+                    span.status = Status::Error(reason);
                 }
             }
             Err(error) => {
                 span.attributes.push(("error.type", text(error.code())));
-                span.exception = Some((error.code().to_owned(), error.to_string()));
-                span.status = Status::Error(format!("{}: {error}", error.code()));
+                let told = redact_text(&error.to_string());
+                span.status = Status::Error(format!("{}: {told}", error.code()));
+                span.exception = Some((error.code().to_owned(), told));
             }
         }
         self.tell(span);
@@ -158,14 +161,14 @@ impl Telemetry {
 
     fn begun(&self, watch: &Watch) -> Option<Span> {
         let (trace, span) = ids().ok()?;
-        let tool = watch.tool.as_deref().unwrap_or(SHELL);
+        let tool = &redact_text(watch.tool.as_deref().unwrap_or(SHELL));
         let context = Context { trace: self.parent.map_or(trace, |parent| parent.trace), span };
         let mut attributes = vec![
             ("gen_ai.operation.name", Attribute::Text("execute_tool".into())),
-            ("gen_ai.tool.name", Attribute::Text(tool.into())),
+            ("gen_ai.tool.name", Attribute::Text(tool.clone())),
         ];
         let call = watch.call_id.iter();
-        attributes.extend(call.map(|id| ("gen_ai.tool.call.id", Attribute::Text(id.clone()))));
+        attributes.extend(call.map(|id| ("gen_ai.tool.call.id", Attribute::Text(redact_text(id)))));
         let name = match self.names {
             Some(SpanNames::Convention) => format!("execute_tool {tool}"),
             Some(SpanNames::Source) | None => "gen_ai.tool.execution".to_owned(),
@@ -199,10 +202,15 @@ impl Telemetry {
 
     /// Waits until everything was sent, for a moment at most. Nobody waits for a collector that hangs.
     pub(super) fn flush(&self) {
+        self.flush_within(TIME);
+    }
+
+    /// The same, for another moment.
+    pub(super) fn flush_within(&self, time: Duration) {
         let Some(sender) = self.sender.get() else { return };
         let (done, waits) = channel();
         let sent = sender.try_send(Message::Flush(done)).is_ok();
-        if !sent || waits.recv_timeout(TIME) == Err(RecvTimeoutError::Timeout) {
+        if !sent || waits.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
             failed(&self.trouble, "there was no answer in time");
         }
     }
@@ -218,9 +226,10 @@ impl Telemetry {
 
 fn refuse(span: &mut Span, code: Option<&str>, reason: &str) {
     let code = code.unwrap_or("denied");
+    let reason = &redact_text(reason);
     span.attributes.push(("error.type", Attribute::Text(code.into())));
     span.attributes.push(("palisade.rule", Attribute::Text(code.into())));
-    span.attributes.push(("agent.harness.gate.reason", Attribute::Text(reason.into())));
+    span.attributes.push(("agent.harness.gate.reason", Attribute::Text(reason.clone())));
     span.status = Status::Error(reason.to_owned());
 }
 

@@ -6,8 +6,9 @@ use palisade_audit::{Answered, Because, Event, Judged, What};
 use palisade_policy::decide::{Answer, Axis};
 use palisade_policy::interception::{Finding, ToolVerdict};
 
-use super::telemetry::Watch;
+use super::telemetry::{Telemetry, Watch};
 use super::{Inner, Sandbox};
+use crate::session::{Request, Session};
 
 impl Sandbox {
     /// Judges a tool call as [`Guard::tool_call`](crate::Guard::tool_call) does, in the folder that the
@@ -86,6 +87,28 @@ impl Sandbox {
     pub fn not_recorded(&self) -> Option<String> {
         self.0.recorder.trouble().map(|note| note.message)
     }
+}
+
+/// How long a hook waits for a collector: an agent waits for the hook, before each of its tools.
+const MOMENT: Duration = Duration::from_millis(250);
+
+/// Tells of a tool call that was judged where nothing else is done in this process. Returns what went
+/// wrong. Nothing is done where the policy names no collector.
+pub(crate) fn tell_hook(
+    session: &Session,
+    request: &Request,
+    began: (SystemTime, Instant),
+    (tool, call_id): (&str, Option<&str>),
+    verdict: &ToolVerdict,
+) -> Option<String> {
+    let telemetry = Telemetry::new(&session.policy().audit, super::traceparent(request));
+    let (at, clock) = began;
+    let watch = Watch { at, clock, ..Watch::of_tool(tool, call_id) };
+    let first = verdict.findings.first().map(|first| &first.reason);
+    let first = first.map(|first| (first.code, first.message.as_str()));
+    telemetry.tool_call(&watch, first.filter(|_| verdict.answer != Answer::Allow));
+    telemetry.flush_within(MOMENT);
+    telemetry.trouble().map(|note| note.message)
 }
 
 /// Tells of a tool call that was judged.

@@ -1,6 +1,7 @@
 //! Keys that say something, and change nothing for a command that runs.
 
 use std::fmt;
+use std::time::Duration;
 
 use super::{Context, Finding};
 use crate::key::{Limit, Setting, Sourced};
@@ -65,8 +66,22 @@ pub fn without_effect(policy: &Policy) -> Vec<WithoutEffect> {
     let plain = "TLS is not spoken; name a collector beside you, by http";
     let encrypted = policy.audit.otlp.sourced().filter(|url| url.value.is_encrypted());
     found.list("audit.otlp", encrypted, plain);
+    let audit = &policy.audit;
+    let small = "a file of the record is never smaller than 64 KiB";
+    let size = audit.rotate_size.sourced();
+    let size = size.filter(|it| it.value.0.is_some_and(|size| size.bytes() < SMALLEST_FILE));
+    found.list("audit.rotate_size", size, small);
+    let short = "a file of the record is never put away before a minute has gone by";
+    let age = audit.rotate_age.sourced();
+    let age = age.filter(|it| it.value.0.is_some_and(|age| age.duration() < SHORTEST_FILE));
+    found.list("audit.rotate_age", age, short);
     found.0
 }
+
+/// Files of the record are not begun more often than this, whatever a policy says.
+pub const SMALLEST_FILE: u64 = 64 << 10;
+/// The same for its age.
+pub const SHORTEST_FILE: Duration = Duration::from_secs(60);
 
 pub(super) fn idle(policy: &Policy, _context: &Context<'_>) -> Vec<Finding> {
     let finding = |idle: WithoutEffect| Finding {

@@ -16,7 +16,7 @@ use crate::layer::Origin;
 use crate::name::{Anchors, Folder};
 use crate::policy::Policy;
 
-pub use idle::{WithoutEffect, without_effect};
+pub use idle::{SHORTEST_FILE, SMALLEST_FILE, WithoutEffect, without_effect};
 
 /// Something that a policy says, or leaves out, and that looks like a mistake.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -212,6 +212,11 @@ fn keys_without_effect_on_what_runs_are_pointed_out() {
         ("L017", "confirm: { backend: web }",                                        true,  "nobody is asked"),
         ("L017", "confirm: { backend: deny }",                                       false, "as it says"),
         ("L017", "audit: { otlp: 'https://example.com/v1' }",                        true,  "TLS is not spoken"),
+        ("L017", "audit: { path: /var/log/x, rotate_size: 4KiB }",                   true,  "a file is larger"),
+        ("L017", "audit: { path: /var/log/x, rotate_size: 64KiB }",                  false, "as it says"),
+        ("L017", "audit: { path: /var/log/x, rotate_size: none }",                   false, "as it says"),
+        ("L017", "audit: { path: /var/log/x, rotate_age: 5s }",                      true,  "a file is older"),
+        ("L017", "audit: { path: /var/log/x, rotate_age: 1h }",                      false, "as it says"),
         ("L017", "audit: { path: /var/log/x }",                                      false, "it is written"),
     ]);
 }

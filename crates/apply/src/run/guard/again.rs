@@ -12,7 +12,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use super::{Against, Guarded, Inside};
+use super::{Against, Guarded, Inside, Watch};
 use crate::sys::mount::{self, NO_DEVICES, NO_SUID, READ_ONLY};
 use crate::sys::process::{LeaveOnDrop, Side, await_end, clone_into, leave};
 use crate::sys::signal;
@@ -24,7 +24,8 @@ const LONGEST: u64 = 1 << 20;
 const TRIES: u32 = 200;
 
 /// Guards what lies at a path now.
-pub(super) fn again(name: &Guarded, inside: &Inside) -> Option<Note> {
+pub(super) fn again(name: &Guarded, watch: &Watch) -> Option<Note> {
+    let inside = &watch.inside;
     let told = |code, what: &str| {
         Some(Note { code, message: format!("`{}` {what}", name.path().display()) })
     };
@@ -38,7 +39,7 @@ pub(super) fn again(name: &Guarded, inside: &Inside) -> Option<Note> {
         );
     };
     // What is hidden may be large and is nobody's to look at; what is in a folder is its own.
-    let file = is.is_file() && name.against == Against::Change;
+    let file = is.is_file() && name.against == Against::Change && !is_record(name, watch);
     let opened = file.then(|| open(name.path()).and_then(|open| Ok((content(&open)?, open))).ok());
     let opened = opened.flatten();
     let mut errno = Errno::AGAIN;
@@ -76,6 +77,18 @@ pub(super) fn again(name: &Guarded, inside: &Inside) -> Option<Note> {
         Against::Sight => ("hidden-lost", "hidden"),
     };
     told(code, &format!("was replaced, and could not be {what} again: {errno}"))
+}
+
+/// Whether it is the record, which other processes append to all the time: what they wrote would be taken
+/// out of it again. It has a head beside it, both are protected, and it tells by itself of what others
+/// put into it.
+fn is_record(name: &Guarded, watch: &Watch) -> bool {
+    const HEAD: &[u8] = b".head";
+    let path = name.path.as_bytes();
+    watch.names.iter().filter(|other| other.against == Against::Change).any(|other| {
+        let other = other.path.as_bytes();
+        other.strip_suffix(HEAD) == Some(path) || path.strip_suffix(HEAD) == Some(other)
+    })
 }
 
 /// Returns whether a file has this content: the same file, whatever the host has put in its place since.

@@ -94,7 +94,7 @@ impl Looks {
             let is = Identity::at(name.path());
             if is != *seen {
                 *seen = is;
-                notes.extend(again(name, &watch.inside));
+                notes.extend(again(name, watch));
             }
         }
         notes

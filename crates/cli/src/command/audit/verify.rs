@@ -1,6 +1,6 @@
 //! `palisade audit verify`.
 
-use palisade::audit::{State, verify};
+use palisade::audit::{State, verify_beside};
 use palisade::policy::text::visible;
 
 use super::{Which, json};
@@ -39,7 +39,9 @@ pub(crate) struct VerifyArgs {
 impl VerifyArgs {
     pub(super) fn run(&self, ui: &Ui) -> Result<Exit, Failure> {
         let (log, key) = self.which.log()?;
-        let seen = verify(&log, key.as_ref(), self.from).map_err(|error| {
+        let locks = self.which.locks()?;
+        let seen = verify_beside(&log, key.as_ref(), self.from, locks.as_deref());
+        let seen = seen.map_err(|error| {
             let shown = visible(&log.to_string_lossy());
             Failure::io("no-log", format!("cannot read the record `{shown}`"), &error).file(&log)
         })?;
