@@ -22,6 +22,7 @@ mod hostile;
 mod inlets;
 mod killed;
 mod launch;
+mod leading;
 mod limits;
 mod modes;
 mod network;

@@ -239,7 +239,8 @@ impl Files {
         hidden: &[&Place],
     ) -> Vec<PathBuf> {
         let (names, exactly) = (Names::new(&order.protect, &[]), Exactly::new(&order.protect));
-        let mut fixed: Vec<PathBuf> = Vec::new();
+        let mut fixed = self.leading(&names, facts, trees);
+        fixed.retain(|path| !below_any(hidden, path));
         for place in protected(&names, &exactly, facts) {
             for path in paths_of(place, facts, trees) {
                 if below_any(hidden, &path) {

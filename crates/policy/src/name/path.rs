@@ -1,5 +1,6 @@
 //! Files and folders as rules name them.
 
+mod lead;
 mod reach;
 mod read;
 
