@@ -7,6 +7,7 @@ use crate::account::Account;
 use crate::block::Block;
 use crate::network::Rung;
 use crate::paths::{Lies as _, by_bytes};
+use crate::plan::Note;
 use crate::seccomp::{Arch, Groups};
 use crate::step::FileId;
 
@@ -45,6 +46,8 @@ pub struct Facts {
     pub scratch: Option<PathBuf>,
     /// What other runs knew when they began, which have not ended since the first look at the places.
     pub beside: Vec<Account>,
+    /// What was found, and done, about what runs have left that were killed.
+    pub left: Vec<Note>,
 }
 
 /// A folder of control groups that was handed to the starting user (cgroups(7), version 2).

@@ -98,6 +98,7 @@ impl Host {
             delegated: None,
             scratch: None,
             beside: Vec::new(),
+            left: Vec::new(),
         }
     }
 

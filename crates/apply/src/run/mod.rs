@@ -2,7 +2,7 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `way`, `mounts`, `doors` | in the supervisor: what there is |
+//! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `way`, `mounts`, `doors`, `unlooked` | in the supervisor: what there is |
 //! | `prepare`, `needed`, `streams`, `reserve`, `free`, `accounts`, `maps`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay`, `still`, `inlet` | in the new process: a straight line |
@@ -70,6 +70,7 @@ mod terminal;
 mod touched;
 mod trace;
 mod trial;
+mod unlooked;
 mod walk;
 mod way;
 

@@ -281,7 +281,7 @@ impl Running {
             None => self.reserved.take().map(Reserved::give_back),
         };
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
-        let announced = self.announced.take();
+        let announced = self.announced.take().map(Announced::looked_over);
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         seen.tell(&mut outcome);
         announced.iter().for_each(|announced| announced.tell(&mut outcome.enforced));

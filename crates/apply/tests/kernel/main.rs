@@ -40,6 +40,7 @@ mod terminal;
 mod threads;
 mod unaided;
 mod unconfined;
+mod unlooked;
 mod vacated;
 mod work;
 

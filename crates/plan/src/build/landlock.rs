@@ -76,7 +76,8 @@ pub(super) fn plan(
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    let mut notes: Vec<Note> = order.notes.iter().cloned().chain(grouped).collect();
+    let told_before = order.notes.iter().chain(&facts.left).cloned();
+    let mut notes: Vec<Note> = told_before.chain(grouped).collect();
     notes.extend(files.notes);
     notes.extend(told(order, facts, around));
     let level = match around {

@@ -131,6 +131,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         delegated: None,
         scratch: None,
         beside: vec![],
+        left: vec![],
     }
 }
 
