@@ -143,6 +143,8 @@ pub struct Mount {
     pub device: String,
     /// The kind of filesystem.
     pub kind: String,
+    /// The folders that it shows as one, by the paths that they had when it was mounted.
+    pub layers: Vec<PathBuf>,
 }
 
 /// What lies at a path.
@@ -262,6 +264,17 @@ impl Facts {
         aliases.sort();
         aliases.dedup();
         aliases
+    }
+
+    /// Returns the paths under which an overlay may show the thing at `path`, which lies in one of its
+    /// layers: what was changed there since is another.
+    pub(crate) fn overlaid(&self, path: &Path) -> Vec<PathBuf> {
+        let overlays = self.mounts.iter().filter(|mount| !mount.layers.is_empty());
+        let shown = overlays.flat_map(|mount| {
+            let below = mount.layers.iter().filter_map(|layer| path.strip_prefix(layer).ok());
+            below.map(|below| mount.point.join(below))
+        });
+        shown.filter(|alias| alias != path).collect()
     }
 
     /// Returns the mount that a path lies in.

@@ -12,7 +12,7 @@ use palisade_policy::policy::NetworkMode;
 
 use super::bare::Bare;
 use super::files::{below_any, cwd, named};
-use super::hide::is_unsearched;
+use super::hide::{is_unsearched, tell_overlaid};
 use super::inside::{self, DEVICES, ROOTS_OWN};
 use super::level::Around;
 use super::protect::{missing, paths_of, protected};
@@ -203,6 +203,7 @@ impl Files {
     fn without(&mut self, hidden: &[&Place], facts: &Facts) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for place in hidden {
+            tell_overlaid(place, facts, hidden, &mut self.hide);
             for path in [&place.at, &place.real] {
                 paths.push(path.clone());
                 paths.extend(facts.aliases(path));

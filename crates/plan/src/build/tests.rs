@@ -106,6 +106,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         root: "/".into(),
         device: device.into(),
         kind: kind.into(),
+        layers: vec![],
     };
     Facts {
         uid: if privilege == Privilege::Ordinary { 1000 } else { 0 },
@@ -215,10 +216,29 @@ fn a_second_mount_of_a_hidden_folder_is_hidden_too() {
         root: "/home/dev".into(),
         device: "8:1".into(),
         kind: "ext4".into(),
+        layers: vec![],
     });
     assert_eq!(facts.aliases(Path::new("/home/dev/.ssh")), [Path::new("/srv/mirror/.ssh")]);
     let text = build(&permit(), &order(), &facts).unwrap().to_string();
     assert!(text.contains("/srv/mirror mode=755 without .ssh"), "{text}");
+}
+
+#[test]
+fn an_overlay_that_may_show_what_is_hidden_is_told() {
+    let mut facts = facts(Privilege::Ordinary);
+    let hides =
+        |facts: &Facts| format!("{:?}", build(&permit(), &order(), facts).unwrap().enforced);
+    assert!(!hides(&facts).contains("overlay"));
+    facts.mounts.push(Mount {
+        point: "/srv/merged".into(),
+        root: "/".into(),
+        device: "0:99".into(),
+        kind: "overlay".into(),
+        layers: vec!["/srv/other".into(), "/home/dev".into()],
+    });
+    let told = hides(&facts);
+    let what = "`/home/dev/.ssh` may be seen as `/srv/merged/.ssh`, in an overlay over its folder";
+    assert!(told.contains(what), "{told}");
 }
 
 #[test]
