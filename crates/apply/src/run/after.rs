@@ -1,5 +1,6 @@
 //! Looking over what a run has left: protected names that nothing kept from being made.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -8,20 +9,33 @@ use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{After, Note, is_plain_repository};
-use rustix::fs::{FileType, RenameFlags};
+use rustix::fs::{FileType, RenameFlags, Timespec};
 use rustix::io::Errno;
 
+use super::executed::Executed;
 use super::lent::{Lent, can_be_entered};
 use super::opened::open_folder;
+use super::outcome::{Outcome, Touched};
 use super::pointer;
 use super::reserve::{Names, is_of_others};
+use super::touched::{LISTED, touched_among};
 use super::walk::{Extent, Walk, walk};
 
 /// The most of a repository's configuration that is read; git writes much less.
 const LONGEST: u64 = 64 << 10;
 
+/// The most files that are asked when they were changed.
+const LOOKED_AT: usize = 512;
+
 /// The most folders that are named because they could not be looked into.
 const NAMED: usize = 8;
+
+/// What was found in the end.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub(super) notes: Vec<Note>,
+    touched: Vec<Touched>,
+}
 
 /// When something came that was not there when a run began.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -36,16 +50,18 @@ pub(super) enum Came {
 
 /// Sets aside what was made under protected names, and says so. Nothing is deleted. What was `kept`
 /// from the command is the host's, if it is there now.
-pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
-    look_over_made(after, kept, &|_| Came::Meanwhile)
+/// What was changed `since` some time is told too, if it is executed later.
+pub(super) fn look_over(after: &After, kept: Option<&Names>, since: Option<Timespec>) -> Looked {
+    look_over_made(after, kept, since, &|_| Came::Meanwhile)
 }
 
 /// Does so with what came while a run went on, as `came` tells of paths that were not there before.
 pub(super) fn look_over_made(
     after: &After,
     kept: Option<&Names>,
+    since: Option<Timespec>,
     came: &dyn Fn(&Path) -> Came,
-) -> Vec<Note> {
+) -> Looked {
     let is_kept = |path: &Path| kept.is_some_and(|names| names.keep(path));
     let mut lent = Lent::new(&after.trees);
     // The project's own repository and single paths first: however much else there is or was made,
@@ -71,6 +87,7 @@ pub(super) fn look_over_made(
     };
     let mut pointers: Vec<PathBuf> = Vec::new();
     let mut links: Vec<PathBuf> = Vec::new();
+    let (executed, mut files) = (Executed::new(), Vec::new());
     let trees = after.trees.iter().filter(|_| after.knows_all());
     let extent = walk(trees.cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
@@ -81,6 +98,9 @@ pub(super) fn look_over_made(
         if seen.kind == FileType::Symlink {
             let path = seen.path();
             links.extend(Some(path).filter(|path| after.leads(path)));
+        }
+        if !is_folder && since.is_some() && files.len() < LOOKED_AT {
+            files.extend(executed.why(seen.name).map(|why| (seen.path(), why)));
         }
         if !after.may_want(seen.name) && !is_folder {
             return Walk::Past;
@@ -150,7 +170,19 @@ pub(super) fn look_over_made(
     if extent == Extent::Partly || !after.knows_all() {
         notes.push(not_looked_over("not all folders were looked into: there are too many".into()));
     }
-    notes
+    let touched = since.map_or_else(Vec::new, |since| touched_among(files, since));
+    Looked { notes, touched }
+}
+
+impl Looked {
+    /// Adds it to what is known of a run.
+    pub(super) fn tell(self, outcome: &mut Outcome) {
+        outcome.notes.extend(self.notes);
+        let had: BTreeSet<PathBuf> = outcome.touched.iter().map(|it| it.path.clone()).collect();
+        let room = LISTED.saturating_sub(had.len());
+        let others = self.touched.into_iter().filter(|it| !had.contains(&it.path));
+        outcome.touched.extend(others.take(room));
+    }
 }
 
 /// Returns whether something made inside may lie in a folder that did not open. Where we may not go

@@ -8,7 +8,7 @@
 //! | `enter`, `overlay`, `still`, `inlet` | in the new process: a straight line |
 //! | `reaper`, `family`, `maker` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `pointer`, `lent`, `opened` | in the supervisor, until its end |
+//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `executed`, `touched`, `pointer`, `lent`, `opened` | in the supervisor, until its end |
 
 mod accounts;
 mod act;
@@ -23,6 +23,7 @@ mod capped;
 mod doors;
 mod enter;
 mod error;
+mod executed;
 mod family;
 mod folders;
 mod free;

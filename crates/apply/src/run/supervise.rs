@@ -138,8 +138,8 @@ impl Running {
     }
 
     /// Waits as [`Running::wait`] does, and stands in for the command towards whoever runs this
-    /// process, until it ends: an interrupt, hangup or termination is passed on, and a second one
-    /// within two seconds ends the command; the size of the terminal follows; being put to sleep
+    /// process, until it ends: an interrupt, hangup or termination is passed on, and a second
+    /// interrupt within two seconds, or anything else once more, ends the command; the size of the terminal follows; being put to sleep
     /// and woken concerns both. Signals that this process ignores stay ignored.
     ///
     /// It takes the process's handlers of these signals, so it is for programs that do nothing
@@ -270,8 +270,8 @@ impl Running {
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
         let names = self.reserved.as_ref().map(Reserved::names);
         self.reserved.iter().for_each(Reserved::give_names_back);
-        let look = |after| after::look_over(after, names.as_deref());
-        let set_aside = self.plan.after().map(look).unwrap_or_default();
+        let since = (!self.brief).then_some(self.clock);
+        let looked = self.plan.after().map(|it| after::look_over(it, names.as_deref(), since));
         let ended = self.sandbox.end();
         let janitor = match self.mounts.take() {
             Some(mounts) => {
@@ -285,7 +285,7 @@ impl Running {
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         seen.tell(&mut outcome);
         announced.iter().for_each(|announced| announced.tell(&mut outcome.enforced));
-        outcome.notes.extend(set_aside);
+        looked.unwrap_or_default().tell(&mut outcome);
         outcome.notes.extend(names.and_then(|names| names.stayed()));
         // Awaited last: it ends while we look around.
         drop(janitor);

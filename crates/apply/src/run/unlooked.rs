@@ -46,7 +46,7 @@ fn left_by(run: &Killed) -> Vec<Note> {
         return vec![Note { code: "not-looked-over", message: message.into() }];
     }
     let after = After::of_killed(&run.account);
-    look_over_made(&after, None, &|path| came(path, &run.account.trees, run.ran))
+    look_over_made(&after, None, None, &|path| came(path, &run.account.trees, run.ran)).notes
 }
 
 /// Returns when something came to a path, by the dates of it and of the folders that it is in.
