@@ -67,7 +67,7 @@ impl Family {
         loop {
             match (self, reap()) {
                 (Self::Namespace, Ok(Some((pid, status)))) if status & 0xff == 0x7f => {
-                    untrace(pid, status)
+                    untrace(pid, status);
                 }
                 (Self::Namespace, Ok(Some(_))) => {}
                 (Self::Namespace, Err(errno)) => return errno == Errno::CHILD,

@@ -48,7 +48,7 @@ fn layers(options: &Path) -> Vec<PathBuf> {
     let options = options.as_os_str().as_bytes().split(|byte| *byte == b',');
     let lists = options.filter_map(|option| KEYS.iter().find_map(|key| option.strip_prefix(*key)));
     let folders = lists.flat_map(|list| list.split(|byte| *byte == b':'));
-    folders.filter(|folder| folder.starts_with(b"/")).map(|it| path(it)).collect()
+    folders.filter(|folder| folder.starts_with(b"/")).map(path).collect()
 }
 
 /// Reads a path in which blanks and the like are written as `\040`.

@@ -30,19 +30,19 @@ fn moved(pattern: &PathPattern, from: &str, to: &str) -> Option<PathPattern> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::moved as moved_to;
 
     #[test]
     fn a_pattern_moves_with_the_folder_it_begins_in() {
         let moved = |pattern: &str| {
             let pattern = pattern.parse().unwrap();
-            super::moved(&pattern, "/named", "/real").map(|moved| moved.to_string())
+            moved_to(&pattern, "/named", "/real").map(|moved| moved.to_string())
         };
         assert_eq!(moved("/named/.ssh").as_deref(), Some("/real/.ssh"));
         assert_eq!(moved("/named/**/*.pem").as_deref(), Some("/real/**/*.pem"));
         let of_root = |pattern: &str| {
             let pattern = pattern.parse().unwrap();
-            super::moved(&pattern, "/", "/real").map(|moved| moved.to_string())
+            moved_to(&pattern, "/", "/real").map(|moved| moved.to_string())
         };
         assert_eq!(of_root("/.ssh").as_deref(), Some("/real/.ssh"), "`HOME` may name the root");
         for other in ["/named", "/named2/.ssh", "/other/named/.ssh"] {
