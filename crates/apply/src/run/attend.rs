@@ -72,7 +72,7 @@ impl Signals {
             libc::SIGWINCH => [Some(Told::Resize), None],
             libc::SIGTSTP => [Some(Told::Suspend), None],
             libc::SIGCONT => [Some(Told::Resume), None],
-            number if is_end(number) && patience.is_asked_again() => [Some(Told::Kill), None],
+            number if is_end(number) && patience.is_asked_again(number) => [Some(Told::Kill), None],
             _ if patience.is_over(now) => [Some(Told::Kill), None],
             // One that is stopped would not hear it.
             number => [number, libc::SIGCONT]

@@ -78,7 +78,8 @@ pub(super) enum Asked {
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     interrupted: Option<Instant>,
-    asked: bool,
+    /// Which of them, a bit for each.
+    asked: u64,
 }
 
 impl Patience {
@@ -88,10 +89,12 @@ impl Patience {
         before.is_some_and(|before| now.saturating_duration_since(before) < PATIENCE)
     }
 
-    /// Notes that the end was asked for, and says whether it was before, however long ago: nobody
-    /// types that by mistake.
-    pub(super) fn is_asked_again(&mut self) -> bool {
-        std::mem::replace(&mut self.asked, true)
+    /// Notes that a signal asked for the end, and says whether the same did before, however long ago:
+    /// nobody types that by mistake.
+    pub(super) fn is_asked_again(&mut self, signal: i32) -> bool {
+        let before = self.asked;
+        self.asked |= 1 << signal.clamp(0, 63);
+        self.asked == before
     }
 }
 
