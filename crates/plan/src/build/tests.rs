@@ -14,6 +14,7 @@ use crate::facts::{Delegated, Kernel, Mount, Place, Searched, Trial};
 use crate::order::{Caches, Trace};
 use crate::seccomp::Arch;
 
+mod overlaid;
 mod overlapping;
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
@@ -221,24 +222,6 @@ fn a_second_mount_of_a_hidden_folder_is_hidden_too() {
     assert_eq!(facts.aliases(Path::new("/home/dev/.ssh")), [Path::new("/srv/mirror/.ssh")]);
     let text = build(&permit(), &order(), &facts).unwrap().to_string();
     assert!(text.contains("/srv/mirror mode=755 without .ssh"), "{text}");
-}
-
-#[test]
-fn an_overlay_that_may_show_what_is_hidden_is_told() {
-    let mut facts = facts(Privilege::Ordinary);
-    let hides =
-        |facts: &Facts| format!("{:?}", build(&permit(), &order(), facts).unwrap().enforced);
-    assert!(!hides(&facts).contains("overlay"));
-    facts.mounts.push(Mount {
-        point: "/srv/merged".into(),
-        root: "/".into(),
-        device: "0:99".into(),
-        kind: "overlay".into(),
-        layers: vec!["/srv/other".into(), "/home/dev".into()],
-    });
-    let told = hides(&facts);
-    let what = "`/home/dev/.ssh` may be seen as `/srv/merged/.ssh`, in an overlay over its folder";
-    assert!(told.contains(what), "{told}");
 }
 
 #[test]
