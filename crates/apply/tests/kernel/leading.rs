@@ -62,7 +62,7 @@ const OTHERS: [&str; 5] = ["lib", "node_modules/foo", "web/data", "r/objects", "
 
 fn links(place: &Place, names: &[&str]) -> Vec<bool> {
     let is_link = |name: &&str| place.project.path(name).is_symlink();
-    names.iter().map(|name| is_link(name)).collect()
+    names.iter().map(is_link).collect()
 }
 
 #[test]
