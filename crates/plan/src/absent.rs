@@ -24,7 +24,10 @@ pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<Path
             Some(path) => (path, None),
             None => match pattern.as_anywhere_below() {
                 Some((above, names)) => (above, Some(names)),
-                None => continue,
+                None => {
+                    paths.extend(ways(pattern, trees));
+                    continue;
+                }
             },
         };
         for tree in trees {
@@ -51,6 +54,17 @@ pub(crate) fn candidates(protect: &[PathPattern], trees: &[PathBuf]) -> Vec<Path
         }
     }
     paths
+}
+
+/// Returns the folders at the top of trees that a pattern leads through: a link there would lead what
+/// it names elsewhere.
+pub(crate) fn ways(pattern: &PathPattern, trees: &[PathBuf]) -> Vec<PathBuf> {
+    let Some((above, ways)) = pattern.ways_below() else { return Vec::new() };
+    let tops = trees.iter().filter_map(|tree| match is_within(tree, &above) {
+        true => Some(tree),
+        false => is_within(&above, tree).then_some(&above),
+    });
+    tops.flat_map(|top| ways.iter().map(|way| below(top, way.as_os_str()))).collect()
 }
 
 /// Returns the paths at which something must stand while the command runs, free of links: the

@@ -87,6 +87,7 @@ impl Newcomers<'_> {
             path.file_name() == Some(".git".as_ref())
                 || self.names.want(path)
                 || self.exactly.name(path)
+                || self.names.lead(path, trees.iter())
         };
         *whole
             && trees.iter().any(|tree| path.lies_in(tree) && is_seen(tree))

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
-use crate::absent::is_placeholder;
+use crate::absent::{is_placeholder, ways};
 use crate::account::Account;
 use crate::facts::{Facts, Kind, Place, Searched};
 use crate::names::{Exactly, Names};
@@ -48,14 +48,15 @@ impl After {
         if (names == Names::default() && absent.is_empty()) || trees.is_empty() {
             return None;
         }
+        let trees: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
+        let leads = |place: &Place| place.is == Kind::Link && names.lead(&place.at, trees.iter());
         // What keeps a name for another run is nothing that was there.
         let there = facts.places.iter().filter(|place| {
             place.exists()
                 && !is_placeholder(place)
-                && (names.want(&place.at) || exactly.name(&place.path))
+                && (names.want(&place.at) || exactly.name(&place.path) || leads(place))
         });
         let known = there.map(|place| place.at.clone()).collect();
-        let trees: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
         let repositories = trees.iter().map(|tree| below(tree, ".git".as_ref()));
         let repositories = repositories
             .filter(|path| facts.place(path).is_some_and(|place| place.is == Kind::Absent))
@@ -100,6 +101,24 @@ impl After {
         }
     }
 
+    /// Returns what is to be looked for of a run that was killed, by what it told when it began.
+    pub fn of_killed(account: &Account) -> Self {
+        let Account { trees, protect, known, unsearched, absent, whole } = account.clone();
+        let is_pointer = |path: &PathBuf| path.file_name() == Some(".git".as_ref());
+        Self {
+            names: Names::new(&protect, &[]),
+            pointers: known.iter().filter(|path| is_pointer(path)).cloned().collect(),
+            searched: if whole { Searched::Whole } else { Searched::Partly },
+            repositories: Vec::new(),
+            doubted: BTreeSet::new(),
+            trees,
+            protect,
+            absent,
+            known,
+            unsearched,
+        }
+    }
+
     /// Forgets what came after another run began that still went on: one of its commands may have made
     /// it, and ours may once that is set aside.
     fn distrust(&mut self, account: &Account) {
@@ -113,7 +132,10 @@ impl After {
                 && self.trees.iter().any(|tree| below(tree, ".git".as_ref()) == path)
             {
                 self.repositories.push(path);
-            } else if !self.names.want(&path) && self.trees.iter().any(|tree| path.lies_in(tree)) {
+            } else if !self.names.want(&path)
+                && !self.names.lead(&path, self.trees.iter())
+                && self.trees.iter().any(|tree| path.lies_in(tree))
+            {
                 self.absent.insert(path);
             }
         }
@@ -149,6 +171,19 @@ impl After {
     /// Returns whether a path, free of links, is a protected name that was not there at the start.
     pub fn wants(&self, path: &Path) -> bool {
         (self.names.want(path) || self.absent.contains(path)) && !self.known.contains(path)
+    }
+
+    /// Returns whether a link at a path, free of links, would lead what is protected elsewhere, and was
+    /// not there at the start.
+    pub fn leads(&self, path: &Path) -> bool {
+        let is_above = |single: &PathBuf| single != path && single.lies_in(path);
+        !self.known.contains(path)
+            && (self.names.lead(path, self.trees.iter()) || self.absent.iter().any(is_above))
+    }
+
+    /// Returns where such links could be at the top of the trees.
+    pub fn own_ways(&self) -> BTreeSet<PathBuf> {
+        self.protect.iter().flat_map(|pattern| ways(pattern, &self.trees)).collect()
     }
 
     /// Returns whether everything that lay in the trees at the start is known.

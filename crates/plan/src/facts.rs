@@ -7,6 +7,7 @@ use crate::account::Account;
 use crate::block::Block;
 use crate::network::Rung;
 use crate::paths::{Lies as _, by_bytes};
+use crate::plan::Note;
 use crate::seccomp::{Arch, Groups};
 use crate::step::FileId;
 
@@ -45,6 +46,8 @@ pub struct Facts {
     pub scratch: Option<PathBuf>,
     /// What other runs knew when they began, which have not ended since the first look at the places.
     pub beside: Vec<Account>,
+    /// What was found, and done, about what runs have left that were killed.
+    pub left: Vec<Note>,
 }
 
 /// A folder of control groups that was handed to the starting user (cgroups(7), version 2).
@@ -140,6 +143,8 @@ pub struct Mount {
     pub device: String,
     /// The kind of filesystem.
     pub kind: String,
+    /// The folders that it shows as one, by the paths that they had when it was mounted.
+    pub layers: Vec<PathBuf>,
 }
 
 /// What lies at a path.
@@ -259,6 +264,17 @@ impl Facts {
         aliases.sort();
         aliases.dedup();
         aliases
+    }
+
+    /// Returns the paths under which an overlay may show the thing at `path`, which lies in one of its
+    /// layers: what was changed there since is another.
+    pub(crate) fn overlaid(&self, path: &Path) -> Vec<PathBuf> {
+        let overlays = self.mounts.iter().filter(|mount| !mount.layers.is_empty());
+        let shown = overlays.flat_map(|mount| {
+            let below = mount.layers.iter().filter_map(|layer| path.strip_prefix(layer).ok());
+            below.map(|below| mount.point.join(below))
+        });
+        shown.filter(|alias| alias != path).collect()
     }
 
     /// Returns the mount that a path lies in.

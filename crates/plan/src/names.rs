@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use palisade_policy::name::PathPattern;
 
-use crate::paths::{below, by_bytes, split};
+use crate::paths::{Lies as _, below, by_bytes, split};
 
 /// What is looked for in trees. Protected names count in every letter case: which of them mean the
 /// same file is the filesystem's secret.
@@ -20,6 +20,9 @@ pub(crate) struct Names {
     other: Vec<PathPattern>,
     /// Names of more than one component, as `.git/hooks`, with the pattern they come from.
     deep: Vec<(PathBuf, PathPattern)>,
+    /// Patterns that speak of folders, in lower case, each with the first name that it speaks of, if
+    /// that is plain.
+    leading: Vec<(String, PathPattern)>,
     /// What is told apart by letter case.
     exact: Vec<PathPattern>,
 }
@@ -45,14 +48,19 @@ impl Names {
                 continue;
             };
             let Some((_, tail)) = written else {
+                let way = folded.ways_below().and_then(|(_, ways)| ways.into_iter().next());
+                let first = way.map(|way| self::folded(&way)).unwrap_or_default();
+                names.leading.push((first, folded.clone()));
                 names.other.push(folded);
                 continue;
             };
             names.last.extend(tail.file_name().map(|name| self::folded(name.as_ref())));
-            names.plain.push(folded);
             if tail.as_os_str().as_encoded_bytes().contains(&b'/') {
+                let first = tail.iter().next().map(|name| folded_name(name).into_owned());
+                names.leading.push((first.unwrap_or_default(), folded.clone()));
                 names.deep.push((tail.into_owned(), pattern.clone()));
             }
+            names.plain.push(folded);
         }
         names
     }
@@ -70,6 +78,9 @@ impl Names {
             last: self.last.clone(),
             other: self.other.iter().map(|one| one.apart(&mut names)).collect(),
             exact: self.exact.iter().map(|one| one.apart(&mut names)).collect(),
+            leading: (self.leading.iter())
+                .map(|(first, one)| (first.clone(), one.apart(&mut names)))
+                .collect(),
             plain,
             deep,
         }
@@ -101,6 +112,23 @@ impl Names {
             }
         }
         self.exact.iter().any(|pattern| pattern.matches(path))
+    }
+
+    /// Returns whether a link at a path, which lies in one of the trees, would lead what is protected
+    /// elsewhere: a pattern speaks of it, and goes on below.
+    pub(crate) fn lead<'t>(&self, path: &Path, trees: impl Iterator<Item = &'t PathBuf>) -> bool {
+        let folded = PathBuf::from(folded(path));
+        let text = folded.as_os_str().as_encoded_bytes();
+        let has = |first: &str| {
+            first.is_empty() || text.windows(first.len()).any(|part| part == first.as_bytes())
+        };
+        let mut leading = self.leading.iter().filter(|(first, _)| has(first)).peekable();
+        if leading.peek().is_none() {
+            return false;
+        }
+        let around = trees.filter(|tree| path.lies_in(tree));
+        let depth = around.map(|tree| tree.components().skip(1).count()).min().unwrap_or(0);
+        leading.any(|(_, pattern)| pattern.goes_on_below(&folded, depth))
     }
 
     /// Returns whether names of more than one component may begin with this one.
@@ -295,6 +323,16 @@ mod tests {
             assert_eq!(names.want(path.as_ref()), expected, "{path}");
             let may = Path::new(path).file_name().is_some_and(|name| names.may_want(name));
             assert!(may || !expected, "{path}: a search would not see it");
+        }
+        let trees = [PathBuf::from("/W")];
+        for (path, expected) in [
+            ("/W/a/.git", true),
+            ("/W/.GIT", true),
+            ("/W/.git/info", false),
+            ("/W/src", false),
+            ("/W/.bashrc", false),
+        ] {
+            assert_eq!(names.lead(path.as_ref(), trees.iter()), expected, "{path}");
         }
         assert!(!names.may_want("plain.rs".as_ref()) && names.may_want("HOOKS".as_ref()));
         assert!(names.may_begin(".git".as_ref()) && !names.may_begin("git".as_ref()));

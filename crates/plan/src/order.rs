@@ -302,6 +302,11 @@ impl Questions {
         self.names.want(path)
     }
 
+    /// Returns whether a link at a path in one of the trees would lead what is protected elsewhere.
+    pub fn leads(&self, path: &Path) -> bool {
+        self.names.lead(path, self.trees.iter())
+    }
+
     /// Returns what matters in a folder of one of the trees, whether it exists or not.
     pub fn within(&self, folder: &Path) -> Vec<PathBuf> {
         self.names.within(folder)

@@ -98,6 +98,7 @@ impl Host {
             delegated: None,
             scratch: None,
             beside: Vec::new(),
+            left: Vec::new(),
         }
     }
 
@@ -145,5 +146,6 @@ impl Host {
 
 /// One mount for all there is: the profile goes by paths without links, and files have no others.
 fn whole() -> Mount {
-    Mount { point: "/".into(), root: "/".into(), device: String::new(), kind: String::new() }
+    let (device, kind, layers) = (String::new(), String::new(), Vec::new());
+    Mount { point: "/".into(), root: "/".into(), device, kind, layers }
 }

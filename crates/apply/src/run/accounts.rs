@@ -37,16 +37,50 @@ const LONGEST: usize = 4 << 20;
 const LONG: u64 = 60 * 1_000_000_000;
 
 /// The first byte of a file: whether what follows is that of a run that goes on since the time behind
-/// it, or of one that went on until then.
+/// it, of one that went on until then, or of one that was killed then: nobody has looked over what its
+/// command left.
 const HOLDS: u8 = b'+';
 const DONE: u8 = b'-';
+const KILLED: u8 = b'!';
 
-/// That byte and the time.
-const HEAD: usize = 9;
+/// That byte, the time, and when the run began.
+const HEAD: usize = 17;
 
 /// A run's account, for as long as the run lasts, or why others are not told.
 #[derive(Debug)]
-pub(super) struct Announced(std::result::Result<OwnedFd, Errno>);
+pub(super) struct Announced {
+    held: std::result::Result<OwnedFd, Errno>,
+    /// How it ends, if it ends now.
+    end: End,
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum End {
+    /// Its command has left nothing that nobody has looked over.
+    Done,
+    /// It may have.
+    Killed,
+}
+
+/// What is known of a run that was killed.
+#[derive(Debug)]
+pub(super) struct Killed {
+    pub(super) account: Account,
+    /// From when to when its command ran, in nanoseconds. Nobody may know its end.
+    pub(super) ran: (u64, Option<u64>),
+    /// Its file, by its number.
+    number: usize,
+}
+
+/// What runs tell.
+#[derive(Debug, Default)]
+pub(super) struct Told {
+    /// Those that go on, or went on since somebody began to look.
+    pub(super) beside: Vec<Account>,
+    /// Those that were killed.
+    pub(super) killed: Vec<Killed>,
+}
 
 /// Somebody looks around.
 #[derive(Debug)]
@@ -55,8 +89,6 @@ pub(super) struct Looking<'f> {
     /// With the lock; none if there is no such folder yet.
     open: Option<OwnedFd>,
     exactly: u64,
-    /// By the clock that files are dated by, which is behind.
-    of_files: Timespec,
 }
 
 /// Which files can be written over.
@@ -73,17 +105,33 @@ impl Announced {
     /// Nobody is kept from running by a file that cannot be written, but it is said.
     pub(super) fn new(folder: Option<&Path>, account: impl FnOnce() -> Account) -> Option<Self> {
         let folder = folder?;
-        Some(Self(open_or_make(folder).and_then(|open| announce(open.as_fd(), &account()))))
+        let held = open_or_make(folder).and_then(|open| announce(open.as_fd(), &account()));
+        Some(Self { held, end: End::Done })
+    }
+
+    /// Says that its command can begin.
+    pub(super) fn begun(self) -> Self {
+        self.ending(End::Killed)
+    }
+
+    /// Says that what its command left was looked over.
+    pub(super) fn looked_over(self) -> Self {
+        self.ending(End::Done)
+    }
+
+    fn ending(mut self, end: End) -> Self {
+        self.end = end;
+        self
     }
 
     /// Returns what holds the file, if there is one.
     pub(super) fn held(&self) -> Option<BorrowedFd<'_>> {
-        self.0.as_ref().ok().map(OwnedFd::as_fd)
+        self.held.as_ref().ok().map(OwnedFd::as_fd)
     }
 
     /// Says of the layers of a run if others were not told.
     pub(super) fn tell(&self, enforced: &mut [Enforced]) {
-        let Err(errno) = &self.0 else { return };
+        let Err(errno) = &self.held else { return };
         let what = format!(
             "runs that began meanwhile were not told what was there ({errno}): what this one made \
              under protected names they take for the host's"
@@ -95,16 +143,42 @@ impl Announced {
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        let Ok(open) = &self.0 else { return };
-        tell_end(open.as_fd());
+        let Ok(open) = &self.held else { return };
+        tell_end(open.as_fd(), self.end);
         // Not by closing it: a process that another thread has just made has it open, too.
         rustix::fs::flock(open, FlockOperation::Unlock).ok();
     }
 }
 
-/// Says that a run has ended, and when. It allocates nothing, and does without the C library.
-pub(super) fn tell_end(held: BorrowedFd<'_>) {
-    rustix::io::pwrite(held, &head(DONE), 0).ok();
+/// Says that a run has ended, how, and when. It allocates nothing, and does without the C library.
+pub(super) fn tell_end(held: BorrowedFd<'_>, end: End) {
+    let state = match end {
+        End::Done => DONE,
+        End::Killed => KILLED,
+    };
+    let head = head(state);
+    // When it began stays.
+    let (said, _) = head.split_at(9);
+    rustix::io::pwrite(held, said, 0).ok();
+}
+
+impl Killed {
+    /// Does something with it, unless another run has meanwhile, and says that it is done.
+    pub(super) fn settle<T>(&self, folder: &Path, look: impl FnOnce() -> T) -> Option<T> {
+        let folder = open_folder(folder).ok()?;
+        let open = open(folder.as_fd(), self.number, OFlags::RDWR).ok()?;
+        rustix::fs::flock(&open, FlockOperation::LockExclusive).ok()?;
+        let bytes = content(open.as_fd(), HEAD).ok()?;
+        let is_same = parts(&bytes).is_some_and(|(state, _, began, _)| {
+            (state == KILLED || state == HOLDS) && began == self.ran.0
+        });
+        let looked = is_same.then(look);
+        if looked.is_some() {
+            tell_end(open.as_fd(), End::Done);
+        }
+        rustix::fs::flock(&open, FlockOperation::Unlock).ok();
+        looked
+    }
 }
 
 fn announce(folder: BorrowedFd<'_>, account: &Account) -> Result<OwnedFd> {
@@ -154,8 +228,13 @@ fn hold(folder: BorrowedFd<'_>, bytes: &[u8], over: Over) -> Result<Option<Owned
 /// Writes an account, and says whether it did: somebody may be about to read another that is there.
 fn write(open: &OwnedFd, bytes: &[u8], may_lose: impl FnOnce() -> bool) -> std::io::Result<bool> {
     let had = content(open.as_fd(), HEAD + bytes.len())?;
+    let before = parts(&had).map(|(state, time, ..)| (state, time));
+    // What its command left is still to be looked over.
+    if before.is_some_and(|(state, _)| state != DONE) {
+        return Ok(false);
+    }
     if had.get(HEAD..) != Some(bytes) {
-        let ended = parts(&had).filter(|(state, ..)| *state == DONE).map(|(_, time, _)| time);
+        let ended = before.map(|(_, time)| time);
         let is_recent = ended.is_some_and(|ended| exactly_now().abs_diff(ended) < LONG);
         if is_recent && !may_lose() {
             return Ok(false);
@@ -204,63 +283,96 @@ impl<'f> Looking<'f> {
     pub(super) fn begin(folder: Option<&'f Path>) -> Self {
         let open = folder.and_then(|folder| open_folder(folder).ok());
         let open = open.filter(|open| lock::share_turn(open.as_fd()).is_ok());
-        let of_files = clock_gettime(ClockId::RealtimeCoarse);
-        Self { folder, open, exactly: exactly_now(), of_files }
+        Self { folder, open, exactly: exactly_now() }
     }
 
     /// Returns what other runs know that go on, or went on after this began.
-    pub(super) fn others(mut self) -> Vec<Account> {
-        let Some(folder) = self.folder else { return Vec::new() };
+    pub(super) fn others(mut self) -> Told {
+        let mut told = Told::default();
+        let Some(folder) = self.folder else { return told };
         let open = match self.open.take().map_or_else(|| open_folder(folder), Ok) {
             Ok(open) => open,
             // There are none, or they are somebody else's.
-            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => return Vec::new(),
-            Err(_) => return vec![Account::unknown()],
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS | Errno::LOOP) => return told,
+            Err(_) => {
+                told.beside.push(Account::unknown());
+                return told;
+            }
         };
-        let (mut accounts, mut count) = (Vec::new(), MOST);
+        let mut count = MOST;
         for number in 0..MOST {
             match self::open(open.as_fd(), number, OFlags::RDONLY) {
-                Ok(open) => accounts.extend(self.read(open)),
+                Ok(open) => self.read(open, number, &mut told),
                 // They are made in order.
                 Err(Errno::NOENT) => {
                     count = number;
                     break;
                 }
                 Err(Errno::ACCESS | Errno::PERM | Errno::ISDIR | Errno::LOOP) => {}
-                Err(_) => accounts.push(Account::unknown()),
+                Err(_) => told.beside.push(Account::unknown()),
             }
         }
-        if exactly_now().saturating_sub(self.exactly) > LONG && !accounts.is_empty() {
+        if exactly_now().saturating_sub(self.exactly) > LONG && !told.beside.is_empty() {
             // It took so long that some may have been written over.
-            accounts.push(Account::unknown());
+            told.beside.push(Account::unknown());
         }
         if count > KEPT {
             take_away(open.as_fd(), count);
         }
-        accounts
+        told
     }
 
-    fn read(&self, open: OwnedFd) -> Option<Account> {
+    fn read(&self, open: OwnedFd, number: usize, told: &mut Told) {
         let is_held = rustix::fs::flock(&open, FlockOperation::NonBlockingLockShared)
             == Err(Errno::WOULDBLOCK);
         if !is_held {
-            let stat = rustix::fs::fstat(&open).ok()?;
+            let mut head = [0; HEAD];
+            let read = rustix::io::pread(&open, &mut head, 0);
+            let said = read.map(|length| parts(head.get(..length).unwrap_or_default()));
+            let is_over = match said {
+                // Nobody has said anything in it.
+                Ok(None) => true,
+                Ok(Some((DONE, time, ..))) => time < self.exactly,
+                Ok(Some(_)) => {
+                    told.killed.extend(killed(open.as_fd(), number));
+                    true
+                }
+                Err(_) => false,
+            };
             rustix::fs::flock(&open, FlockOperation::Unlock).ok();
-            let changed = (stat.st_mtime, stat.st_mtime_nsec.cast_signed());
-            if changed < (self.of_files.tv_sec, self.of_files.tv_nsec) {
-                return None;
+            if is_over {
+                return;
             }
         }
-        let Ok(bytes) = content(open.as_fd(), 8 << 10) else { return Some(Account::unknown()) };
-        let (state, time, rest) = parts(&bytes)?;
-        match state {
-            HOLDS => Some(from_bytes(rest).unwrap_or_else(Account::unknown)),
+        self.read_whole(&open, told);
+    }
+
+    fn read_whole(&self, open: &OwnedFd, told: &mut Told) {
+        let Ok(bytes) = content(open.as_fd(), 8 << 10) else {
+            return told.beside.push(Account::unknown());
+        };
+        let Some((state, time, _, rest)) = parts(&bytes) else {
+            // Of another version, or one in which nothing is said yet.
+            let says = bytes.first().is_some_and(|state| *state != DONE);
+            return told.beside.extend(says.then(Account::unknown));
+        };
+        told.beside.extend(match state {
+            HOLDS | KILLED => Some(from_bytes(rest).unwrap_or_else(Account::unknown)),
             // One that is held and says nothing yet has begun nothing. Who ends tells it before it lets
             // go.
             _ if time >= self.exactly => from_bytes(rest),
             _ => None,
-        }
+        });
     }
+}
+
+/// Returns what is known of a run that nobody has said the end of, or that was killed. Of one whose
+/// file cannot be read nobody knows where it ran.
+fn killed(open: BorrowedFd<'_>, number: usize) -> Option<Killed> {
+    let bytes = content(open, 8 << 10).ok()?;
+    let (state, time, began, rest) = parts(&bytes)?;
+    let account = from_bytes(rest).unwrap_or_default();
+    Some(Killed { account, ran: (began, (state == KILLED).then_some(time)), number })
 }
 
 /// Takes some files away that nobody needs, from the last on, if nobody looks around or makes one.
@@ -271,7 +383,10 @@ fn take_away(folder: BorrowedFd<'_>, count: usize) {
     for number in (KEPT..count).rev().take(AWAY) {
         let Ok(open) = open(folder, number, OFlags::RDONLY) else { break };
         let name = name(number);
-        if rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive).is_err()
+        let mut state = [0];
+        let is_needed = rustix::io::pread(&open, &mut state, 0) != Ok(0) && state != [DONE];
+        if is_needed
+            || rustix::fs::flock(&open, FlockOperation::NonBlockingLockExclusive).is_err()
             || rustix::fs::unlinkat(folder, name, AtFlags::empty()).is_err()
         {
             break;
@@ -290,11 +405,12 @@ fn open(folder: BorrowedFd<'_>, number: usize, flags: OFlags) -> Result<OwnedFd>
     rustix::fs::openat(folder, name(number), flags, Mode::from_raw_mode(0o600))
 }
 
-/// Returns the state, the time and the account that a file holds.
-fn parts(bytes: &[u8]) -> Option<(u8, u64, &[u8])> {
-    let (head, rest) = bytes.split_at_checked(HEAD)?;
-    let (state, time) = head.split_first()?;
-    Some((*state, u64::from_be_bytes(time.try_into().ok()?), rest))
+/// Returns the state, the time, when the run began, and the account that a file holds.
+fn parts(bytes: &[u8]) -> Option<(u8, u64, u64, &[u8])> {
+    let (state, rest) = bytes.split_first()?;
+    let (time, rest) = rest.split_first_chunk()?;
+    let (began, rest) = rest.split_first_chunk()?;
+    Some((*state, u64::from_be_bytes(*time), u64::from_be_bytes(*began), rest))
 }
 
 /// Files are dated by a clock that moves in steps of milliseconds, in which a host does a lot.
@@ -304,11 +420,12 @@ fn exactly_now() -> u64 {
     seconds.saturating_add(u64::try_from(tv_nsec).unwrap_or_default())
 }
 
+/// Returns what a file begins with that says this of now.
 fn head(state: u8) -> [u8; HEAD] {
     let mut head = [state; HEAD];
-    if let Some(time) = head.last_chunk_mut::<8>() {
-        *time = exactly_now().to_be_bytes();
-    }
+    let now = exactly_now().to_be_bytes();
+    let (_, times) = head.split_at_mut(1);
+    times.chunks_mut(now.len()).for_each(|time| time.copy_from_slice(&now));
     head
 }
 

@@ -1,5 +1,6 @@
 //! Looking over what a run has left: protected names that nothing kept from being made.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -8,24 +9,59 @@ use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 
 use palisade_plan::{After, Note, is_plain_repository};
-use rustix::fs::{FileType, RenameFlags};
+use rustix::fs::{FileType, RenameFlags, Timespec};
 use rustix::io::Errno;
 
+use super::executed::Executed;
 use super::lent::{Lent, can_be_entered};
 use super::opened::open_folder;
+use super::outcome::{Outcome, Touched};
 use super::pointer;
 use super::reserve::{Names, is_of_others};
+use super::touched::{LISTED, touched_among};
 use super::walk::{Extent, Walk, walk};
 
 /// The most of a repository's configuration that is read; git writes much less.
 const LONGEST: u64 = 64 << 10;
 
+/// The most files that are asked when they were changed.
+const LOOKED_AT: usize = 512;
+
 /// The most folders that are named because they could not be looked into.
 const NAMED: usize = 8;
 
+/// What was found in the end.
+#[derive(Debug, Default)]
+pub(super) struct Looked {
+    pub(super) notes: Vec<Note>,
+    touched: Vec<Touched>,
+}
+
+/// When something came that was not there when a run began.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Came {
+    /// While it went on.
+    Meanwhile,
+    /// Later: it is the host's.
+    Later,
+    /// Nobody can tell.
+    Unknown,
+}
+
 /// Sets aside what was made under protected names, and says so. Nothing is deleted. What was `kept`
 /// from the command is the host's, if it is there now.
-pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
+/// What was changed `since` some time is told too, if it is executed later.
+pub(super) fn look_over(after: &After, kept: Option<&Names>, since: Option<Timespec>) -> Looked {
+    look_over_made(after, kept, since, &|_| Came::Meanwhile)
+}
+
+/// Does so with what came while a run went on, as `came` tells of paths that were not there before.
+pub(super) fn look_over_made(
+    after: &After,
+    kept: Option<&Names>,
+    since: Option<Timespec>,
+    came: &dyn Fn(&Path) -> Came,
+) -> Looked {
     let is_kept = |path: &Path| kept.is_some_and(|names| names.keep(path));
     let mut lent = Lent::new(&after.trees);
     // The project's own repository and single paths first: however much else there is or was made,
@@ -51,12 +87,21 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
         }
     };
     let mut pointers: Vec<PathBuf> = Vec::new();
+    let mut links: Vec<PathBuf> = Vec::new();
+    let (executed, mut files) = (Executed::new(), Vec::new());
     let trees = after.trees.iter().filter(|_| after.knows_all());
     let extent = walk(trees.cloned(), open, |seen| {
         let is_folder = seen.kind == FileType::Directory;
         if !is_folder && seen.name == ".git" {
             pointers.push(seen.path());
             return Walk::Past;
+        }
+        if seen.kind == FileType::Symlink {
+            let path = seen.path();
+            links.extend(Some(path).filter(|path| after.leads(path)));
+        }
+        if !is_folder && since.is_some() && files.len() < LOOKED_AT {
+            files.extend(executed.why(seen.name).map(|why| (seen.path(), why)));
         }
         if !after.may_want(seen.name) && !is_folder {
             return Walk::Past;
@@ -73,14 +118,33 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
         }
         if after.enters(path) { Walk::Into } else { Walk::Past }
     });
+    if extent == Extent::Partly || !after.knows_all() {
+        let is_link = |path: &PathBuf| path.symlink_metadata().is_ok_and(|it| it.is_symlink());
+        links
+            .extend(after.own_ways().into_iter().filter(|path| is_link(path) && after.leads(path)));
+    }
+    links.sort();
+    links.dedup();
+    // What is named beside them may be seen through them.
+    let mut notes: Vec<Note> = Vec::new();
+    for path in links.iter().filter(|path| !is_kept(path) && !after.wants(path)) {
+        notes.extend(match came(path) {
+            Came::Later => None,
+            _ if after.may_be_known(path) => Some(unknown(path)),
+            Came::Unknown => Some(undated(path)),
+            Came::Meanwhile => Some(led(path, set_aside(path, &mut lent))),
+        });
+    }
     let mut waits = true;
-    let found = found.iter().filter_map(|path| match after.may_be_known(path) {
-        true => Some(unknown(path)),
+    let is_there = |path: &&PathBuf| links.is_empty() || path.symlink_metadata().is_ok();
+    notes.extend(found.iter().filter(is_there).filter_map(|path| match came(path) {
+        Came::Later => None,
+        _ if after.may_be_known(path) => Some(unknown(path)),
         // Another run keeps the name, inside this one or beside it, or did.
-        false if is_of_others(path, &mut waits) => None,
-        false => Some(note(path, set_aside(path, &mut lent))),
-    });
-    let mut notes: Vec<Note> = found.collect();
+        _ if is_of_others(path, &mut waits) => None,
+        Came::Unknown => Some(undated(path)),
+        Came::Meanwhile => Some(note(path, set_aside(path, &mut lent))),
+    }));
     let leads_away = |path: &&PathBuf| {
         path.symlink_metadata().is_ok_and(|found| !found.is_dir()) && !is_kept(path)
     };
@@ -89,11 +153,14 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     }
     let is_new = |path: &&PathBuf| after.is_new_pointer(path) && !after.repositories.contains(path);
     for path in pointers.iter().filter(is_new) {
-        if after.may_be_known(path) {
-            notes.push(unknown(path));
-        } else if !pointer::is_gits(path) {
-            notes.push(note(path, set_aside(path, &mut lent)));
-        }
+        let made = match came(path) {
+            Came::Later => None,
+            _ if after.may_be_known(path) => Some(unknown(path)),
+            _ if pointer::is_gits(path) => None,
+            Came::Unknown => Some(undated(path)),
+            Came::Meanwhile => Some(note(path, set_aside(path, &mut lent))),
+        };
+        notes.extend(made);
     }
     notes.extend(missed.iter().take(NAMED).map(|(folder, errno)| {
         not_looked_over(format!("`{}` could not be looked into: {errno}", folder.display()))
@@ -104,7 +171,19 @@ pub(super) fn look_over(after: &After, kept: Option<&Names>) -> Vec<Note> {
     if extent == Extent::Partly || !after.knows_all() {
         notes.push(not_looked_over("not all folders were looked into: there are too many".into()));
     }
-    notes
+    let touched = since.map_or_else(Vec::new, |since| touched_among(files, since));
+    Looked { notes, touched }
+}
+
+impl Looked {
+    /// Adds it to what is known of a run.
+    pub(super) fn tell(self, outcome: &mut Outcome) {
+        outcome.notes.extend(self.notes);
+        let had: BTreeSet<PathBuf> = outcome.touched.iter().map(|it| it.path.clone()).collect();
+        let room = LISTED.saturating_sub(had.len());
+        let others = self.touched.into_iter().filter(|it| !had.contains(&it.path));
+        outcome.touched.extend(others.take(room));
+    }
 }
 
 /// A folder that was asked about, and whether it is there.
@@ -144,6 +223,23 @@ fn unknown(path: &Path) -> Note {
     let what = "is a protected name, and stays: its folder could not be searched at the start, \
                 so it may have been there or have been made inside";
     Note { code: "not-set-aside", message: format!("`{}` {what}", path.display()) }
+}
+
+/// Its dates say neither.
+fn undated(path: &Path) -> Note {
+    let what = "is a protected name, and stays: a run that was killed may have made it";
+    Note { code: "not-looked-over", message: format!("`{}` {what}", path.display()) }
+}
+
+/// Says of a link what [`note`] says of a name.
+fn led(path: &Path, moved: rustix::io::Result<PathBuf>) -> Note {
+    let Note { code, message } = note(path, moved);
+    let message = message.replacen(
+        "is a protected name and was made inside",
+        "is a link, made inside, that leads protected names elsewhere",
+        1,
+    );
+    Note { code, message }
 }
 
 fn not_looked_over(what: String) -> Note {

@@ -68,15 +68,24 @@ impl Signals {
     /// Returns what the signals since the last time ask for.
     pub(super) fn told(&self, patience: &mut Patience) -> Vec<Told> {
         let now = Instant::now();
-        let told = self.0.taken().into_iter().map(|signal| match i32::from(signal) {
-            libc::SIGWINCH => Told::Resize,
-            libc::SIGTSTP => Told::Suspend,
-            libc::SIGCONT => Told::Resume,
-            _ if patience.is_over(now) => Told::Kill,
-            other => Told::Pass(other),
+        let told = self.0.taken().into_iter().flat_map(|signal| match i32::from(signal) {
+            libc::SIGWINCH => [Some(Told::Resize), None],
+            libc::SIGTSTP => [Some(Told::Suspend), None],
+            libc::SIGCONT => [Some(Told::Resume), None],
+            number if is_end(number) && patience.is_asked_again(number) => [Some(Told::Kill), None],
+            _ if patience.is_over(now) => [Some(Told::Kill), None],
+            // One that is stopped would not hear it.
+            number => [number, libc::SIGCONT]
+                .map(|it| (it == number || is_end(number)).then_some(Told::Pass(it))),
         });
+        let told = told.flatten();
         told.collect()
     }
+}
+
+/// Returns whether a signal asks for the end, and is none that is typed.
+fn is_end(number: i32) -> bool {
+    matches!(number, libc::SIGTERM | libc::SIGHUP)
 }
 
 /// Puts this process and its job to sleep, as a terminal would, if it will notice.

@@ -186,6 +186,7 @@ mod tests {
             root: root.into(),
             device: "0:30".into(),
             kind: kind.into(),
+            layers: Vec::new(),
         };
         vec![mount("/sys/fs/cgroup/memory".into(), "cgroup"), mount(at.into(), "cgroup2")]
     }

@@ -16,7 +16,7 @@ use palisade_plan::{
 };
 use rustix::io::Errno;
 
-use super::accounts::{Announced, Looking};
+use super::accounts::{Announced, Looking, Told};
 use super::capped::Cap;
 use super::enter::enter;
 use super::error::{CannotStart, before};
@@ -34,7 +34,7 @@ use super::scratch::Scratch;
 use super::streams::{self, Opened, Passing};
 use super::supervise::Running;
 use super::survey::{Changes, Surveyed, survey};
-use super::{ahead, doors, group, mounts, shortage, trial};
+use super::{ahead, doors, group, mounts, shortage, trial, unlooked};
 use crate::sys::ahead::Ahead;
 use crate::sys::mount::{self, Reach};
 use crate::sys::process::{Made, Side, clone_into, has_ended};
@@ -162,6 +162,13 @@ impl Host {
             Trial::Refused { .. } | Trial::Short { .. } => Changes::All,
         };
         let Surveyed { places, searched, skipped } = survey(questions, privilege, changes, asked);
+        let Told { beside, killed } = looking.others();
+        if let Some(left) = unlooked::look_over(self.spares(), &killed, &questions.trees) {
+            // It has changed what there is.
+            let mut facts = self.facts_of(kernel, questions);
+            facts.left.splice(0..0, left);
+            return facts;
+        }
         let groups = rustix::process::getgroups().unwrap_or_default();
         Facts {
             uid: self.uid,
@@ -182,7 +189,8 @@ impl Host {
                 Trial::Works => None,
                 Trial::Refused { .. } | Trial::Short { .. } => Scratch::path(),
             },
-            beside: looking.others(),
+            beside,
+            left: Vec::new(),
         }
     }
 
@@ -332,7 +340,7 @@ impl Host {
             reserved: ours.reserved,
             mounts,
             scratch: ours.scratch,
-            announced: ours.announced,
+            announced: ours.announced.map(Announced::begun),
             control: ours.control,
             feed,
             drains,

@@ -14,6 +14,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::{Errno, Result};
 use rustix::process::PidfdFlags;
 
+use super::accounts::End;
 use super::leftover::let_go;
 use super::message;
 use super::reserve::Names;
@@ -135,7 +136,8 @@ fn wait(task: &Task) {
         task.names.set_free_aside();
     }
     task.names.give_back();
-    task.names.tell_end();
+    // The rest is for the next run to look over.
+    task.names.tell_end(if sandbox.is_some() { End::Killed } else { End::Done });
 }
 
 /// Waits until the supervisor is gone, or wants nothing any more; returns which. Once the sandbox has

@@ -2,13 +2,13 @@
 //!
 //! | Module | Where it runs |
 //! | --- | --- |
-//! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `way`, `mounts`, `doors` | in the supervisor: what there is |
+//! | `host`, `trial`, `shortage`, `around`, `blocks`, `probes`, `survey`, `folders`, `walk`, `way`, `mounts`, `doors`, `unlooked` | in the supervisor: what there is |
 //! | `prepare`, `needed`, `streams`, `reserve`, `free`, `accounts`, `maps`, `group`, `allowed`, `scratch` | in the supervisor, before: everything that can be allocated |
 //! | `ahead`, `furnish` | beside the supervisor, before: what takes long |
 //! | `enter`, `overlay`, `still`, `inlet` | in the new process: a straight line |
 //! | `reaper`, `family`, `maker` | in the first process of the sandbox, until its end |
 //! | `janitor` | beside the supervisor, until its end |
-//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `pointer`, `lent`, `opened` | in the supervisor, until its end |
+//! | `supervise`, `sandbox`, `said`, `bounds`, `attend`, `pump`, `capped`, `terminal`, `kept`, `leftover`, `guard`, `quiet`, `after`, `executed`, `touched`, `pointer`, `lent`, `opened` | in the supervisor, until its end |
 
 mod accounts;
 mod act;
@@ -23,6 +23,7 @@ mod capped;
 mod doors;
 mod enter;
 mod error;
+mod executed;
 mod family;
 mod folders;
 mod free;
@@ -70,6 +71,7 @@ mod terminal;
 mod touched;
 mod trace;
 mod trial;
+mod unlooked;
 mod walk;
 mod way;
 

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::ffi::OsStringExt as _;
-use std::path::PathBuf;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
 
 use palisade_plan::Mount;
 
@@ -28,13 +28,29 @@ fn line(line: &[u8]) -> Option<Mount> {
     let device = words.nth(2)?;
     let root = words.next()?;
     let point = words.next()?;
-    let kind = words.skip_while(|word| *word != b"-").nth(1)?;
+    let mut words = words.skip_while(|word| *word != b"-");
+    let kind = words.nth(1)?;
+    let layers = match kind {
+        b"overlay" => layers(&words.nth(1).map(path).unwrap_or_default()),
+        _ => Vec::new(),
+    };
     Some(Mount {
         point: path(point),
         root: path(root),
         device: String::from_utf8_lossy(device).into_owned(),
         kind: String::from_utf8_lossy(kind).into_owned(),
+        layers,
     })
+}
+
+/// Returns the folders that an overlay was made of, as its options tell; those below another's root
+/// have paths that mean nothing here.
+fn layers(options: &Path) -> Vec<PathBuf> {
+    const KEYS: [&[u8]; 4] = [b"lowerdir=", b"lowerdir+=", b"datadir+=", b"upperdir="];
+    let options = options.as_os_str().as_bytes().split(|byte| *byte == b',');
+    let lists = options.filter_map(|option| KEYS.iter().find_map(|key| option.strip_prefix(*key)));
+    let folders = lists.flat_map(|list| list.split(|byte| *byte == b':'));
+    folders.filter(|folder| folder.starts_with(b"/")).map(path).collect()
 }
 
 /// Reads a path in which blanks and the like are written as `\040`.
@@ -69,6 +85,9 @@ mod tests {
             .map(|mount| format!("{} {} {}", mount.point.display(), mount.device, mount.kind))
             .collect();
         assert_eq!(told, ["/mnt 2 98:0 ext3", "/ 254:0 ext4"]);
+        let overlay = b"9 1 0:40 / /m rw - overlay x rw,lowerdir=/home/a\\040b:/l:rel,upperdir=/u,workdir=/w\n";
+        let overlay = parse(overlay).unwrap();
+        assert_eq!(overlay[0].layers, ["/home/a b", "/l", "/u"].map(PathBuf::from));
         // One that is not understood may be the one that shows what is hidden.
         assert_eq!(parse(&[text, b"nonsense\n".as_slice()].concat()), None);
         assert_eq!(parse(b"36 35 98:0 /mnt1 /mnt rw,noatime master:1 ext3"), None);

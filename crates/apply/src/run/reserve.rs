@@ -252,9 +252,9 @@ impl Names {
         self.free.iter().for_each(Free::set_aside);
     }
 
-    /// Tells others that the run has ended. It allocates nothing, and does without the C library.
-    pub(super) fn tell_end(&self) {
-        self.announced.iter().for_each(|held| accounts::tell_end(held.as_fd()));
+    /// Tells others how the run has ended. It allocates nothing, and does without the C library.
+    pub(super) fn tell_end(&self, end: accounts::End) {
+        self.announced.iter().for_each(|held| accounts::tell_end(held.as_fd(), end));
     }
 
     /// Returns the folders that they are in.

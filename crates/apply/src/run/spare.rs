@@ -5,18 +5,30 @@
 
 use std::ffi::{CStr, CString};
 use std::fs::DirBuilder;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{AtFlags, Dir, Mode, RenameFlags, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Mode, RawDir, RenameFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
 use super::laid::{Found, LONG_AGO, find};
 use super::opened::open_folder;
 use super::reserve::MODE;
+
+/// How many spares wait for their use: what many runs at once have needed goes away again, so many at
+/// once.
+const KEPT: usize = 64;
+const AWAY: usize = 8;
+
+/// Room for the names that the kernel tells at once: many more than are kept.
+const ROOM: usize = 8 << 10;
+
+/// What names begin with until a spare has been used.
+const NEW: &str = "new-";
 
 /// A folder of spares, and some of what is in it.
 #[derive(Debug)]
@@ -44,10 +56,15 @@ impl Spares {
         let open = open_or_make(path).ok()?;
         let device = rustix::fs::fstat(&open).ok()?.st_dev;
         let owner = rustix::process::geteuid().as_raw();
-        let entries = Dir::read_from(&open).ok()?.flatten();
-        let names = entries.map(|entry| entry.file_name().to_owned());
-        let ready = names.filter(|name| name.to_bytes().first() != Some(&b'.')).take(most);
-        let ready = ready.collect();
+        let mut names = names_in(&open)?;
+        // The last are used first: those that somebody has made and not used.
+        names.sort_unstable_by_key(|name| name.to_bytes().starts_with(NEW.as_bytes()));
+        let (count, bound) = (names.len(), KEPT.max(2 * most));
+        let ready = names.split_off(count.saturating_sub(most));
+        for name in names.iter().take(count.saturating_sub(bound).min(AWAY)) {
+            // One that somebody has put something into stays.
+            rustix::fs::unlinkat(&open, name.as_c_str(), AtFlags::REMOVEDIR).ok();
+        }
         Some(Self { pool: Arc::new(Pool { open, device, owner }), ready, most })
     }
 
@@ -77,7 +94,7 @@ impl Spares {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let own = rustix::process::getpid().as_raw_nonzero();
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let name = CString::new(format!("new-{own}-{count}")).ok()?;
+        let name = CString::new(format!("{NEW}{own}-{count}")).ok()?;
         let mode = Mode::from_raw_mode(MODE);
         rustix::fs::mkdirat(&self.pool.open, name.as_c_str(), mode).ok()?;
         mark(self.pool.open.as_fd(), &name);
@@ -96,6 +113,8 @@ impl Spares {
             };
             let found = find(pool.open.as_fd(), &spare).ok();
             let Some(found) = found.filter(|found| found.is_untouched(pool.owner)) else {
+                // No use will ever be made of it.
+                rustix::fs::unlinkat(&pool.open, spare.as_c_str(), AtFlags::REMOVEDIR).ok();
                 continue;
             };
             let flags = RenameFlags::NOREPLACE;
@@ -133,6 +152,23 @@ impl Pool {
     }
 }
 
+/// Returns the names that the kernel tells at once, which is all of them unless there are far too many.
+fn names_in(folder: &OwnedFd) -> Option<Vec<CString>> {
+    let mut room = vec![MaybeUninit::uninit(); ROOM];
+    let mut entries = RawDir::new(folder, &mut room);
+    let mut names = Vec::with_capacity(KEPT);
+    while let Some(entry) = entries.next() {
+        let entry = entry.ok()?;
+        if entry.file_name().to_bytes().first() != Some(&b'.') {
+            names.push(entry.file_name().to_owned());
+        }
+        if entries.is_buffer_empty() {
+            break;
+        }
+    }
+    Some(names)
+}
+
 /// Opens the folder, which is made if it is missing.
 pub(super) fn open_or_make(path: &Path) -> rustix::io::Result<OwnedFd> {
     match open_folder(path) {
@@ -168,7 +204,44 @@ fn number(mut rest: u64, room: &mut [u8; 24]) -> Option<&CStr> {
 
 #[cfg(test)]
 mod tests {
+    use palisade_testkit::Project;
+
     use super::*;
+
+    #[test]
+    fn the_pool_shrinks_until_few_wait_and_new_ones_are_used_first() {
+        let state = Project::new();
+        let pool = state.path("pool");
+        drop(Spares::open(&pool, 3).unwrap());
+        let made = |name: &str| {
+            std::fs::create_dir(pool.join(name)).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(MODE);
+            std::fs::set_permissions(pool.join(name), mode).unwrap();
+            let open = open_folder(&pool).unwrap();
+            mark(open.as_fd(), &CString::new(name).unwrap());
+        };
+        let (count, project) = (|| std::fs::read_dir(&pool).unwrap().count(), Project::new());
+        (0..500).for_each(|number| made(&format!("new-77-{number}")));
+        (0..100).for_each(|number| made(&number.to_string()));
+        let folder = open_folder(project.root()).unwrap();
+        for _ in 0..200 {
+            let before = count();
+            let mut spares = Spares::open(&pool, 3).unwrap();
+            assert!(before - count() <= AWAY, "a few at a time");
+            let found = spares.put(folder.as_fd(), c"kept").unwrap();
+            assert!(spares.pool.take_back(folder.as_fd(), c"kept", &found));
+        }
+        assert_eq!(count(), KEPT);
+        made("new-78-0");
+        let mut spares = Spares::open(&pool, 3).unwrap();
+        assert!(spares.put(folder.as_fd(), c"kept").is_some());
+        assert!(!pool.join("new-78-0").exists(), "it is used first");
+        // What somebody has put something into is neither used nor removed.
+        made("new-79-0");
+        std::fs::write(pool.join("new-79-0/mine"), "").unwrap();
+        assert!(Spares::open(&pool, 3).unwrap().put(folder.as_fd(), c"more").is_some());
+        assert!(pool.join("new-79-0/mine").exists());
+    }
 
     #[test]
     fn inodes_are_written_as_names() {

@@ -138,8 +138,8 @@ impl Running {
     }
 
     /// Waits as [`Running::wait`] does, and stands in for the command towards whoever runs this
-    /// process, until it ends: an interrupt, hangup or termination is passed on, and a second one
-    /// within two seconds ends the command; the size of the terminal follows; being put to sleep
+    /// process, until it ends: an interrupt, hangup or termination is passed on, and a second
+    /// interrupt within two seconds, or anything else once more, ends the command; the size of the terminal follows; being put to sleep
     /// and woken concerns both. Signals that this process ignores stay ignored.
     ///
     /// It takes the process's handlers of these signals, so it is for programs that do nothing
@@ -272,8 +272,8 @@ impl Running {
         let seen = self.guard.take().map(Guard::finish).unwrap_or_default();
         let names = self.reserved.as_ref().map(Reserved::names);
         self.reserved.iter().for_each(Reserved::give_names_back);
-        let look = |after| after::look_over(after, names.as_deref());
-        let set_aside = self.plan.after().map(look).unwrap_or_default();
+        let since = (!self.brief).then_some(self.clock);
+        let looked = self.plan.after().map(|it| after::look_over(it, names.as_deref(), since));
         let ended = self.sandbox.end();
         let janitor = match self.mounts.take() {
             Some(mounts) => {
@@ -283,11 +283,11 @@ impl Running {
             None => self.reserved.take().map(Reserved::give_back),
         };
         let reached = sampler.map(Sampler::reached).unwrap_or_default();
-        let announced = self.announced.take();
+        let announced = self.announced.take().map(Announced::looked_over);
         let mut outcome = self.outcome(said, ended, buffers, duration, reached)?;
         seen.tell(&mut outcome);
         announced.iter().for_each(|announced| announced.tell(&mut outcome.enforced));
-        outcome.notes.extend(set_aside);
+        looked.unwrap_or_default().tell(&mut outcome);
         outcome.notes.extend(names.and_then(|names| names.stayed()));
         // Awaited last: it ends while we look around.
         drop(janitor);
@@ -468,10 +468,7 @@ impl Running {
         wanted.extend(signals.map(|signals| (Watched::Signals, signals.wants(), PollFlags::IN)));
         let mut watched: Vec<PollFd<'_>> =
             wanted.iter().map(|(_, fd, flags)| PollFd::from_borrowed_fd(*fd, *flags)).collect();
-        let timeout = timeout.map(|time| Timespec {
-            tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
-            tv_nsec: time.subsec_nanos().into(),
-        });
+        let timeout = timeout.and_then(|time| Timespec::try_from(time).ok());
         if poll(&mut watched, timeout.as_ref()).is_err() {
             return Vec::new();
         }

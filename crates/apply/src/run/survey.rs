@@ -95,6 +95,12 @@ pub(super) fn survey(
         if !is_folder && seen.name == ".git" {
             found.look(&seen.path());
         }
+        if seen.kind == FileType::Symlink {
+            let path = seen.path();
+            if questions.leads(&path) {
+                found.look(&path);
+            }
+        }
         if is_folder && questions.may_begin(seen.name) {
             let path = seen.path();
             for wanted in questions.within(&path) {

@@ -1,6 +1,6 @@
 //! What a command changed that somebody else will execute later, and what it left in /tmp.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -9,40 +9,10 @@ use palisade_plan::{Access, Plan, Step};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat, Timespec};
 use rustix::io::Errno;
 
+use super::executed::{ACTIVATE, FILES, FOLDERS, INNER, LINKS, SCRIPT};
 use super::lent::Lent;
 use super::outcome::Touched;
 use super::reserve::is_placeholder;
-
-/// Files that are executed, or say what is, when somebody works in the folder.
-#[rustfmt::skip]
-const FILES: [(&str, &[&str]); 8] = [
-    ("shell start-up", &[".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".envrc"]),
-    ("package scripts", &["package.json", ".npmrc", ".yarnrc.yml", ".pnpmfile.cjs"]),
-    ("build", &["Makefile", "makefile", "GNUmakefile", "justfile", "build.rs", "build.gradle", "CMakeLists.txt", "Rakefile"]),
-    ("python", &["setup.py", "conftest.py", "noxfile.py", "tox.ini", "pyproject.toml"]),
-    ("ci", &[".gitlab-ci.yml", "Jenkinsfile", "azure-pipelines.yml", ".travis.yml", ".drone.yml"]),
-    ("hook", &[".pre-commit-config.yaml", "lefthook.yml", ".gitmodules"]),
-    ("container", &["Dockerfile", "docker-compose.yml", "compose.yaml"]),
-    ("agent", &["CLAUDE.md", "AGENTS.md", "GEMINI.md", ".cursorrules", ".mcp.json"]),
-];
-
-/// Folders of such files.
-const FOLDERS: [(&str, &str); 14] = [
-    ("hook", ".git/hooks"),
-    ("hook", ".husky"),
-    ("ci", ".github/workflows"),
-    ("ci", ".circleci"),
-    ("editor", ".vscode"),
-    ("editor", ".idea"),
-    ("container", ".devcontainer"),
-    ("build", ".cargo"),
-    ("agent", ".claude"),
-    ("agent", ".cursor"),
-    ("login", ".ssh"),
-    ("login", ".config/systemd/user"),
-    ("login", ".config/autostart"),
-    ("python", ".pyenv/shims"),
-];
 
 /// What git goes on with in a repository when somebody says so: a line of these can be a command.
 const LISTS: [&str; 2] = ["rebase-merge/git-rebase-todo", "sequencer/todo"];
@@ -54,7 +24,7 @@ const ENVIRONMENTS: [&str; 4] = [".venv", "venv", "env", ".local"];
 const MOST: usize = 512;
 
 /// The most files that are listed, and how deep they are looked for.
-const LISTED: usize = 64;
+pub(super) const LISTED: usize = 64;
 const DEPTH: usize = 4;
 
 /// Returns what was changed since `since` in the trees that the plan lets be written.
@@ -76,9 +46,12 @@ fn in_tree(tree: &PathBuf, since: Timespec) -> Vec<Touched> {
             open => open,
         }
     };
-    let there = names(&folder);
-    let may_be =
-        |name: &str| there.as_ref().is_none_or(|names| names.iter().any(|had| had == name));
+    let mut there = names(&folder);
+    there.iter_mut().for_each(|names| names.sort_unstable());
+    let is_one = |names: &Vec<OsString>, name: &str| {
+        names.binary_search_by(|had| had.as_os_str().cmp(name.as_ref())).is_ok()
+    };
+    let may_be = |name: &str| there.as_ref().is_none_or(|names| is_one(names, name));
     let changed = |name: &Path| {
         match rustix::fs::statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             // What kept a name is ours, should it stay, or somebody else's who runs something here.
@@ -93,11 +66,20 @@ fn in_tree(tree: &PathBuf, since: Timespec) -> Vec<Touched> {
             found.push(Touched { path: tree.join(name), why });
         }
     }
-    for (why, below) in FOLDERS {
-        if !may_be(below.split('/').next().unwrap_or_default()) {
+    let may_hold = |below: &str| may_be(below.split('/').next().unwrap_or_default());
+    for (why, name) in INNER.iter().filter(|(_, name)| may_hold(name) && changed(Path::new(name))) {
+        found.push(Touched { path: tree.join(name), why });
+    }
+    for (why, below) in FOLDERS.into_iter().chain([LINKS]) {
+        if !may_hold(below) {
             continue;
         }
         let Ok(inner) = look(Path::new(below)) else { continue };
+        // Links are made anew, which changes their folder.
+        let is_new = |stat: Stat| is_since(&stat, since);
+        if below == LINKS.1 && !rustix::fs::fstat(&inner).is_ok_and(is_new) {
+            continue;
+        }
         for name in names(&inner).unwrap_or_default() {
             let name = Path::new(below).join(OsStr::from_bytes(name.as_bytes()));
             // Samples are never executed.
@@ -112,6 +94,9 @@ fn in_tree(tree: &PathBuf, since: Timespec) -> Vec<Touched> {
         }
     }
     for environment in ENVIRONMENTS.into_iter().filter(|name| may_be(name)) {
+        let read = ACTIVATE.map(|name| Path::new(environment).join(name)).into_iter();
+        let read = read.filter(|path| changed(path));
+        found.extend(read.map(|path| Touched { path: tree.join(path), why: "python" }));
         let lib = Path::new(environment).join("lib");
         let Ok(versions) = look(&lib) else { continue };
         for version in names(&versions).unwrap_or_default() {
@@ -123,6 +108,18 @@ fn in_tree(tree: &PathBuf, since: Timespec) -> Vec<Touched> {
         }
     }
     found
+}
+
+/// Returns which of some files, wherever they lie, were changed since `since`, and why they matter.
+pub(super) fn touched_among(files: Vec<(PathBuf, &'static str)>, since: Timespec) -> Vec<Touched> {
+    let is_touched = |(path, why): &(PathBuf, &'static str)| {
+        let stat = rustix::fs::lstat(path);
+        stat.is_ok_and(|stat| {
+            is_since(&stat, since) && (*why != SCRIPT.0 || stat.st_mode & 0o111 != 0)
+        })
+    };
+    let touched = files.into_iter().filter(is_touched);
+    touched.map(|(path, why)| Touched { path, why }).take(LISTED).collect()
 }
 
 /// Returns where git may keep lists of what it does next: in the project's repository, or, where the tree
@@ -143,7 +140,7 @@ fn repositories(
 }
 
 /// Returns the names of what Python executes at its start, however many others there are.
-fn starters(folder: &OwnedFd) -> Vec<std::ffi::OsString> {
+fn starters(folder: &OwnedFd) -> Vec<OsString> {
     let Ok(entries) = Dir::read_from(folder) else { return Vec::new() };
     let starts = |name: &OsStr| {
         name.as_bytes().ends_with(b".pth")
@@ -155,7 +152,7 @@ fn starters(folder: &OwnedFd) -> Vec<std::ffi::OsString> {
 }
 
 /// Returns the names in a folder, unless there are very many.
-fn names(folder: &OwnedFd) -> Option<Vec<std::ffi::OsString>> {
+fn names(folder: &OwnedFd) -> Option<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in Dir::read_from(folder).ok()?.flatten() {
         if names.len() == MOST {

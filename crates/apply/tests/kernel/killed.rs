@@ -15,10 +15,10 @@ use palisade_testkit::Project;
 use crate::{Place, as_both, pattern, permit};
 
 /// Says to a test that it is the supervisor, and where its project lies.
-const SUPERVISOR: &str = "PALISADE_TEST_KILLED";
+pub(crate) const SUPERVISOR: &str = "PALISADE_TEST_KILLED";
 
 /// How long everything may take to be gone: far more than it does on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A project that needs everything: placeholders in two folders, a protected file, a hidden one.
 fn project() -> Project {
@@ -56,7 +56,7 @@ fn supervise(root: &Path) {
 }
 
 /// Starts the test `name` once more, as a supervisor. `scratch` is where its own folders lie.
-fn child(name: &str, root: &Path, scratch: &Project) -> Child {
+pub(crate) fn child(name: &str, root: &Path, scratch: &Project) -> Child {
     Command::new(std::env::current_exe().unwrap())
         .args([name, "--exact", "--test-threads=1"])
         .env("TMPDIR", scratch.root())
@@ -69,7 +69,7 @@ fn child(name: &str, root: &Path, scratch: &Project) -> Child {
 
 /// Processes that carry our mark in their environment or stand in the project, and reapers whose
 /// supervisor is gone.
-fn ours(root: &Path) -> Vec<String> {
+pub(crate) fn ours(root: &Path) -> Vec<String> {
     let mark = format!("{SUPERVISOR}={}", root.display());
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let numbered = processes.filter(|entry| {
@@ -388,7 +388,7 @@ fn a_janitor_sets_aside_what_nothing_kept_from_being_made() {
 }
 
 /// Returns the janitor among the children of a supervisor.
-fn janitor_of(supervisor: u32) -> Option<rustix::process::Pid> {
+pub(crate) fn janitor_of(supervisor: u32) -> Option<rustix::process::Pid> {
     let threads = fs::read_dir(format!("/proc/{supervisor}/task")).ok()?.flatten();
     let lists = threads.filter_map(|one| fs::read_to_string(one.path().join("children")).ok());
     let children: Vec<String> = lists

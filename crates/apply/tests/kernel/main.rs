@@ -22,6 +22,7 @@ mod hostile;
 mod inlets;
 mod killed;
 mod launch;
+mod leading;
 mod limits;
 mod modes;
 mod network;
@@ -39,6 +40,7 @@ mod terminal;
 mod threads;
 mod unaided;
 mod unconfined;
+mod unlooked;
 mod vacated;
 mod work;
 

@@ -309,3 +309,62 @@ fn who_ends_the_first_process_does_not_make_it_look_as_if_nothing_had_run() {
         assert_eq!((outcome.end, out(&outcome).as_str()), (End::Signalled(9), "said\n"));
     });
 }
+
+#[test]
+fn files_that_execute_elsewhere_are_told_wherever_they_lie() {
+    as_both("outcome::files_that_execute_elsewhere_are_told_wherever_they_lie", || {
+        let project = Project::new()
+            .file("web/package.json", "{}")
+            .file("web/Makefile", "all:\n")
+            .file("node_modules/.bin/old", "#!/bin/sh\n")
+            .file(".venv/bin/activate", "x");
+        let place = Place::with(project);
+        std::thread::sleep(Duration::from_millis(30));
+        let quiet = place.sh("cat web/Makefile; echo x > web/plain.txt; echo x > plain.sh");
+        assert_eq!(quiet.touched, [], "{}", all(&quiet));
+        let made = [
+            (".buildkite/pipeline.yml", "ci"),
+            (".cirrus.yml", "ci"),
+            (".devcontainer.json", "container"),
+            (".dir-locals.el", "editor"),
+            (".exrc", "editor"),
+            (".gdbinit", "editor"),
+            (".github/actions/setup", "ci"),
+            (".github/actions/setup/action.yml", "ci"),
+            (".hg/hgrc", "hook"),
+            (".mise.toml", "shell start-up"),
+            (".nvim.lua", "editor"),
+            (".venv/bin/activate", "python"),
+            (".windsurfrules", "agent"),
+            (".woodpecker/a.yml", "ci"),
+            ("Gemfile", "package scripts"),
+            ("Taskfile.yml", "build"),
+            ("Vagrantfile", "container"),
+            ("a/b/run.sh", "script"),
+            ("configure", "build"),
+            ("flake.nix", "build"),
+            ("gradlew", "build"),
+            ("meson.build", "build"),
+            ("node_modules/.bin/new", "package scripts"),
+            ("pom.xml", "build"),
+            ("run.sh", "script"),
+            ("sitecustomize.py", "python"),
+            ("web/Makefile", "build"),
+            ("web/package.json", "package scripts"),
+        ];
+        let files = made.iter().map(|(path, _)| *path).filter(|path| !path.ends_with("/setup"));
+        let script = format!(
+            "for f in {}; do mkdir -p $(dirname $f); echo x >> $f; done; chmod +x run.sh a/b/run.sh; \
+             touch other.sh; mkdir target; echo x > target/run.sh; chmod +x target/run.sh",
+            files.collect::<Vec<_>>().join(" ")
+        );
+        let outcome = place.sh(&script);
+        let root = place.project.root();
+        let told = |one: &palisade_apply::Touched| {
+            (one.path.strip_prefix(root).unwrap().to_str().unwrap().to_owned(), one.why)
+        };
+        let mut told: Vec<_> = outcome.touched.iter().map(told).collect();
+        told.sort_unstable();
+        assert_eq!(told, made.map(|(path, why)| (path.to_owned(), why)), "{}", all(&outcome));
+    });
+}

@@ -257,12 +257,12 @@ fn who_is_killed_leaves_nothing_behind_that_another_made_before_and_tells_of_its
             let told = fs::read(shared.state.path(format!("spares/.run-{number}")));
             told.ok().and_then(|told| told.first().copied())
         };
-        while shared.path(".git/commondir").exists() || says(1) != Some(b'-') {
+        while shared.path(".git/commondir").exists() || says(1) != Some(b'!') {
             let left = shared.names(".git");
             assert!(begun.elapsed() < Duration::from_secs(10), "{left:?} {:?}", says(1));
             thread::sleep(Duration::from_millis(10));
         }
-        assert_eq!(says(0), Some(b'-'));
+        assert_eq!(says(0), Some(b'-'), "who was not killed has looked over what it left");
     });
 }
 

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::Stdio;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -114,6 +115,45 @@ fn signals_are_passed_on_and_nothing_survives() {
             out.read_to_string(&mut rest).unwrap();
             assert_eq!((child.wait().unwrap().code(), rest.as_str()), (code, said), "{signal:?}");
             assert!(begun.elapsed() < Duration::from_secs(20));
+        }
+    });
+}
+
+#[test]
+fn what_is_stopped_hears_the_first_signal_and_what_ignores_it_ends_by_the_second() {
+    as_both(|world| {
+        let stopped = "echo ready; kill -STOP $$; sleep 300";
+        for (trap, hears) in [("", true), ("trap '' TERM;", false)] {
+            let mut command = world.command(PALISADE);
+            command.args(["run", "--", "sh", "-c", &format!("{trap} {stopped}")]);
+            let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+            let mut out = BufReader::new(child.stdout.take().unwrap());
+            let mut line = String::new();
+            out.read_line(&mut line).unwrap();
+            assert_eq!(line, "ready\n");
+            // Until it has stopped itself.
+            thread::sleep(Duration::from_millis(300));
+            let send = |child: &std::process::Child| {
+                kill_process(Pid::from_child(child), Signal::TERM).unwrap();
+            };
+            let ended = |child: &mut std::process::Child, within| {
+                let until = Instant::now() + within;
+                loop {
+                    match child.try_wait().unwrap() {
+                        None if Instant::now() < until => thread::sleep(Duration::from_millis(20)),
+                        ended => return ended,
+                    }
+                }
+            };
+            send(&child);
+            if !hears {
+                // Longer than two signals have to come within that are typed.
+                assert!(ended(&mut child, Duration::from_millis(2500)).is_none());
+                send(&child);
+            }
+            let status = ended(&mut child, Duration::from_secs(20));
+            child.kill().ok();
+            assert!(status.is_some_and(|status| !status.success()), "{trap} {status:?}");
         }
     });
 }

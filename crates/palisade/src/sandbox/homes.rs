@@ -23,22 +23,28 @@ pub(super) fn hide_in_both(order: &mut Order, real: Option<&Path>) {
 /// not.
 fn moved(pattern: &PathPattern, from: &str, to: &str) -> Option<PathPattern> {
     let text = pattern.to_string();
-    let rest = text.strip_prefix(from).filter(|rest| rest.starts_with('/'))?;
+    // Of `/` nothing is left: what is in it begins with one.
+    let rest = text.strip_prefix(from.trim_end_matches('/')).filter(|it| it.starts_with('/'))?;
     format!("{to}{rest}").parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::moved as moved_to;
 
     #[test]
     fn a_pattern_moves_with_the_folder_it_begins_in() {
         let moved = |pattern: &str| {
             let pattern = pattern.parse().unwrap();
-            moved(&pattern, "/named", "/real").map(|moved| moved.to_string())
+            moved_to(&pattern, "/named", "/real").map(|moved| moved.to_string())
         };
         assert_eq!(moved("/named/.ssh").as_deref(), Some("/real/.ssh"));
         assert_eq!(moved("/named/**/*.pem").as_deref(), Some("/real/**/*.pem"));
+        let of_root = |pattern: &str| {
+            let pattern = pattern.parse().unwrap();
+            moved_to(&pattern, "/", "/real").map(|moved| moved.to_string())
+        };
+        assert_eq!(of_root("/.ssh").as_deref(), Some("/real/.ssh"), "`HOME` may name the root");
         for other in ["/named", "/named2/.ssh", "/other/named/.ssh"] {
             assert_eq!(moved(other), None, "{other}");
         }

@@ -110,7 +110,9 @@ impl Sandbox {
         let accepts_less = matches!(order.require, Require::Landlock | Require::None);
         let needs_proc = order.require == Require::Full && order.walls == Walls::Up;
         if accepts_less || (needs_proc && facts.covers_proc()) {
+            let left = facts.left;
             facts = host.facts_of(&host.probed(), &questions);
+            facts.left.splice(0..0, left);
         }
         let lower = self.0.environment.iter().find(|(name, _)| name == LOWER);
         if let Some((_, word)) = lower.filter(|(_, word)| !word.is_empty()) {

@@ -166,6 +166,7 @@ impl Run {
 }
 
 /// Frees the box, too: what is in it may be there for long.
+#[expect(clippy::boxed_local, reason = "the box is what is freed")]
 fn unboxed<T>(boxed: Box<T>) -> T {
     *boxed
 }

@@ -137,15 +137,24 @@ impl Request {
         self.identity.0
     }
 
-    /// Returns the home that the user table names for an ordinary user, whatever `HOME` says. What is
-    /// root's is not its commands': they are somebody else outside.
+    /// Returns the home that the user table names, whatever `HOME` says. Root's is one that others can
+    /// enter: its commands are somebody else outside.
     pub(crate) fn real_home(&self) -> Option<&Path> {
-        self.identity.1.as_deref().filter(|_| self.identity.0 != 0)
+        use std::os::unix::fs::PermissionsExt as _;
+        let is_open = |home: &Path| {
+            home.metadata().is_ok_and(|found| found.permissions().mode() & 0o001 != 0)
+        };
+        self.identity.1.as_deref().filter(|home| self.identity.0 != 0 || is_open(home))
     }
 
-    /// Returns where policies and state of this user lie.
+    /// Returns where policies and state of this user lie. A home that is not there is not made: many
+    /// a service is given one that means that it has none.
     pub fn places(&self) -> Places {
-        Places::from_env(&self.env, self.identity.0, self.identity.1.clone())
+        let places = Places::from_env(&self.env, self.identity.0, self.identity.1.clone());
+        let Some(home) = places.home.as_deref() else { return places };
+        let is_lost =
+            places.state.as_deref().is_some_and(|state| state.starts_with(home)) && !home.exists();
+        if is_lost { Places { state: None, ..places } } else { places }
     }
 
     /// Returns where caches of projects are kept; nowhere if no home is known.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use palisade_policy::name::PathPattern;
 
 use super::bare::Bare;
-use super::files::is_private;
+use super::files::{below_any, is_private};
 use crate::facts::{Facts, Kind, Place};
 use crate::order::Order;
 use crate::paths::Lies as _;
@@ -63,6 +63,7 @@ pub(super) fn groups(
             paths.insert(path.clone());
             paths.extend(facts.aliases(path));
         }
+        tell_overlaid(place, facts, hidden, strength);
     }
     let mut done: Vec<PathBuf> = Vec::new();
     for path in paths {
@@ -109,6 +110,20 @@ pub(super) fn groups(
         }
     }
     Hidden { groups, masked, emptied }
+}
+
+/// Says where an overlay may show something hidden once more. Nobody knows whether it does: a folder
+/// that it merges may have come to be another there.
+pub(super) fn tell_overlaid(
+    place: &Place,
+    facts: &Facts,
+    hidden: &[&Place],
+    strength: &mut Strength,
+) {
+    for alias in facts.overlaid(&place.real).iter().filter(|alias| !below_any(hidden, alias)) {
+        let (real, alias) = (place.real.display(), alias.display());
+        strength.lacks(format!("`{real}` may be seen as `{alias}`, in an overlay over its folder"));
+    }
 }
 
 /// Returns whether a pattern matches in places where nobody searches for names: outside of the

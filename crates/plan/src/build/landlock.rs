@@ -12,7 +12,7 @@ use palisade_policy::policy::NetworkMode;
 
 use super::bare::Bare;
 use super::files::{below_any, cwd, named};
-use super::hide::is_unsearched;
+use super::hide::{is_unsearched, tell_overlaid};
 use super::inside::{self, DEVICES, ROOTS_OWN};
 use super::level::Around;
 use super::protect::{missing, paths_of, protected};
@@ -76,7 +76,8 @@ pub(super) fn plan(
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    let mut notes: Vec<Note> = order.notes.iter().cloned().chain(grouped).collect();
+    let told_before = order.notes.iter().chain(&facts.left).cloned();
+    let mut notes: Vec<Note> = told_before.chain(grouped).collect();
     notes.extend(files.notes);
     notes.extend(told(order, facts, around));
     let level = match around {
@@ -202,6 +203,7 @@ impl Files {
     fn without(&mut self, hidden: &[&Place], facts: &Facts) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> = Vec::new();
         for place in hidden {
+            tell_overlaid(place, facts, hidden, &mut self.hide);
             for path in [&place.at, &place.real] {
                 paths.push(path.clone());
                 paths.extend(facts.aliases(path));
@@ -239,7 +241,8 @@ impl Files {
         hidden: &[&Place],
     ) -> Vec<PathBuf> {
         let (names, exactly) = (Names::new(&order.protect, &[]), Exactly::new(&order.protect));
-        let mut fixed: Vec<PathBuf> = Vec::new();
+        let mut fixed = self.leading(&names, facts, trees);
+        fixed.retain(|path| !below_any(hidden, path));
         for place in protected(&names, &exactly, facts) {
             for path in paths_of(place, facts, trees) {
                 if below_any(hidden, &path) {

@@ -134,7 +134,11 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
     let (arch, users) = match base {
         Base::Namespaces { arch, users } => (arch, users),
         Base::Landlock { arch, around } => return landlock::plan(order, facts, arch, around),
-        Base::Nothing(why) => return unconfined::plan(order, &why),
+        Base::Nothing(why) => {
+            let mut plan = unconfined::plan(order, &why)?;
+            plan.notes.extend(facts.left.iter().cloned());
+            return Ok(plan);
+        }
     };
     let owners = owners(facts, users);
     let files = Files::plan(order, facts, owners)?;
@@ -192,7 +196,8 @@ pub fn build(_: &Permit, order: &Order, facts: &Facts) -> Result<Plan, CannotPla
         (Layer::Limits, limited),
     ];
     let enforced = enforced.map(|(layer, strength)| Enforced { layer, strength }).into();
-    let notes = order.notes.iter().cloned().chain(grouped).chain(files.notes).chain(uncovered);
+    let told = order.notes.iter().chain(&facts.left).cloned();
+    let notes = told.chain(grouped).chain(files.notes).chain(uncovered);
     let notes = notes.chain(published.notes).collect();
     let level = match facts.kernel.landlock {
         0 if order.nesting == Nesting::Off => Level::Landlock,

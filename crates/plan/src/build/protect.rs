@@ -38,6 +38,11 @@ impl Files {
             held.pin_above(&path, trees);
         }
         let mut replaceable = false;
+        for path in self.leading(&names, facts, trees) {
+            if !below_any(hidden, &path) {
+                replaceable |= held.hold(&path, trees);
+            }
+        }
         for place in protected(&names, &exactly, facts) {
             let paths = paths_of(place, facts, trees);
             for path in paths.iter().filter(|path| !below_any(hidden, path)) {
@@ -88,6 +93,38 @@ impl Files {
             self.tell_overlapping(facts, trees);
         }
         after
+    }
+}
+
+impl Files {
+    /// Returns the links that lead what is protected elsewhere: they stay as they are, and so does what
+    /// lies there, if it could be written.
+    pub(super) fn leading(
+        &mut self,
+        names: &Names,
+        facts: &Facts,
+        trees: &[&Place],
+    ) -> Vec<PathBuf> {
+        let leads = |path: &Path| names.lead(path, trees.iter().map(|tree| &tree.real));
+        let lies = |path: &Path| trees.iter().any(|tree| path.lies_in(&tree.real));
+        let links = facts.places.iter();
+        let links = links.filter(|it| it.is == Kind::Link && lies(&it.at) && leads(&it.at));
+        let mut paths: Vec<PathBuf> = Vec::new();
+        for link in links {
+            // What is protected in another of the same name is protected there.
+            let is_alike = link.real.file_name() == link.at.file_name() && leads(&link.real);
+            let is_above = trees.iter().any(|tree| tree.real.lies_in(&link.real));
+            if is_above {
+                let what = "protected names that are made there are not seen";
+                let (at, to) = (link.at.display(), link.real.display());
+                self.protect.lacks(format!("`{at}` leads to `{to}`: {what}"));
+            }
+            let all = paths_of(link, facts, trees);
+            let tos = facts.aliases(&link.real);
+            let is_end = |path: &PathBuf| path.is(&link.real) || tos.contains(path);
+            paths.extend(all.into_iter().filter(|path| !(is_alike || is_above) || !is_end(path)));
+        }
+        paths
     }
 }
 

@@ -14,6 +14,7 @@ use crate::facts::{Delegated, Kernel, Mount, Place, Searched, Trial};
 use crate::order::{Caches, Trace};
 use crate::seccomp::Arch;
 
+mod overlaid;
 mod overlapping;
 
 type Change<'c> = &'c dyn Fn(&mut Order, &mut Facts);
@@ -106,6 +107,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         root: "/".into(),
         device: device.into(),
         kind: kind.into(),
+        layers: vec![],
     };
     Facts {
         uid: if privilege == Privilege::Ordinary { 1000 } else { 0 },
@@ -131,6 +133,7 @@ pub(crate) fn facts(privilege: Privilege) -> Facts {
         delegated: None,
         scratch: None,
         beside: vec![],
+        left: vec![],
     }
 }
 
@@ -214,6 +217,7 @@ fn a_second_mount_of_a_hidden_folder_is_hidden_too() {
         root: "/home/dev".into(),
         device: "8:1".into(),
         kind: "ext4".into(),
+        layers: vec![],
     });
     assert_eq!(facts.aliases(Path::new("/home/dev/.ssh")), [Path::new("/srv/mirror/.ssh")]);
     let text = build(&permit(), &order(), &facts).unwrap().to_string();

@@ -1,6 +1,7 @@
 //! Files and folders as rules name them.
 
 mod form;
+mod lead;
 mod reach;
 mod read;
 

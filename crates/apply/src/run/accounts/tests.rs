@@ -27,7 +27,7 @@ fn an_account_is_read_as_it_was_written_and_not_by_halves() {
 }
 
 fn others(folder: Option<&Path>) -> Vec<Account> {
-    Looking::begin(folder).others()
+    Looking::begin(folder).others().beside
 }
 
 fn is_told(announced: Option<&Announced>) -> bool {
@@ -43,9 +43,9 @@ fn runs_are_told_of_while_they_last_and_to_who_looked_then() {
     let one = Announced::new(folder, || account("/w/one"));
     let two = Announced::new(folder, || account("/w/two"));
     assert!(is_told(one.as_ref()) && is_told(two.as_ref()));
-    assert_eq!(before.others(), [account("/w/one"), account("/w/two")]);
+    assert_eq!(before.others().beside, [account("/w/one"), account("/w/two")]);
     drop(one);
-    assert_eq!(later.others().len(), 2, "it went on when somebody began to look");
+    assert_eq!(later.others().beside.len(), 2, "it went on when somebody began to look");
     std::thread::sleep(std::time::Duration::from_millis(30));
     assert_eq!(others(folder), [account("/w/two")]);
     // The next has its file, and says what it knows.
@@ -65,7 +65,7 @@ fn an_account_is_not_written_over_while_somebody_may_still_look() {
     let looks = Looking::begin(folder);
     drop(Announced::new(folder, || account("/w/one")));
     let two = Announced::new(folder, || account("/w/two"));
-    assert_eq!(looks.others(), [account("/w/one"), account("/w/two")]);
+    assert_eq!(looks.others().beside, [account("/w/one"), account("/w/two")]);
     drop(two);
     // Nobody looks now.
     drop(Announced::new(folder, || account("/w/three")));
@@ -106,4 +106,28 @@ fn what_cannot_be_told_and_what_cannot_be_read_is_said() {
     let held = File::open(odd.join(".run-0")).unwrap();
     rustix::fs::flock(&held, FlockOperation::LockExclusive).unwrap();
     assert_eq!(others(Some(&odd)), [Account::unknown()]);
+}
+
+#[test]
+fn what_a_killed_run_told_stays_until_it_is_looked_over() {
+    let state = Project::new();
+    let folder = Some(state.root());
+    let killed = || Looking::begin(folder).others().killed;
+    drop(Announced::new(folder, || account("/w/one")).unwrap().begun());
+    drop(Announced::new(folder, || account("/w/two")).unwrap().begun().looked_over());
+    // The same once more does not take its place either.
+    drop(Announced::new(folder, || account("/w/one")).unwrap());
+    let found = killed();
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].account, account("/w/one"));
+    assert!(found[0].ran.1.is_some_and(|ended| ended >= found[0].ran.0));
+    assert_eq!(found[0].settle(state.root(), || "looked"), Some("looked"));
+    assert_eq!(found[0].settle(state.root(), || "looked"), None, "once is enough");
+    assert!(killed().is_empty());
+    // Of one that could say nothing nobody knows when it ended.
+    let mut all = head(HOLDS).to_vec();
+    all.extend(to_bytes(&account("/w/three")));
+    std::fs::write(state.path(".run-0"), all).unwrap();
+    let found = killed();
+    assert_eq!((found.len(), found[0].ran.1), (1, None));
 }

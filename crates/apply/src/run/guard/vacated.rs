@@ -69,7 +69,7 @@ impl Vacated {
                 break;
             }
             let is_tried = vacant.is_lost && is_due;
-            if !is_tried && !heard.is_about(&vacant.name.path()) {
+            if !is_tried && !heard.is_about(vacant.name.path()) {
                 continue;
             }
             let Some((code, what)) = vacant.look(&self.kept, inside) else { continue };

@@ -73,15 +73,28 @@ pub(super) enum Asked {
     Suspend,
 }
 
-/// Whether an interrupt is the second within a short time.
+/// Whether an interrupt is the second within a short time, or something that asks for the end the second
+/// of its kind.
 #[derive(Debug, Default)]
-pub(super) struct Patience(Option<Instant>);
+pub(super) struct Patience {
+    interrupted: Option<Instant>,
+    /// Which of them, a bit for each.
+    asked: u64,
+}
 
 impl Patience {
     /// Notes an interrupt, and says whether it means "now".
     pub(super) fn is_over(&mut self, now: Instant) -> bool {
-        let before = self.0.replace(now);
+        let before = self.interrupted.replace(now);
         before.is_some_and(|before| now.saturating_duration_since(before) < PATIENCE)
+    }
+
+    /// Notes that a signal asked for the end, and says whether the same did before, however long ago:
+    /// nobody types that by mistake.
+    pub(super) fn is_asked_again(&mut self, signal: i32) -> bool {
+        let before = self.asked;
+        self.asked |= 1 << signal.clamp(0, 63);
+        self.asked == before
     }
 }
 

@@ -180,6 +180,7 @@ fn a_proc_that_something_covers_is_told_by_the_mounts() {
         root: root.into(),
         device: "0:5".into(),
         kind: kind.into(),
+        layers: vec![],
     };
     let proc = mount("/proc", "/", "proc");
     #[rustfmt::skip]
@@ -219,6 +220,7 @@ fn what_another_mount_in_a_tree_shows_is_hidden_and_protected_there_too() {
         root: "/home/dev/app/.git".into(),
         device: "8:1".into(),
         kind: "ext4".into(),
+        layers: vec![],
     });
     let built = build(&permit(), &order, &host).unwrap();
     let (hidden, fixed) = (&alone(&built).hidden, &alone(&built).fixed);
