@@ -49,7 +49,11 @@ impl After {
             return None;
         }
         let trees: Vec<PathBuf> = trees.iter().map(|tree| tree.real.clone()).collect();
-        let leads = |place: &Place| place.is == Kind::Link && names.lead(&place.at, trees.iter());
+        let is_above = |path: &Path| absent.iter().any(|one| one != path && one.lies_in(path));
+        let leads = |place: &Place| {
+            let at = &place.at;
+            place.is == Kind::Link && (names.lead(at, trees.iter()) || is_above(at))
+        };
         // What keeps a name for another run is nothing that was there.
         let there = facts.places.iter().filter(|place| {
             place.exists()
