@@ -76,11 +76,17 @@ pub enum Opening {
     List,
 }
 
+/// How something is opened only to be looked at.
+#[cfg(target_os = "linux")]
+const LOOK: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const LOOK: OFlags = OFlags::RDONLY;
+
 /// Opens a folder whose path has no links, and returns that as realpath(3) would. None where there are
 /// some, and where it cannot be opened for any other reason.
 pub fn straight_folder(path: &Path, to: Opening) -> Option<(PathBuf, OwnedFd)> {
     let access = match to {
-        Opening::Look => OFlags::PATH,
+        Opening::Look => LOOK,
         Opening::List => OFlags::RDONLY,
     };
     let real = normal(path)?;
@@ -94,7 +100,7 @@ pub fn straight_folder(path: &Path, to: Opening) -> Option<(PathBuf, OwnedFd)> {
 ///
 /// As realpath(3).
 pub fn real(path: &Path) -> io::Result<PathBuf> {
-    let known = normal(path).filter(|_| straight(path, OFlags::PATH).is_some());
+    let known = normal(path).filter(|_| straight(path, LOOK).is_some());
     known.map_or_else(|| std::fs::canonicalize(path), Ok)
 }
 
