@@ -162,7 +162,7 @@ impl Host {
             Trial::Refused { .. } | Trial::Short { .. } => Changes::All,
         };
         let Surveyed { places, searched, skipped } = survey(questions, privilege, changes, asked);
-        let Told { beside, killed } = looking.others();
+        let Told { beside, killed, .. } = looking.others();
         if let Some(left) = unlooked::look_over(self.spares(), &killed, &questions.trees) {
             // It has changed what there is.
             let mut facts = self.facts_of(kernel, questions);
